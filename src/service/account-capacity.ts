@@ -3,14 +3,14 @@ import { dashboardsLeft, privateLinksLeft } from './store/client-limits.ts';
 import { featuresOff } from './store/clients.ts';
 import type { Database } from './store/database.ts';
 
-// What an account may still make. Called in the transaction that makes it, so that two at once do not share a place.
+// Limits on new assets. Checked in the transaction that creates the asset, so that concurrent calls can't exceed them.
 
-/** For a dashboard that is new; 403 where the account has all that it may. */
+/** Checks the limit before a new dashboard; throws an ApiError (403) if it is reached. */
 export function requireDashboardCapacity(db: Database, accountId: string): void {
-  if (dashboardsLeft(db, accountId) === 0) throw forbidden('The account has as many dashboards as it may');
+  if (dashboardsLeft(db, accountId) === 0) throw forbidden("Limit reached: the account can't have more dashboards");
 }
 
-/** For a link that is new, or that turns from public to private or back. */
+/** Checks the limits before a new link, or one that changes between public and private; throws an ApiError (403). */
 export function requireLinkCapacity(db: Database, accountId: string, { isPublic }: { isPublic: 0 | 1 }): void {
   const off = featuresOff(db, accountId);
   if (off.has('published_dashboards')) throw forbidden('Published dashboards are switched off for this account');
@@ -18,6 +18,6 @@ export function requireLinkCapacity(db: Database, accountId: string, { isPublic 
     throw forbidden('Public dashboards are switched off for this account');
   }
   if (isPublic === 0 && privateLinksLeft(db, accountId) === 0) {
-    throw forbidden('The account has as many private published links as it may');
+    throw forbidden("Limit reached: the account can't have more private published links");
   }
 }

@@ -8,7 +8,7 @@ import type { Database } from './store/database.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import type { DailySnapshots } from './usage/daily-snapshots.ts';
 
-/** What a running service is made of; every call gets it. */
+/** The parts of a running service; every call gets them. */
 export interface ServiceContext {
   readonly db: Database;
   readonly blobs: Blobs;
@@ -18,8 +18,8 @@ export interface ServiceContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly uploadLimitBytes: number;
-  /** Longest silence of a client in the middle of a body. */
+  /** Stall timeout: the longest silence of a client in the middle of a body. */
   readonly bodyIdleMs: number;
-  /** What the control interface may do to requests on their way; there while it is. */
+  /** Test controls that act on requests; undefined without a control interface. */
   readonly testControls: { readonly faults: FaultRules; readonly gate: PauseGate } | undefined;
 }

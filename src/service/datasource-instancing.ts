@@ -64,8 +64,8 @@ interface Change {
 
 /**
  * Changes a source's own properties and lets its instances follow: each gets what was changed, with its own values.
- * Where other user properties are referred to than before, or none any more, all its instances are made anew, without
- * data. Called in a transaction; answers the blobs that are no longer shown, to be removed after it.
+ * If it refers to other user properties than before, or to none any more, all its instances are recreated without
+ * data. Called in a transaction; returns the blobs that are no longer shown, to be removed afterwards.
  */
 export function changeSource(db: Database, source: Datasource, { set = {}, drop, now }: Change): string[] {
   const before = sourceProperties(db, source);
@@ -94,8 +94,8 @@ export function emptyInstances(db: Database, source: Datasource, { before = Infi
   const stale = keyedInstancesOf(db, source.id).filter(({ lastChange }) => lastChange < before);
   for (const { id, dynamicKey } of stale) {
     deleteInstance(db, id);
-    const anew = { id: names.length > 0 ? newId() : id, datasourceId: source.id, createdAt: now };
-    createInstance(db, { ...anew, names, values: valuesOf(names, dynamicKey), properties });
+    const fresh = { id: names.length > 0 ? newId() : id, datasourceId: source.id, createdAt: now };
+    createInstance(db, { ...fresh, names, values: valuesOf(names, dynamicKey), properties });
   }
   return stale.flatMap(({ blob }) => blob ?? []);
 }
@@ -142,9 +142,9 @@ function withoutNulls(properties: Properties): Properties {
 }
 
 /**
- * Brings the instances of an account's dynamic sources to the values that its users have now: a set that somebody has
- * for the first time gets an instance, one that nobody has any more loses it with its data. Called in the transaction
- * that changed users or their properties; answers the blobs that are no longer shown, to be removed after it.
+ * Reconciles the instances of an account's dynamic sources with the values that its users have: a set that a user has
+ * for the first time gets an instance, a set that no user has any more loses it with its data. Called in the transaction
+ * that changed users or their properties; returns the blobs that are no longer shown, to be removed afterwards.
  */
 export function followUsers(db: Database, accountId: string, now: number): string[] {
   return dynamicSources(db, accountId).flatMap((source) => {

@@ -66,7 +66,7 @@ export function findEditable(call: ApiCall): Datasource {
 /** The source, where the caller may change it; else 403. */
 export function editable({ context, caller }: ApiCall, source: Datasource): Datasource {
   if (!canEdit(context.db, asShared(source), caller))
-    throw forbidden('The data source is shared with you to see, not to change');
+    throw forbidden('You can view the data source, but not change it');
   return source;
 }
 

@@ -16,7 +16,7 @@ export interface ApiCall<Q = unknown, B = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The members of a JSON body as they came, those that nobody declared among them; empty for any other body. */
+  /** The members of a JSON body as received, including undeclared ones; empty for any other body. */
   readonly json: Readonly<Record<string, unknown>>;
   /** Host and port that the caller reached the service by, as they named it. */
   readonly host: string;

@@ -3,13 +3,13 @@ import { ApiError, forbidden } from './http/api-error.ts';
 import { administers, canSee, type SharedAsset, sharedWithGroupOf } from './store/shares.ts';
 
 /**
- * Whoever gives something to a client must see it (401; a foreign thing that exists answers so here, and only here) and
- * have it by a group of theirs (403), unless they administer its kind. `what` names it at the start of a sentence.
+ * To import something into a client account, the caller must see it (401, here even if it exists) and
+ * have it through one of their groups (403), unless they administer its kind. `what` names it at the start of a sentence.
  */
 export function requireImportable({ context, caller }: ApiCall, asset: SharedAsset, what: string): void {
   if (!canSee(context.db, asset, caller)) throw notShared(what);
   if (!administers(caller, asset.kind) && !sharedWithGroupOf(context.db, asset, caller.user.id)) {
-    throw forbidden(`${what} is not shared with a group of yours`);
+    throw forbidden(`${what} is not shared with any of your groups`);
   }
 }
 

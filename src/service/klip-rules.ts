@@ -19,7 +19,7 @@ export function findKlip({ context, account, caller, params }: ApiCall, id = par
 export function findEditableKlip(call: ApiCall): Klip {
   const klip = findKlip(call);
   if (!canEdit(call.context.db, klipAsShared(klip), call.caller)) {
-    throw forbidden('The Klip is shared with you to see, not to change');
+    throw forbidden('You can view the Klip, but not change it');
   }
   return klip;
 }

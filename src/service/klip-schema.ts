@@ -58,12 +58,12 @@ export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   for (const id of datasourcesOf(schema)) {
     const source = datasourceById(call.context.db, id);
     if (source?.accountId !== call.account.id || !canSee(call.context.db, asShared(source), call.caller)) {
-      throw badRequest(`Field "${at}workspace.datasources" names a data source that is not there: ${id}`);
+      throw badRequest(`Field "${at}workspace.datasources" names an unknown data source: ${id}`);
     }
   }
 }
 
-/** Looks at the whole tree without going into itself: nobody bounds how deep it nests. */
+/** Walks the whole tree with a stack of its own instead of recursion, because its depth is not bounded. */
 function checkComponents(components: unknown, at: string): void {
   const left = [{ list: components, at }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -15,7 +15,7 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
     defineEndpoint({
       ...declared,
       method: 'PUT',
-      summary: 'Puts a user into a group',
+      summary: 'Adds a user to a group',
       body: {},
       do: (call, pair) => {
         joinGroup(call, pair);
@@ -25,7 +25,7 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
     defineEndpoint({
       ...declared,
       method: 'DELETE',
-      summary: 'Takes a user out of a group',
+      summary: 'Removes a user from a group',
       do: (call, pair) => {
         leaveGroup(call, pair);
         return {};

@@ -1,8 +1,8 @@
-/** Keeps new requests waiting while the service under them is being replaced. */
+/** A pause gate: holds new requests while the data of the service is replaced. */
 export class PauseGate {
   #opening: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
-  /** What a request waits for before anything of it is looked at; undefined while the gate is open. */
+  /** Resolves when the gate is open again; undefined while it is open. */
   get resumed(): Promise<void> | undefined {
     return this.#opening?.promise;
   }

@@ -5,7 +5,7 @@ import { addMember, groupById, removeMember, type UserGroup } from './store/grou
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
 import { roleOf, type User, userById } from './store/users.ts';
 
-/** Somebody in a list of people. */
+/** A user in a list of users. */
 export const personSchema = Type.Object({
   id: Type.String(),
   first_name: Type.String(),
@@ -50,28 +50,28 @@ export function findUser({ context, account, params }: ApiCall, id = params.id!)
   return user;
 }
 
-/** Who may give and take roles: nobody else, so that nobody promotes themselves. */
+/** Only an admin may assign and remove roles, so that users can't promote themselves. */
 export function requireAdmin({ caller }: ApiCall): void {
   if (!caller.isAdmin) throw new ApiError('permission_denied', 'This operation requires the role Admin');
 }
 
 /**
- * Whoever changes or removes a user must be able to do all that this user can. Otherwise setting an admin's password
+ * To change or remove a user, the caller must hold all permissions of that user. Otherwise setting an admin's password
  * would be a way to become one.
  */
 export function requireMastery({ context, caller }: ApiCall, user: User): void {
   if (caller.isAdmin || caller.user.id === user.id) return;
   const { isAdmin, permissions } = roleOf(context.db, user);
   if (isAdmin || [...permissions].some((name) => !caller.permissions.has(name))) {
-    throw forbidden('The user has permissions that you do not have');
+    throw forbidden("The user has permissions that you don't have");
   }
 }
 
-/** The same for roles: nobody puts into one what they do not hold. `before` is what it held already. */
+/** The same for roles: a caller can't add permissions that they don't hold. `before` is what the role held already. */
 export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
   if (caller.isAdmin) return;
   const foreign = permissions.find((name) => !(caller.permissions as Set<string>).has(name) && !before.includes(name));
-  if (foreign !== undefined) throw forbidden(`You cannot give a permission that you do not have: ${foreign}`);
+  if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
 /** The account must stay manageable. Called wherever a user loses their role, in the transaction that takes it. */
@@ -108,12 +108,12 @@ export interface Membership {
   readonly user: User;
 }
 
-/** Somebody who is in the group already stays in it. */
+/** A user who is already in the group stays in it. */
 export function joinGroup({ context }: ApiCall, { group, user }: Membership): void {
   context.db.durably(() => addMember(context.db, group.id, user.id));
 }
 
-/** 404 for somebody who is not in the group. */
+/** 404 for a user who is not in the group. */
 export function leaveGroup({ context }: ApiCall, { group, user }: Membership): void {
   const left = context.db.durably(() => removeMember(context.db, group.id, user.id));
   if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);

@@ -31,50 +31,50 @@ import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
 import { DailySnapshots } from './usage/daily-snapshots.ts';
 
-/** How the service is to be started. */
+/** How to start the service. */
 export interface ServiceOptions {
-  /** Address to listen on; 127.0.0.1 unless told. */
+  /** Address to listen on; default 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, takes a free one. */
+  /** 0, the default, picks a free port. */
   readonly port?: number;
-  /** A folder that keeps everything, or memory that forgets it. */
+  /** The data folder, or memory, which is lost at the end. */
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file of companies; see docs/service.md. */
   readonly fixtures?: string;
-  /** Largest document that an instance takes; 10,485,760 unless told. */
+  /** Largest document of an instance; default 10,485,760. */
   readonly uploadLimitBytes?: number;
-  /** False: no call is refused for being one too many; calls are counted all the same. */
+  /** False: calls are counted, but none is refused. */
   readonly limits?: boolean;
-  /** Requests as JSON lines, one for each that has ended. */
+  /** A file for completed requests, as JSON lines. */
   readonly requestLogFile?: string;
-  /** Longest silence of a client in the middle of a body; 60,000 ms unless told. */
+  /** Stall timeout for request bodies; default 60,000 ms. */
   readonly bodyIdleMs?: number;
   readonly clock?: Clock;
-  /** Fetches data for refreshes; without it a refresh fails with a sentence that says so. */
+  /** Fetches data for refreshes; without it, refreshes fail. */
   readonly pull?: Pull;
   /**
    * True: a refresh may fetch from loopback, link-local and private addresses. Without it, loopback is allowed to a
    * service that listens on loopback, and nothing else of these.
    */
   readonly allowPrivateAddresses?: boolean;
-  /** How often the clock is looked at for what is due; 1,000 ms unless told. */
+  /** How often due work is looked for; default 1,000 ms. */
   readonly tickMs?: number;
-  /** Starts the control interface as well: for tests, never where strangers can reach it. */
+  /** Starts the control interface as well: for tests only. */
   readonly control?: ControlOptions;
   readonly log?: Log;
 }
 
-/** The service once it listens. `close` ends it: no connection, timer or process is left. */
+/** A listening service. `close` ends it and leaves no connection, timer or process behind. */
 export interface RunningService {
   /** Base URL with the version segment, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** The key of the first admin, on the one start that created it. */
+  /** The key of the first admin, only if this start created it. */
   readonly firstKey?: string;
   readonly requestLog: RequestLog;
-  /** Where it was asked for. */
+  /** Present if it was requested. */
   readonly control?: RunningControl;
-  /** Ends within a few seconds: running requests get two, a refresh under way goes back to the queue. */
+  /** Ends within a few seconds: running requests get two, a running refresh goes back to the queue. */
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
-    // Not before it listens: a key that is made by a start that fails would never be shown.
+    // Only after it listens: a start that fails would never show the key.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
     const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
     const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));
@@ -132,7 +132,7 @@ async function makeFolders(folder: string): Promise<void> {
       family: 'config',
       message: `the data folder cannot be used: ${(thrown as Error).message}`,
       where: { file: folder },
-      next: 'name a folder that can be written with --data, or keep everything in memory with --memory',
+      next: 'use --data to name a writable folder, or --memory to keep everything in memory',
       cause: thrown,
     });
   }
@@ -153,7 +153,7 @@ async function assemble(db: Database, options: ServiceOptions, testControls?: Te
 
 async function sweep({ db, blobs, log }: ServiceContext): Promise<void> {
   const orphans = await blobs.sweep(knownBlobs(db));
-  if (orphans > 0) log.info('swept documents that no instance shows', { orphans });
+  if (orphans > 0) log.info('removed unused documents', { orphans });
 }
 
 async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: ServiceOptions): Promise<number> {
@@ -166,7 +166,7 @@ async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: Se
       code: 'SERVICE_ADDRESS',
       family: 'config',
       message: `the service cannot listen on ${host}:${port}: ${(thrown as Error).message}`,
-      next: 'name another --host or --port; --port 0 takes a free one',
+      next: 'use another --host or --port; --port 0 picks a free port',
       cause: thrown,
     });
   }
@@ -176,7 +176,7 @@ function reachOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceO
   return { host, allowPrivate: allowPrivateAddresses };
 }
 
-/** An address that means "all of them" is reached at the loopback one; an IPv6 address stands in brackets. */
+/** A wildcard address is reached on loopback; an IPv6 address needs brackets. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

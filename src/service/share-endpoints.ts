@@ -57,7 +57,7 @@ export function shareEndpoints({
     defineEndpoint({
       method: 'DELETE',
       path,
-      summary: 'Refuses: the group or user is missing from the path',
+      summary: 'Always 400: the group or user is missing from the path',
       basis,
       decided: 'always 400',
       permission,
@@ -69,7 +69,7 @@ export function shareEndpoints({
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{holder}`,
-      summary: 'Ends the sharing with one group or user',
+      summary: 'Stops sharing with one group or user',
       basis,
       permission,
       query: { type: holderType },

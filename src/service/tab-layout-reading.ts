@@ -107,7 +107,7 @@ function gridWanted({ desktop }: Grid): WantedLayout {
   for (const [at, { id, region, colSpan }] of placed.entries()) {
     const field = `state.desktop.itemConfigs.${at}`;
     if (region - 1 + colSpan > cols) throw badRequest(`Field "${field}" does not fit into ${cols} columns`);
-    if (seen.has(id)) throw badRequest(`Field "${field}" names a Klip instance for the second time: ${id}`);
+    if (seen.has(id)) throw badRequest(`Field "${field}" names a Klip instance twice: ${id}`);
     seen.add(id);
   }
   return { type: 'grid', cols, placed };

@@ -51,10 +51,10 @@ export interface Layout {
   readonly cols: number;
 }
 
-/** The layout of a dashboard that nobody has said anything about. */
+/** The layout of a dashboard that has none yet. */
 export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
-/** The layout as it is stored, ready to be reckoned with. */
+/** The stored layout as a grid with positions. */
 export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: number }): Layout {
   return { type: layoutType, cols };
 }
@@ -73,7 +73,7 @@ interface Regions {
 
 /**
  * The regions of a column layout as cells of a grid. The numbers of a type are widths in percent, in rows that are full
- * at 100 (30 stands for a third, 60 for two): `100_30_60` is one wide region above a narrow and a broader one.
+ * at 100 (30 means one third, 60 two thirds): `100_30_60` is one wide region above a narrow and a broader one.
  */
 function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   const widths = type.split('_').map(Number);

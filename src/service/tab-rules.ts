@@ -23,7 +23,7 @@ function noTab(id: string): Refuse {
 export function findEditableTab(call: ApiCall, id?: string, refuse?: Refuse): Tab {
   const tab = findTab(call, id, refuse);
   if (!canEdit(call.context.db, tabAsShared(tab), call.caller)) {
-    throw forbidden('The dashboard is shared with you to see, not to change');
+    throw forbidden('You can view the dashboard, but not change it');
   }
   return tab;
 }

@@ -29,7 +29,7 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   const id = newId();
   const now = context.clock.now();
   const gone = context.db.durably(() => {
-    // Hashing took its time: somebody else may have taken the seat, the e-mail or the role away meanwhile.
+    // Hashing takes time: another request may have taken the seat or the e-mail, or deleted the role.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
     createUser(

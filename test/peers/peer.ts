@@ -25,7 +25,7 @@ export async function openPeer(converse: (socket: Socket) => void = (socket) => 
   return { port: (server.address() as AddressInfo).port, open: () => sockets.size };
 }
 
-/** Says a piece again and again, so that whoever waits for silence waits for ever. */
+/** Repeats a piece without end, so that a client that waits for silence never continues. */
 export function drip(socket: Socket, piece: string, everyMs = 50): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.on('close', () => clearInterval(timer));

@@ -98,7 +98,7 @@ describe('a client account', () => {
 });
 
 describe('a data source', () => {
-  it('is seen by who created it, who it is shared with and who administers, and by nobody else', async () => {
+  it('is visible only to its creator, to those it is shared with and to administrators', async () => {
     const given = await bench();
     const id = await given.source({}, { key: keys.acmeEditor });
     const seen = async (key: string): Promise<boolean[]> => [

@@ -88,7 +88,7 @@ describe('the policy for addresses that a refresh fetches', () => {
 });
 
 describe('fetching under a policy', () => {
-  it('refuses an address however it is written, and a name by what it stands for', async () => {
+  it('rejects an address in every notation, and a name by what it resolves to', async () => {
     const { port, asked } = await target(() => ({ status: 200 }));
     const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '127.1'];
     for (const host of hosts) {
@@ -116,7 +116,7 @@ describe('fetching under a policy', () => {
     expect([asked, elsewhere.asked]).toEqual([['/same', '/end', '/other', '/same'], []]);
   });
 
-  it('does not say what a name stands for', async () => {
+  it('does not reveal what a name resolves to', async () => {
     const thrown = (await fetched('http://localhost:1/', shared).catch((error: unknown) => error)) as Error;
     expect(JSON.stringify(thrown) + thrown.message).not.toMatch(/127\.0\.0\.1|::1/);
   });

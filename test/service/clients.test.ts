@@ -159,7 +159,7 @@ describe('the state of a client', () => {
     expect(errorOf(await act(given, id, 'extend_trial'))).toEqual(forbidden);
   });
 
-  it('shuts its own people out while disabled or expired, and nobody else', async () => {
+  it('locks out only its own users while it is disabled or expired', async () => {
     const { given } = await onClock();
     const enter = (): Promise<Answer> => given.call('GET', '/profile', { key: keys.clientAdmin });
     for (const status of ['disabled', 'expired']) {

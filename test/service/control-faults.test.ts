@@ -99,7 +99,7 @@ describe('a fault rule', () => {
     expect(await seen('GET', '/klips')).toBe(503);
     expect(await seen('GET', '/klips/a')).toBe(404);
     const page = await request(`${given.origin}/published/a/b`);
-    expect([page.statusCode, await page.body.text()]).toEqual([502, expect.stringContaining('made_up')]);
+    expect([page.statusCode, await page.body.text()]).toEqual([502, expect.stringContaining('injected')]);
   });
 
   it('is asked in the order of adding; all that fit count the call', async () => {
@@ -124,7 +124,7 @@ describe('a fault rule', () => {
   });
 
   it.each([
-    [{}, 'what shall happen'],
+    [{}, 'the action to take'],
     [{ nth: 1, first: 1, answer: { status: 500 } }, 'Only one of the fields nth, first'],
     [{ reset: 'before_body', answer: { status: 500 } }, 'Only one of the fields answer, reset'],
     [{ nth: 0, answer: { status: 500 } }, 'nth'],
@@ -257,7 +257,7 @@ describe('a client meets', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(0);
   });
 
-  it('a delay of the answer alone: what was asked for is done, though nobody waits for the answer', async () => {
+  it('a delay of only the answer: the request takes effect even if the client disconnects', async () => {
     const given = await controlled();
     await add(given, { nth: 1, answer_delay_ms: 60_000 });
     await add(given, { nth: 2, answer_delay_ms: 30 });

@@ -22,7 +22,7 @@ describe('the control interface', () => {
     expect(given.service.control).toBe(undefined);
   });
 
-  it('answers nobody without its token, whatever they ask for', async () => {
+  it('answers no request without its token', async () => {
     const given = await controlled();
     const { url } = given.service.control!;
     for (const authorization of ['', token, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`]) {
@@ -113,7 +113,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile')).body.data.date_created).toBe('2030-01-01T00:00:00.000Z');
   });
 
-  it('to empty leaves nobody; without fixtures, a reset to the start has the first admin with the same key', async () => {
+  it('to empty leaves no accounts; without fixtures, a reset to the start has the first admin with the same key', async () => {
     const given = new Bench(await startService({ data: 'memory', control: {} }));
     onTestFinished(() => given.close());
     const key = given.service.firstKey!;
@@ -229,7 +229,7 @@ describe('fixtures over the control interface', () => {
       code: 'SERVICE_FIXTURES',
       problems: [
         { file: 'fixtures', line: 2, message: 'unknown key nam', next: 'write name' },
-        { line: 3, message: 'companies.1.plan is not right' },
+        { line: 3, message: 'companies.1.plan is not valid' },
         { line: 2, message: 'companies.1 needs a name' },
       ],
     });

@@ -34,7 +34,7 @@ describe('counting calls', () => {
     expect(answers.filter(({ body }) => body.meta.error_code === 'daily_limit_reached')).toHaveLength(60);
   });
 
-  it('forgets the account that deleted itself out of the world in the same moment, and nobody else', async () => {
+  it('forgets only the account that deleted itself at that moment', async () => {
     const given = await bench();
     await Promise.all([
       given.call('DELETE', '/clients/bakery'),

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
 
-/** Somebody who may do everything with what they see, and does not see everything. */
+/** A user with all permissions for what they see, who does not see everything. */
 export const builderKey = 'a7'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;
@@ -67,7 +67,7 @@ export async function publish(given: Bench, tab: string, body: object = {}): Pro
 export const linkOf = async (given: Bench, id: string): Promise<Record<string, unknown>> =>
   (await given.call('GET', `${linksPath}/${id}`)).body.data;
 
-/** What somebody without an account is answered at a link's address. */
+/** The response to a viewer without an account at a link's address. */
 export async function look(
   given: Bench,
   id: string,

@@ -79,7 +79,7 @@ describe('the properties of a data source', () => {
     expect(await addressesOf(given, id)).toEqual(['http://y.test/n?all', 'http://y.test/s?all', 'http://y.test/w?all']);
   });
 
-  it('that refer to other user properties than before make all instances anew, without data', async () => {
+  it('that refer to other user properties than before recreate all instances, without data', async () => {
     const { given, id, documents } = await dynamic();
     await given.call('PUT', '/users/acme-viewer/properties', { body: { properties: { tier: 'n' } } });
     await change(given, id, { endpoint_url: 'http://x.test/{props.tier}' });

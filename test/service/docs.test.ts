@@ -14,7 +14,7 @@ const page = await readFile(join(import.meta.dirname, '../../docs/service.md'), 
 describe('docs/service.md', () => {
   it('has a row for each endpoint as it is declared: who may call it, what is decided here and what is not there', async () => {
     const resources = await collectResources();
-    expect(page, 'mend it with: npm run generate').toBe(withBehaviourTable(page, resources));
+    expect(page, 'fix it with: npm run generate').toBe(withBehaviourTable(page, resources));
     const endpoints = resources.flatMap((resource) => resource.endpoints);
     const rows = page.split('\n').filter((line) => /^\| (GET|POST|PUT|DELETE) /.test(line));
     const cells = rows.map((row) => row.slice(2, -2).split(' | '));

@@ -49,7 +49,7 @@ describe('the memory of failed logins', () => {
     expect(failures.size).toBe(1);
   });
 
-  it('is bounded, also within a minute and where nobody is refused', () => {
+  it('is bounded, also within a minute and if no call is refused', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 150_000; i++) failures.count(`many-${i}`, 0);
     expect(failures.size).toBe(100_000);

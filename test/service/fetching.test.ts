@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchDatasource } from '../../connectors/simple_rest/index.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
 
-/** What names stand for in this file: each look-up takes the next list of addresses, the last one stays. */
+/** What names resolve to in this file: each lookup takes the next list of addresses; the last one stays. */
 const names = vi.hoisted(() => ({ answers: [] as string[][], asked: [] as string[] }));
 
 vi.mock('node:dns', async (original) => {
@@ -65,7 +65,7 @@ describe('a name that a refresh fetches', () => {
     expect(names.asked).toEqual(['rebind.test']);
   });
 
-  it('that stands for this machine is not fetched by a service that others can reach', async () => {
+  it('that resolves to this machine is not fetched by a service that others can reach', async () => {
     let calls = 0;
     const port = await serve((_request, response) => void response.end(`[${++calls}]`));
     names.answers = [['127.0.0.1']];
@@ -81,7 +81,7 @@ describe('a name that a refresh fetches', () => {
     await expect(fetched(`http://several.test:${port}/`)).rejects.toMatchObject(refused);
   });
 
-  it('is judged anew where a redirect leads', async () => {
+  it('is checked again after a redirect', async () => {
     const asked: string[] = [];
     const port = await serve((request, response) => {
       asked.push(request.url!);

@@ -205,20 +205,20 @@ describe('fixtures with what people have made', () => {
       }
     };
     expect(faultsOf(text)).toEqual([
-      '5: companies.1.users.1.properties.region is not right',
-      '7: companies.1.datasources.1.connector is not right ("rest")',
-      '7: companies.1.datasources.1.format is not right ("yaml")',
-      '7: companies.1.datasources.1.refresh_interval is not right (61)',
-      '7: companies.1.datasources.1.no_refresh is not right ("maybe")',
+      '5: companies.1.users.1.properties.region is not valid',
+      '7: companies.1.datasources.1.connector is not valid ("rest")',
+      '7: companies.1.datasources.1.format is not valid ("yaml")',
+      '7: companies.1.datasources.1.refresh_interval is not valid (61)',
+      '7: companies.1.datasources.1.no_refresh is not valid ("maybe")',
       '9: unknown key nam',
-      '9: companies.1.datasources.3.properties is not right',
+      '9: companies.1.datasources.3.properties is not valid',
       '9: companies.1.datasources.3 needs a name',
-      '12: companies.1.dashboards.1.klips.2.region is not right (0)',
+      '12: companies.1.dashboards.1.klips.2.region is not valid (0)',
       '12: companies.1.dashboards.1.klips.2 needs a klip',
-      '14: companies.1.clients.1.resources.company.seats is not right (-2)',
+      '14: companies.1.clients.1.resources.company.seats is not valid (-2)',
       '14: unknown key seats',
-      '14: companies.1.clients.1.resources.api.requests.perDay is not right (0)',
-      '14: companies.1.clients.1.features.sso is not right (1)',
+      '14: companies.1.clients.1.resources.api.requests.perDay is not valid (0)',
+      '14: companies.1.clients.1.features.sso is not valid (1)',
     ]);
     const references = `companies:
   - name: Acme
@@ -231,10 +231,10 @@ describe('fixtures with what people have made', () => {
     dashboards: [{name: D, klips: [{klip: L}]}]
 `;
     expect(faultsOf(references)).toEqual([
-      '7: datasource in companies.1 A is there twice',
+      '7: datasource in companies.1 A appears twice',
       '7: there is no user b@a.test in this account',
       '7: there is no group G in this account',
-      '7: it needs a group or a user',
+      '7: a group or a user is required',
       '8: there is no data source Z in this account',
       '9: there is no klip L in this account',
     ]);

@@ -44,22 +44,22 @@ describe('a fixtures file', () => {
 extra: 1
 `;
     expect(await faultsOf(text)).toEqual([
-      '3: companies.1.plan is not right',
+      '3: companies.1.plan is not valid',
       '4: unknown key request_per_day',
-      '5: companies.1.requests_per_second is not right',
-      '7: companies.1.roles.1.permissions.1 is not right',
-      '9: companies.1.users.1.email is not right',
-      '11: companies.1.users.1.api_keys.1 is not right',
-      '12: companies.1.users.2.first_name is not right',
+      '5: companies.1.requests_per_second is not valid',
+      '7: companies.1.roles.1.permissions.1 is not valid',
+      '9: companies.1.users.1.email is not valid',
+      '11: companies.1.users.1.api_keys.1 is not valid',
+      '12: companies.1.users.2.first_name is not valid',
       '12: companies.1.users.2 needs a email',
       '12: companies.1.users.2 needs a role',
-      '13: companies.1.clients is not right',
+      '13: companies.1.clients is not valid',
       '14: companies.2 needs a name',
       '15: unknown key extra',
     ]);
   });
 
-  it('names what is there twice and what refers to nothing', async () => {
+  it('names what appears twice and what refers to nothing', async () => {
     const text = `companies:
   - id: a
     name: Acme
@@ -75,14 +75,14 @@ extra: 1
   - {name: Acme, plan: team}
 `;
     expect(await faultsOf(text)).toEqual([
-      '5: every company has a role Admin from the start',
+      '5: the role Admin is built in',
       '7: there is no role Admn in this account',
-      '8: user a@x.test is there twice',
-      '8: this api key is there twice',
+      '8: user a@x.test appears twice',
+      '8: this api key appears twice',
       '10: there is no user b@x.test in this account',
-      '11: group in companies.1 G is there twice',
-      '12: id a is there twice',
-      '13: company Acme is there twice',
+      '11: group in companies.1 G appears twice',
+      '12: id a appears twice',
+      '13: company Acme appears twice',
     ]);
   });
 

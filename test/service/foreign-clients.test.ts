@@ -73,7 +73,7 @@ describe('curl', () => {
     ['over HTTP/1.0', ['--http1.0']],
     ['that would like HTTP/2', ['--http2']],
     [
-      'with headers that nobody knows',
+      'with unknown headers',
       ['--header', 'x-request-id: 7', '--header', 'kf-user-id: somebody', '--header', 'accept: */*;q=0'],
     ],
     ['with a header that has no value', ['--header', 'x-empty;']],
@@ -151,7 +151,7 @@ describe('curl', () => {
     ['nothing', ['--header', 'content-type:']],
     ['text', ['--header', 'content-type: text/plain']],
     ['chunks', ['--header', 'transfer-encoding: chunked']],
-  ])('creates with a body labelled %s, with nulls and fields that nobody knows', async (_how, flags) => {
+  ])('creates with a body labelled %s, with nulls and unknown fields', async (_how, flags) => {
     const given = await bench();
     const fields = {
       name: 'A',

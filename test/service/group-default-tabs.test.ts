@@ -75,7 +75,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await pagesOf(given, path, 'tabs')).toHaveLength(1);
   });
 
-  it('are given only by who may change the dashboard, and are of the same account', async () => {
+  it('are added only by users who can change the dashboard, and are of the same account', async () => {
     const given = await peopleBench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });

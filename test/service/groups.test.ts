@@ -35,7 +35,7 @@ describe('groups (section 4.9)', () => {
     }
   });
 
-  it('is listed by who may manage users or view groups, and managed by the former alone', async () => {
+  it('is listed by users who can manage users or view groups, and managed only by the former', async () => {
     const given = await peopleBench();
     const role = await make(given, '/roles', { name: 'Group viewer', permissions: ['group.view'] });
     await given.call('PUT', `/roles/${role}/users/acme-viewer`);

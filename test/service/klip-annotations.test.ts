@@ -38,7 +38,7 @@ describe('4.7 an annotation', () => {
     }
   });
 
-  it('of somebody without a name is by their e-mail address', async () => {
+  it('of a user without a name shows their e-mail address', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -60,7 +60,7 @@ describe('4.7 an annotation', () => {
     });
   });
 
-  it('is read by everybody who sees the Klip and has the permission, and by nobody else', async () => {
+  it('is readable only by users who see the Klip and have the permission', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -77,7 +77,7 @@ describe('4.7 an annotation', () => {
     expect(await read(keys.acmeViewer)).toEqual([404, 404, 401]);
   });
 
-  it('is changed by who wrote it and by who administers annotations; 403 for the others', async () => {
+  it('is changed only by its author and by annotation administrators; 403 for others', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');

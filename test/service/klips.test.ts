@@ -75,7 +75,7 @@ describe('4.6 a Klip', () => {
     }
   });
 
-  it('is seen by who created it, who it is shared with and who administers Klips, and by nobody else', async () => {
+  it('is visible only to its creator, to those it is shared with and to Klip administrators', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given, {}, { key: people.bo });
     const seen = async (key: string): Promise<boolean[]> => [

@@ -71,7 +71,7 @@ describe('five requests in a second', () => {
     ]);
   });
 
-  it("are a company's, whoever of it calls and for whichever client; others have their own", async () => {
+  it('are per company, for all its users and clients; other companies have their own', async () => {
     const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
     const ours = [keys.acmeAdmin, keys.acmeEditor, keys.acmeViewer, keys.acmeReporter];
     expect(codes(await Promise.all(ours.map((key) => given.call('GET', '/datasources', { key }))))).toEqual([

@@ -52,7 +52,7 @@ const sorted: Record<string, string> = {
 };
 
 describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, list) => {
-  it('looks through no table, whoever asks, with the rows of another company beside its own', async () => {
+  it('scans no table for any user, with the rows of another company next to its own', async () => {
     const given = await bench();
     await given.source({}, { key: keys.otherAdmin });
     const address = await addressOf(given, list);
@@ -66,7 +66,7 @@ describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, 
   });
 });
 
-describe('what somebody sees for several reasons', () => {
+describe('what a user sees for several reasons', () => {
   const names = (answer: Answer, list: string): string[] =>
     (answer.body.data[list] as { name?: string; datasource_name?: string }[]).map(
       (item) => item.name ?? item.datasource_name!,
@@ -105,7 +105,7 @@ describe('what somebody sees for several reasons', () => {
     expect([names(left, 'datasources'), left.body.meta.total]).toEqual([['S0', 'S1', 'S4'], 3]);
   });
 
-  it('is found for somebody in more groups than a query has room for', async () => {
+  it('is found for a user in more groups than fit into one query', async () => {
     const given = await bench();
     const id = await given.source();
     for (let i = 0; i < 60; i++) {

@@ -1,7 +1,7 @@
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures } from './service.ts';
 
-/** Somebody who manages people without being an admin. */
+/** A user who manages users without being an admin. */
 export const managerKey = 'a5'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;

@@ -162,7 +162,7 @@ describe('a data source of the connector simple_rest', () => {
   });
 });
 
-/** What `localhost` stands for. */
+/** What `localhost` resolves to. */
 const resolved = /127\.0\.0\.1|::1/;
 
 describe('what a refresh may reach', () => {
@@ -201,7 +201,7 @@ describe('what a refresh may reach', () => {
     ['ftp', { ...login, protocol: 'ftp', path: 'a.csv' }],
     ['ftp', { ...login, protocol: 'sftp', path: 'a.csv', host_key: hostKey }],
     ['simple_rest', {}],
-  ])('keeps what a name stands for to itself (%s, %j)', async (connector, properties) => {
+  ])('does not reveal what a name resolves to (%s, %j)', async (connector, properties) => {
     const port = await freePort();
     const named =
       connector === 'simple_rest' ? { endpoint_url: `http://localhost:${port}/` } : { host: 'localhost', port };

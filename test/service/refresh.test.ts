@@ -92,12 +92,12 @@ describe('a refresh', () => {
     expect(last_error).not.toMatch(/tok-12345|s3cret/);
   });
 
-  it('without a connector fails with a sentence that says what to do', async () => {
+  it('without a connector fails with a message that says what to do', async () => {
     const given = await bench();
     const id = await given.source({ connector: 'salesforce' });
     await refresh(given, id);
     await until(async () => (await instanceOf(given, id)).refresh_fail_count === 1);
-    expect((await instanceOf(given, id)).last_error).toMatch(/no connector salesforce.*PUT/);
+    expect((await instanceOf(given, id)).last_error).toMatch(/connector not available.*salesforce.*PUT/);
   });
 
   it('of a push-only source answers 200 and fetches nothing, however it was made one', async () => {

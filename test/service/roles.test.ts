@@ -110,7 +110,7 @@ describe('roles (section 4.10)', () => {
     expect(Object.keys(await roleIds(given, '?client_id=bakery'))).toContain('Clients');
   });
 
-  it('gives nobody without the role Admin more than they have', async () => {
+  it('lets no user without the role Admin gain permissions', async () => {
     const given = await peopleBench();
     const own = (await roleIds(given)).Manager!;
     const ask = (method: string, path: string, body: object): Promise<Answer> =>
@@ -156,7 +156,7 @@ describe('the users of a role (section 4.10)', () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toMatchObject({ id: Editor });
   });
 
-  it('answer 401 to who is not an admin and for other companies, 404 for what is unknown, 400 without a user', async () => {
+  it('answer 401 to non-admins and for other companies, 404 for unknown ids, 400 without a user', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;

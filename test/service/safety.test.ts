@@ -16,7 +16,7 @@ async function bytesIn(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read));
 }
 
-/** The ways in which somebody could have written a secret down. */
+/** The ways in which a secret could be written. */
 function spellings(secret: string): Buffer[] {
   const clear = Buffer.from(secret);
   const texts = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), clear.toString('hex')];

@@ -87,7 +87,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toHaveLength(2);
   });
 
-  it('is left alone while it is disabled, and for ever when it is push-only', async () => {
+  it('is not refreshed while it is disabled, and never if it is push-only', async () => {
     const clock = new StillClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });

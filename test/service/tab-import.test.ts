@@ -61,7 +61,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key })).status).toBe(201);
   });
 
-  it('gives nobody a Klip that is not shared with them, and then copies nothing at all', async () => {
+  it('copies nothing if it contains a Klip that is not shared with the caller', async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const [open, closed] = [await createKlip(given, { name: 'Open' }), await createKlip(given, { name: 'Closed' })];
@@ -76,7 +76,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key: builderKey })).status).toBe(201);
   });
 
-  it('answers 404 for what is not there for the caller, and for who is no client of theirs', async () => {
+  it("answers 404 for assets that the caller can't see, and for accounts that are not their clients", async () => {
     const given = await bench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const tab = await createTab(given);

@@ -181,7 +181,7 @@ describe('account-sign-in-trend', () => {
     });
   });
 
-  it('has no dates while nobody has signed in, also after a password that was wrong', async () => {
+  it('has no dates until a user has signed in, also after a wrong password', async () => {
     const given = await bench({ clock: new StillClock(noon) });
     const wrong = Buffer.from('admin@acme.test:battery staple').toString('base64');
     await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${wrong}` } });

@@ -68,7 +68,7 @@ describe('a dynamic data source', () => {
   const address = 'https://x.test/{props.region}';
   const create = (given: Bench): Promise<string> => given.source({ properties: { endpoint_url: address } });
 
-  /** The regions that the source's instances stand for, each with the id of its instance. */
+  /** The regions of the source's instances, each with the id of its instance. */
   async function regions(given: Bench, source: string): Promise<Record<string, string>> {
     const { datasources } = await dataOf(given, `/datasource-instances?datasource_id=${source}&limit=100`);
     const pairs = (datasources as { id: string }[]).map(async ({ id }) => {
@@ -101,7 +101,7 @@ describe('a dynamic data source', () => {
     expect(await names()).toEqual(['']);
   });
 
-  it('keeps instance and data of a set that somebody still has, and drops those of a set that nobody has', async () => {
+  it('keeps instance and data of a set that a user still has, and drops those of a set that no user has', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const documents = async () => (await readdir(join(folder, 'documents'))).length;

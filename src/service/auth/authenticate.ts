@@ -8,10 +8,10 @@ import { roleOf, type User, userByEmail, userByKey } from '../store/users.ts';
 import { verifyPassword } from './passwords.ts';
 import type { Permission } from './permissions.ts';
 
-/** Who is asking, and what they may do. */
+/** The authenticated user and their permissions. */
 export interface Caller {
   readonly user: User;
-  /** The account that the caller belongs to, and whose limits the call is paid from. */
+  /** The account that the caller belongs to, whose limits apply. */
   readonly company: Account;
   readonly isAdmin: boolean;
   readonly permissions: ReadonlySet<Permission>;
@@ -27,7 +27,7 @@ export interface RequestCredentials {
   readonly now: number;
 }
 
-/** Tells who is asking. A key decides where there is one, whatever else is sent. */
+/** Authenticates a request. A key takes precedence over other credentials. */
 export function authenticate(db: Database, limits: Limits, given: RequestCredentials): Caller | Promise<Caller> {
   const { keyHash } = given;
   if (keyHash === undefined) return callerByPassword(db, limits, given);

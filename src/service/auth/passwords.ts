@@ -12,14 +12,14 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Whether this is the password. Without a stored hash it takes as long and answers no. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const [, n, r, p, salt, hash] = (stored ?? nobody).split('$');
+  const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
   const expected = Buffer.from(hash!, 'base64url');
   const given = await derive(password, Buffer.from(salt!, 'base64url'), { N: Number(n), r: Number(r), p: Number(p) });
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** Stands in where there is no such user, so that the time taken does not tell which e-mail addresses exist. */
-const nobody = [
+/** Checked if the user does not exist, so that the response time does not reveal which e-mail addresses exist. */
+const dummyHash = [
   'scrypt',
   cost.N,
   cost.r,

@@ -14,11 +14,11 @@ interface Guarded {
   readonly token: string;
   /** Aborted when the service ends. */
   readonly end: AbortSignal;
-  /** What the service waits for before it ends. */
+  /** Calls that must end before the server closes. */
   readonly running: Set<Promise<unknown>>;
 }
 
-/** The control interface's own HTTP server: one token for everything, JSON in and out. */
+/** The HTTP server of the control interface: one token, JSON requests and responses. */
 export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpoint[]): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -34,7 +34,7 @@ export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpo
   });
   app.setErrorHandler((thrown, _request, reply) => fail(reply, thrown, given.context));
   app.setNotFoundHandler(() => {
-    throw notFound('There is nothing at this path; GET / lists what there is');
+    throw notFound('Path not found; GET / lists all paths');
   });
   app.get('/', () => ({ endpoints: endpoints.map(({ method, path, summary }) => ({ method, path, summary })) }));
   for (const endpoint of endpoints) route(app, given, endpoint);
@@ -42,7 +42,7 @@ export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpo
 }
 
 function wrongToken(): ApiError {
-  const text = 'The control interface asks for its token: Authorization: Bearer <token>';
+  const text = 'Control token required: Authorization: Bearer <token>';
   return new ApiError('auth_fail', text, { 'www-authenticate': 'Bearer realm="sluice control"' });
 }
 

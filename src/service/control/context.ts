@@ -5,7 +5,7 @@ import type { RequestLog } from '../http/request-log.ts';
 import type { PauseGate } from '../pause-gate.ts';
 import type { MovableClock } from './movable-clock.ts';
 
-/** The running service as the control interface sees it: all that it may look at and change. */
+/** The running service as the control interface sees it: everything that it can read and change. */
 export interface ControlContext {
   readonly service: ServiceContext;
   readonly app: App;
@@ -15,13 +15,13 @@ export interface ControlContext {
   readonly requestLog: RequestLog;
   /** The fixtures file that the service was started with. */
   readonly fixtures: string | undefined;
-  /** The key of the first admin, where this service made one: a reset makes the same again. */
+  /** The key of the first admin, if this service created one: a reset creates the same again. */
   readonly firstKey: string | undefined;
-  /** What replaces or adds data happens one after the other. */
+  /** Runs tasks that replace or add data one at a time. */
   readonly serially: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Runs each piece of work once all that came before it are over, however they ended. */
+/** A serial queue: runs each task after all earlier ones have settled. */
 export function serialQueue(): ControlContext['serially'] {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -8,7 +8,7 @@ interface ErrorResponse {
   readonly body: { readonly error: object };
 }
 
-/** What is answered when something was thrown: `{"error": {code, message, …}}`, with every fault of a fixtures file. */
+/** The response for a thrown error: `{"error": {code, message, …}}`, with every error of a fixtures file. */
 export function errorResponse(thrown: unknown): ErrorResponse {
   if (thrown instanceof ApiError) {
     const { status, headers, code, message } = thrown;

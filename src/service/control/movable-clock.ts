@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** A clock that can be set, sent ahead and stopped, for tests of what takes days. Until then it is the one it was made of. */
+/** A test clock that can be set, advanced and frozen. Until then it shows the time of the clock that it wraps. */
 export class MovableClock implements Clock {
   readonly #real: Clock;
   #offset = 0;
@@ -16,7 +16,7 @@ export class MovableClock implements Clock {
     return this.#stoppedAt ?? this.#real.now() + this.#offset;
   }
 
-  /** Goes on while the clock is stopped, so that nobody who paces by it stands still. Only {@link advance} skips. */
+  /** Continues while the clock is frozen, so that rate limits still make progress. Only {@link advance} skips time. */
   monotonic(): number {
     return this.#real.monotonic() + this.#skipped;
   }
@@ -29,7 +29,7 @@ export class MovableClock implements Clock {
     return this.#stoppedAt !== undefined;
   }
 
-  /** How far it is from the real one, milliseconds; negative = behind. The real clock is read once at most: it goes on between two reads. */
+  /** Offset from the real time, milliseconds; negative = behind. Reads the real clock at most once, as it runs between reads. */
   get offsetMs(): number {
     return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
   }
@@ -38,13 +38,13 @@ export class MovableClock implements Clock {
     return this.#real.now();
   }
 
-  /** As if somebody set the clock on the wall: it stays stopped or goes on as before. */
+  /** Like setting a wall clock: it stays frozen or keeps running as before. */
   set(now: number): void {
     if (this.#stoppedAt === undefined) this.#offset = now - this.#real.now();
     else this.#stoppedAt = now;
   }
 
-  /** As if so much time had gone by: also for what is counted by the second. */
+  /** Lets this much time pass, also on the monotonic clock. */
   advance(milliseconds: number): void {
     if (this.#stoppedAt === undefined) this.#offset += milliseconds;
     else this.#stoppedAt += milliseconds;
@@ -55,14 +55,14 @@ export class MovableClock implements Clock {
     this.#stoppedAt ??= this.now();
   }
 
-  /** Goes on from where it was stopped. */
+  /** Continues from where it was frozen. */
   resume(): void {
     const at = this.#stoppedAt;
     this.#stoppedAt = undefined;
     if (at !== undefined) this.set(at);
   }
 
-  /** Back to the real time. */
+  /** Returns to the real time. */
   release(): void {
     this.#stoppedAt = undefined;
     this.#offset = 0;

@@ -30,7 +30,7 @@ export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlReque
 
 type Fields = Record<string, unknown>;
 
-/** A misspelt field must not turn a fault for one call into a fault for all: unlike the service, this takes none. */
+/** Unlike the service, this rejects unknown fields: a typo could turn a fault for one call into one for all. */
 function strict(declared: TProperties, validate: (given: Fields) => Fields): (given: Fields) => Fields {
   const names = Object.keys(declared);
   return (given) => {

@@ -2,24 +2,24 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
 
-/** A token that nobody can guess. */
+/** A random token of 192 bits. */
 export function newToken(): string {
   return randomBytes(24).toString('hex');
 }
 
-/** Throws a Problem for a token that a header cannot carry or that is too short to protect anything. */
+/** Throws a Problem for a token that is too short or that a header can't carry. */
 export function checkToken(token: string): string {
   registerSecret(token);
   if (/^[\x21-\x7e]{8,200}$/.test(token)) return token;
   throw new Problem({
     code: 'SERVICE_CONTROL_TOKEN',
     family: 'config',
-    message: 'the token of the control interface is not right',
+    message: 'the token of the control interface is not valid',
     allowed: '8 to 200 printable characters without spaces',
   });
 }
 
-/** Whether an `Authorization` header shows this token. Takes as long for a wrong one, wherever it differs. */
+/** Whether an `Authorization` header carries this token. Compares in constant time. */
 export function bearsToken(header: string | undefined, token: string): boolean {
   const given = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1] ?? '';
   return timingSafeEqual(digest(given), digest(token));

@@ -8,7 +8,7 @@ import { readRest } from '../http/slow-client.ts';
 import { type FaultRule, takesEffect } from './fault-rule.ts';
 import type { MatchedFault } from './fault-rules.ts';
 
-/** A request on its way. */
+/** A request that has no answer yet. */
 interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Plays a fault on a request before it is carried out. Of one that is carried out all the same, it notes in
- * `request.fault` what is to be done to the answer; any other has its answer, or has lost its connection, after this.
+ * Injects a fault into a request before it takes effect. If the request still takes effect, the fault is noted in
+ * `request.fault` for its answer; otherwise the request is answered, or its connection is closed, after this.
  */
 export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;
@@ -34,7 +34,7 @@ export async function applyFault({ rule, description }: MatchedFault, scene: Pen
   request.raw.socket.resetAndDestroy();
 }
 
-/** Waits; answers whether the client has waited too. */
+/** Waits; returns whether the client is still connected. */
 export async function isConnectedAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
   if (milliseconds > 0) {
     const gone = new AbortController();
@@ -46,7 +46,7 @@ export async function isConnectedAfter(milliseconds: number, { raw }: FastifyRep
   return !raw.destroyed && raw.socket?.destroyed === false;
 }
 
-/** Reads the whole body and throws it away. Whoever goes away meanwhile is gone all the same. */
+/** Reads the whole body and discards it, up to its end or the end of the connection. */
 async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promise<void> {
   try {
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
@@ -63,7 +63,7 @@ async function sendAnswer(
   const { status, headers = {}, body } = answer;
   const text = body === undefined ? defaultBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
-  // A client that writes all it has before it reads would wait for ever.
+  // A client that writes all it has before it reads would wait forever.
   request.raw.resume();
   await readRest(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
   void reply
@@ -75,10 +75,10 @@ async function sendAnswer(
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** What the service would say with this status, so that a client reads a made-up refusal as it reads a real one. */
+/** The body that the service sends with this status, so that a client reads an injected error like a real one. */
 function defaultBody(status: number): string {
   if (status < 400) return JSON.stringify({ meta: { success: true, status }, data: {} });
-  const code = Object.entries(errorStatuses).find(([, one]) => one === status)?.[0] ?? 'made_up';
-  const meta = { success: false, status, error_code: code, error_desc: 'Made up by a fault rule', error_id: newId() };
+  const code = Object.entries(errorStatuses).find(([, one]) => one === status)?.[0] ?? 'injected';
+  const meta = { success: false, status, error_code: code, error_desc: 'Injected by a fault rule', error_id: newId() };
   return JSON.stringify({ meta });
 }

@@ -4,12 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isConnectedAfter } from './apply-fault.ts';
 import type { FaultRule } from './fault-rule.ts';
 
-/** An answer as the service would send it. */
+/** A response body as the service would send it. */
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;
 
 /**
- * Sends the answer of a request that was carried out as its fault says: late, cut off, in drops, or not at all. Answers
- * whether it did so; else the answer goes out by itself.
+ * Sends the answer of a request as its fault rule says: late, truncated, dripping, or not at all. Returns
+ * whether it did so; otherwise the answer is sent normally.
  */
 export async function corruptResponse(
   request: FastifyRequest,
@@ -72,7 +72,7 @@ async function drip(reply: FastifyReply, pieces: AsyncIterable<Buffer>, drops: D
   reply.raw.end();
 }
 
-/** The end of the connection comes after the bytes: they are on their way when it is closed. */
+/** Closes the connection only after the bytes are sent. */
 async function cutOff(raw: ServerResponse, pieces: AsyncIterable<Buffer>, afterBytes: number): Promise<void> {
   let left = afterBytes;
   for await (const piece of pieces) {

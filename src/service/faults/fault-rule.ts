@@ -13,14 +13,14 @@ const closed = { additionalProperties: false };
 
 export const resets = ['before_body', 'after_body', 'after_effect'] as const;
 
-/** A rule as it is given: which requests, which of them, and what is done to those. */
+/** A fault rule: which requests it matches, which of those it hits, and what it does to them. */
 export const ruleFields = {
   id: Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', 'x-rule': 'must be 1 to 64 letters, digits, - or _' }),
   ),
   method: Type.Optional(Type.String({ pattern: '^[A-Za-z]{1,20}$', 'x-rule': 'must be an HTTP method' })),
   path: Type.Optional(
-    Type.String({ pattern: '^/', maxLength: 500, 'x-rule': 'must begin with /, 500 characters at most' }),
+    Type.String({ pattern: '^/', maxLength: 500, 'x-rule': 'must begin with / and have at most 500 characters' }),
   ),
   nth: Type.Optional(count),
   every: Type.Optional(count),
@@ -57,17 +57,18 @@ export type FaultRule = Static<TObject<typeof ruleFields>>;
 const which = ['nth', 'every', 'first', 'probability'] as const;
 const what = ['answer', 'reset', 'truncate', 'drip'] as const;
 
-/** What the fields' own schemas cannot say. Refuses with 400. */
+/** Checks what the schemas of the fields can't express. Throws an ApiError (400). */
 export function checkRule(rule: FaultRule): void {
   atMostOne(rule, which);
   atMostOne(rule, what);
-  if (rule.seed !== undefined && rule.probability === undefined) throw badRequest('Field "seed" needs "probability"');
+  if (rule.seed !== undefined && rule.probability === undefined)
+    throw badRequest('Field "seed" requires "probability"');
   const delays = rule.delay_ms !== undefined || rule.answer_delay_ms !== undefined;
   if (!delays && what.every((name) => rule[name] === undefined)) {
-    throw badRequest(`One of the fields ${what.join(', ')}, delay_ms, answer_delay_ms is required: what shall happen`);
+    throw badRequest(`One of the fields ${what.join(', ')}, delay_ms, answer_delay_ms is required: the action to take`);
   }
   if (rule.answer_delay_ms !== undefined && !takesEffect(rule)) {
-    throw badRequest('Field "answer_delay_ms" needs a request that is carried out; use "delay_ms"');
+    throw badRequest('Field "answer_delay_ms" requires a fault that lets the request take effect; use "delay_ms"');
   }
   checkHeaders(rule.answer?.headers ?? {});
 }
@@ -85,18 +86,18 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      throw badRequest(`Field "answer.headers" has a name or value that HTTP cannot carry: ${name}`);
+      throw badRequest(`Field "answer.headers" has an invalid header name or value: ${name}`);
     }
     if (ours.has(name.toLowerCase())) throw badRequest(`Field "answer.headers" may not set ${name}`);
   }
 }
 
-/** Whether the service carries the request out: all that it changes stays changed, whatever becomes of the answer. */
+/** Whether the request takes effect: its changes stay, whatever happens to the answer. */
 export function takesEffect({ answer, reset }: FaultRule): boolean {
   return answer === undefined && reset !== 'before_body' && reset !== 'after_body';
 }
 
-/** What is done, in a few words: `after 500 ms, answer 429`. */
+/** A short description of the effect: `delay 500 ms, answer 429`. */
 export function describeRule(rule: FaultRule): string {
   const { delay_ms, answer_delay_ms, answer, reset, truncate, drip } = rule;
   const words = [

@@ -4,33 +4,33 @@ import { checkRule, describeRule, type FaultRule, takesEffect } from './fault-ru
 import { pathPattern } from './path-pattern.ts';
 import { seededRandom } from './seeded-random.ts';
 
-/** What a request has met. */
+/** The fault rule that a request matched. */
 export interface MatchedFault {
   readonly rule: FaultRule;
-  /** For the request log: the rule's id and what it does. */
+  /** For the request log: the rule's id and its effect. */
   readonly description: string;
 }
 
-/** A rule and what it has seen. */
+/** A rule and its counters. */
 export interface FaultRuleState {
   readonly id: string;
   readonly rule: FaultRule;
-  /** Requests that its method and path fit. */
+  /** Requests that match its method and path. */
   readonly seen: number;
-  /** Those of them that it was played on. */
+  /** Those of them that it was applied to. */
   readonly hits: number;
   readonly takesEffect: boolean;
 }
 
-/** The faults that are made up for tests, in the order in which they were added. */
+/** Fault injection for tests: the rules in the order in which they were added. */
 export class FaultRules {
   readonly #rules = new Map<string, Rule>();
 
-  /** Refuses with 400 what makes no sense, with 403 an id that is there. Answers the rule's id. */
+  /** Returns the rule's id. Throws an ApiError: 400 for an invalid rule, 403 for an id that exists. */
   add(given: FaultRule): string {
     checkRule(given);
     const id = given.id ?? newId().slice(0, 8);
-    if (this.#rules.has(id)) throw forbidden(`There is a fault with this id: ${id}`);
+    if (this.#rules.has(id)) throw forbidden(`A fault with this id already exists: ${id}`);
     this.#rules.set(id, new Rule(id, given));
     return id;
   }
@@ -43,19 +43,19 @@ export class FaultRules {
     return this.#rules.get(id)?.state();
   }
 
-  /** Answers whether there was such a rule. */
+  /** Returns whether the rule existed. */
   remove(id: string): boolean {
     return this.#rules.delete(id);
   }
 
-  /** Answers how many rules there were. */
+  /** Returns the number of rules removed. */
   clear(): number {
     const { size } = this.#rules;
     this.#rules.clear();
     return size;
   }
 
-  /** Lets every rule that fits count the request; the first one whose turn it is, is played. */
+  /** Counts the request for every rule that matches, and returns the first one that is due. */
   match(method: string, path: string): MatchedFault | undefined {
     const due = [...this.#rules.values()].filter((rule) => rule.isDue(method, path));
     return due[0]?.hit();
@@ -77,7 +77,7 @@ class Rule {
     this.#random = given.seed === undefined ? Math.random : seededRandom(given.seed);
   }
 
-  /** Counts the request when it fits. */
+  /** Counts the request if it matches. */
   isDue(method: string, path: string): boolean {
     const { method: only, times = Number.POSITIVE_INFINITY } = this.#given;
     if ((only !== undefined && only.toUpperCase() !== method) || !this.#fits(path)) return false;

@@ -1,7 +1,7 @@
 import { prefixes } from '../http/prefixes.ts';
 
 /**
- * A test for paths: `*` stands for a part of one segment, `**` for anything. The pattern is held against the path below
+ * A glob test for paths: `*` matches within one segment, `**` matches anything. The pattern is matched with the path below
  * the version (`/datasources/*`) and against the whole path; a trailing slash makes no difference.
  */
 export function pathPattern(pattern: string): (path: string) => boolean {

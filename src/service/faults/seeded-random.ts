@@ -1,6 +1,6 @@
 /**
- * Numbers from 0 to below 1 that are the same for the same seed (mulberry32, in the public domain): a test with made-up
- * bad luck has the same bad luck every time. Not for secrets.
+ * A seeded random generator (mulberry32, in the public domain) of numbers from 0 to below 1, so that a test with random
+ * faults can be repeated. Not for secrets.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed;

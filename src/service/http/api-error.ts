@@ -1,4 +1,4 @@
-/** Why a call was refused, and the status that each reason has. Codes are stable: clients branch on them. */
+/** Error codes and their HTTP statuses. Codes are stable: clients branch on them. */
 export const errorStatuses = {
   bad_request: 400,
   data_too_large: 400,
@@ -15,7 +15,7 @@ export const errorStatuses = {
 
 type ApiErrorCode = keyof typeof errorStatuses;
 
-/** Thrown by any step to end the call with an error envelope. The message is shown to the caller. */
+/** Thrown by any step to end the call with an error response. The message is shown to the caller. */
 export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly status: number;

@@ -22,7 +22,7 @@ import { dropUnread } from './slow-client.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     entry: LoggedRequest;
-    /** The made-up fault that is still to be done to its answer. */
+    /** The fault rule that still applies to its answer. */
     fault: FaultRule | null;
   }
 }
@@ -34,13 +34,13 @@ interface Logging {
 
 export interface App {
   readonly server: FastifyInstance;
-  /** Resolves when no request is being worked on any more. */
+  /** Resolves when no request is in progress. */
   settled(): Promise<void>;
-  /** Ends the connections of the requests that are being worked on. */
+  /** Closes the connections of requests in progress. */
   cutOff(): void;
 }
 
-/** The HTTP side: a path answers every method itself, so that 405 can say what is allowed. */
+/** The HTTP server: each path handles every method itself, so that 405 can list the allowed ones. */
 export function buildApp(context: ServiceContext, resources: readonly Resource[], requestLog: RequestLog): App {
   const app = Fastify({
     logger: false,
@@ -186,7 +186,7 @@ function targetOf(endpoints: readonly Endpoint[]): RouteTarget {
   return { kind: 'path', methods };
 }
 
-/** Fastify gets no promise: it would wait for the answer a second time. */
+/** Returns no promise to Fastify, which would wait for the answer a second time. */
 function handler({ context, running }: Routing, target: RouteTarget) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const work = (): void => running.add(exchange({ context, request, reply, target }), request.raw.socket);
@@ -197,12 +197,12 @@ function handler({ context, running }: Routing, target: RouteTarget) {
 }
 
 async function whenResumed(gate: PauseGate, work: () => void): Promise<void> {
-  // Asked again without a pause in between: it may have been shut once more.
+  // Checked again: the gate may be paused again by the time this continues.
   while (gate.resumed !== undefined) await gate.resumed;
   work();
 }
 
-/** Plays what the control interface has made up, on every route. A service without one has no such hooks. */
+/** Adds fault injection to every route, if there is a control interface. */
 function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: ServiceContext): void {
   if (testControls === undefined) return;
   app.decorateRequest('fault', null);
@@ -213,14 +213,14 @@ function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: S
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.fault === null) return done(null, payload);
     corruptResponse(request, reply, payload as string).then(
-      // Told nothing, Fastify leaves the answer to who took it.
+      // After a hijack, Fastify leaves the response to the code that took it over.
       (isTaken) => (isTaken ? reply.hijack() : done(null, payload)),
       (thrown) => done(thrown as Error),
     );
   });
 }
 
-/** A path that the router cannot decode: no hook has run yet. */
+/** For a path that the router can't decode: no hook has run yet. */
 async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, logging: Logging): Promise<void> {
   begin(request, reply, logging);
   const error = badRequest('The path is not valid');
@@ -228,8 +228,8 @@ async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, loggin
 }
 
 /**
- * A client that connects and sends nothing meets two timers of Node: one answers, the other one hangs up without a word.
- * On a busy machine the second may be first, so it answers as well. Connections between two requests end without an answer.
+ * Node has two timers for a client that connects and sends nothing: one answers, the other closes the connection. On a
+ * busy machine the second may fire first, so it answers as well. Idle keep-alive connections end without an answer.
  */
 function handleSilentClients(app: FastifyInstance): void {
   app.server.on('timeout', (socket) => {
@@ -243,11 +243,11 @@ function handleSilentClients(app: FastifyInstance): void {
 
 const requestTimeout = Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-/** What is not HTTP at all has no route and no caller. */
+/** Answers input that is not HTTP, which has no route and no caller. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const text = timedOut ? 'The request did not arrive in time' : 'The request is not valid HTTP';
+  const text = timedOut ? 'Request timeout: the request did not arrive in time' : 'The request is not valid HTTP';
   const body = errorBody(badRequest(text), newId());
   const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/json; charset=utf-8', 'connection: close'];
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);

@@ -5,7 +5,7 @@ import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
 const maxTextBytes = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A request's body, not read until somebody asks for it. */
+/** A request's body, which is not read until it is needed. */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -42,7 +42,7 @@ export class IncomingBody {
         release(piece);
       }
     } finally {
-      // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
+      // What is left is read and dropped: a client that writes all it has before it reads would wait forever.
       const dropRest = (): void => void request.resume();
       reader.return?.().then(dropRest, dropRest);
     }
@@ -59,7 +59,7 @@ function release({ buffer, byteLength }: Buffer): void {
 
 function refuseCompressed(encoding = 'identity'): void {
   if (/^\s*(identity)?\s*$/i.test(encoding)) return;
-  throw badRequest(`The body is sent with content-encoding ${encoding}; send it without`);
+  throw badRequest(`Content-Encoding ${encoding} is not supported; send the body without it`);
 }
 
 /** Reads a JSON object; an empty body is an empty object. Keys that could reach a prototype are dropped. */

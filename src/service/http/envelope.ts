@@ -8,7 +8,7 @@ export interface Meta {
   readonly total?: number;
 }
 
-/** The body of every answer that worked. */
+/** The body of every successful response. */
 export function successBody(status: number, { data = {}, meta = {} }: { data?: object; meta?: Meta }): string {
   return JSON.stringify({ meta: { success: true, status, ...meta }, data });
 }

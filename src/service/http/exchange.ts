@@ -13,7 +13,7 @@ import { IncomingBody } from './body.ts';
 import { errorBody, successBody } from './envelope.ts';
 import { readRest } from './slow-client.ts';
 
-/** What stands behind a path. */
+/** What a path leads to. */
 export type RouteTarget =
   | { readonly kind: 'path'; readonly methods: ReadonlyMap<string, { endpoint: Endpoint; run: Run }> }
   | { readonly kind: 'unknown path' }
@@ -95,7 +95,7 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-/** Which credentials a request carries, without giving them away: what the request log says of them. */
+/** The credentials of a request for the request log, without secrets. */
 export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return request.headers.authorization === undefined ? null : 'authorization';
@@ -103,7 +103,7 @@ export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(re
 
 function chosen(answer: RouteTarget, method: string): { endpoint: Endpoint; run: Run } {
   if (answer.kind === 'error') throw answer.error;
-  if (answer.kind === 'unknown path') throw notFound('There is nothing at this path');
+  if (answer.kind === 'unknown path') throw notFound('Path not found');
   const found = answer.methods.get(method);
   if (found !== undefined) return found;
   const allowed = [...answer.methods.keys()].join(', ');
@@ -123,14 +123,13 @@ const json = 'application/json; charset=utf-8';
 
 function refuse({ context, request, reply }: Exchange, thrown: unknown): void {
   const id = newId();
-  // The client went away in the middle of its body: there is nobody to answer.
+  // The client closed the connection in the middle of its body: no answer can be sent.
   if (request.raw.destroyed && !request.raw.complete) {
-    context.log.info('request given up by the client', { error_id: id, path: request.entry.path });
+    context.log.info('request aborted by the client', { error_id: id, path: request.entry.path });
     reply.hijack();
     return;
   }
-  const error =
-    thrown instanceof ApiError ? thrown : new ApiError('internal_error', 'Something went wrong in the service');
+  const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', 'Internal error');
   if (error !== thrown)
     context.log.error('request failed', { error_id: id, path: request.entry.path, error: traced(thrown) });
   else context.log.debug('request rejected', { error_id: id, path: request.entry.path, error_code: error.code });

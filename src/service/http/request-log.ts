@@ -5,7 +5,7 @@ import { Problem } from '../../lib/problem.ts';
 
 const maxEntries = 100_000;
 
-/** One request as the service saw it. */
+/** A logged request. */
 export interface LoggedRequest {
   /** 1 is the first of this service's life; never given twice, also not after the log was cleared. */
   readonly id: number;
@@ -20,7 +20,7 @@ export interface LoggedRequest {
   readonly from: string;
   /** `key` and the first characters of the key's hash, or `authorization`; never the key. */
   credentials: string | null;
-  /** The id of who was asking; null when it was not authenticated. */
+  /** The id of the user; null if the request was not authenticated. */
   user: string | null;
   /** Whose limits it was paid from; null when it was not authenticated. */
   company: string | null;
@@ -121,7 +121,7 @@ function opened(file: string): number {
       family: 'config',
       message: `the request log cannot be written: ${(cause as Error).message}`,
       where: { file },
-      next: 'name a file that can be written with --request-log',
+      next: 'use --request-log to name a writable file',
       cause,
     });
   }

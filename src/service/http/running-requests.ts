@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
 
-/** The requests that are being worked on, each with its connection. */
+/** The requests in progress, each with its connection. */
 export class RunningRequests {
   readonly #sockets = new Map<Promise<void>, Socket>();
 
-  /** Keeps track of one until it is over. One that has failed to answer loses its connection, so that nobody waits. */
+  /** Tracks a request until it ends. If it fails without an answer, its connection is closed, so that no client waits. */
   add(one: Promise<void>, socket: Socket): void {
     this.#sockets.set(one, socket);
     const isOver = (): boolean => this.#sockets.delete(one);
     one.then(isOver, () => isOver() && socket.destroy());
   }
 
-  /** Resolves when those are over that are being worked on now. */
+  /** Resolves when all requests that are in progress now have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#sockets.keys());
   }
 
-  /** Ends the connections of all of them. */
+  /** Closes all their connections. */
   cutOff(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
   }

@@ -9,13 +9,13 @@ export interface BodyReadOptions {
   readonly entry?: { bytes_in: number };
 }
 
-/** A client that keeps below this, counted over the time that it was waited for, holds a connection and sends nothing. */
+/** A client below this rate, averaged over the waiting time, only holds a connection (a slowloris). */
 const minBytesPerSecond = 1024;
 
 /**
- * The pieces of a body as they arrive. Throws an ApiError when none comes for `idleMs`, and when all that was waited for
- * is longer than that and brought less than a kilobyte a second: a byte now and then is no upload. The time in which
- * the service itself is busy with a piece does not count.
+ * Reads the pieces of a body with a stall timeout. Throws an ApiError if no piece arrives for `idleMs`, or if the total
+ * waiting time is longer than that at less than a kilobyte per second. Time that the service spends on a piece does not
+ * count.
  */
 export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
   let refuse: (error: Error) => void = () => undefined;
@@ -42,8 +42,8 @@ export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: n
   }
 }
 
-const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
-const tooSlow = `The body arrives too slowly, at less than ${minBytesPerSecond} bytes a second`;
+const silent = (idleMs: number): string => `Request timeout: the body stopped arriving for ${idleMs / 1000} seconds`;
+const tooSlow = `The body arrives too slowly: less than ${minBytesPerSecond} bytes per second`;
 
 /**
  * To be waited for before a request is answered. Where the connection ends with the answer, what is left of the body is
@@ -67,7 +67,7 @@ export async function readRest(
 
 /**
  * To be called once a request is answered. What its client still sends is read and dropped, since some read only when
- * they have sent all; but not for ever: the connection ends when that takes longer.
+ * they have sent everything. The connection is closed if that takes longer than `withinMs`.
  */
 export function dropUnread(request: IncomingMessage, withinMs: number): void {
   if (request.complete || request.destroyed) return;

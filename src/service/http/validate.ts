@@ -35,7 +35,7 @@ export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);
 }
 
-/** Null fields of a body count as not given; unknown ones are let through and read by nobody. */
+/** Null fields of a body count as not given; unknown fields are ignored. */
 export function bodyValidator(properties: TProperties): Validate {
   return validator(properties, (value, property) => inListedCase(withoutNulls(value, property), property));
 }
@@ -56,7 +56,7 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
   };
 }
 
-/** A query's text as the value it stands for. What is not of the declared type stays text, and fails the check. */
+/** Parses the text of a query parameter as its declared type. Text that does not parse stays text, and fails the check. */
 function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';

@@ -23,7 +23,7 @@ interface Turn {
 /**
  * How many calls each company has made each day. Calls that arrive in the same turn of the event loop are stored with
  * one write at its end, and no answer leaves before: whatever was answered is counted, even if the process is killed
- * right after. A kill may lose the calls of its last turn, which nobody was answered.
+ * right after. A kill may lose the calls of its last turn, which were not answered yet.
  */
 export class CallCounts {
   readonly #db: Database;
@@ -80,7 +80,7 @@ export class CallCounts {
   #beginTurn(): void {
     if (this.#kept !== undefined) return;
     const kept = Promise.withResolvers<void>();
-    // Everybody who has to know waits for it; nobody may be waiting.
+    // Callers that need the result wait for it; there may be none.
     kept.promise.catch(() => undefined);
     this.#kept = kept;
     setImmediate(() => {

@@ -9,7 +9,7 @@ import { FailedLogins } from './failed-logins.ts';
 import { networkOf } from './network-of.ts';
 import { SlidingSecond } from './sliding-second.ts';
 
-/** The service's limits. Switched off they refuse nobody, but calls are counted all the same. */
+/** The service's rate limits. With limits disabled, no call is refused, but calls are still counted. */
 export class Limits {
   readonly #counts: CallCounts;
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class Limits {
     this.#counts.add(company, day);
   }
 
-  /** Resolves when every call that was counted so far is stored; no answer may leave before. */
+  /** Resolves when all calls counted so far are stored; answers must wait for it. */
   persisted(): Promise<void> | void {
     return this.#counts.kept();
   }
@@ -49,7 +49,7 @@ export class Limits {
     return this.#counts.days(company.id, from, to);
   }
 
-  /** Holds nothing of the last second and minute against anybody any more; what the day has seen is in the database. */
+  /** Clears the counts of the last second and minute; the counts of the day are in the database. */
   resetWindows(): void {
     this.#seconds = new SlidingSecond();
     this.#failures = new FailedLogins();
@@ -70,7 +70,11 @@ function tooFast(max: number, wait: number): ApiError {
 }
 
 function dayIsSpent(allowance: number, wait: number): ApiError {
-  return new ApiError('daily_limit_reached', `The ${allowance} requests of today are used up`, retryAfter(wait));
+  return new ApiError(
+    'daily_limit_reached',
+    `Daily limit reached: all ${allowance} requests of today are used`,
+    retryAfter(wait),
+  );
 }
 
 function retryAfter(milliseconds: number): Record<string, string> {

@@ -20,7 +20,7 @@ interface Serving {
 
 /**
  * The address that a published link gives: no account is needed, no company's limits are touched. A password comes as
- * the one of Basic credentials, whoever they name, or as `password` in the query. The last segment is for readers; the
+ * the one of Basic credentials with any user name, or as `password` in the query. The last segment is for readers; the
  * id decides, so that an address lives on when the link is renamed.
  */
 export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
@@ -63,7 +63,7 @@ function count({ db, clock }: ServiceContext, link: PublishedLink, tab: Tab): vo
 
 function failure({ log }: ServiceContext, thrown: unknown): ApiError {
   log.error('published dashboard failed', { error: redact(String((thrown as Error)?.stack ?? thrown)) });
-  return new ApiError('internal_error', 'Something went wrong in the service');
+  return new ApiError('internal_error', 'Internal error');
 }
 
 /** A link of an account that is closed, or that may not publish any more, leads nowhere until that changes back. */
@@ -79,16 +79,16 @@ function findPublished({ db, clock }: ServiceContext, id: string): { link: Publi
 }
 
 function nowhere(): ApiError {
-  return notFound('There is no dashboard at this address');
+  return notFound('Dashboard not found');
 }
 
 /** A password can be guessed: wrong ones count as failed authentication of the address that they come from. */
 async function checkPassword({ limits }: ServiceContext, request: FastifyRequest, link: PublishedLink): Promise<void> {
   if (link.password === null) return;
   const given = passwordIn(request);
-  if (given === undefined) throw wanted('This dashboard asks for a password');
+  if (given === undefined) throw wanted('This dashboard requires a password');
   const forgive = limits.countFailure(request.socket.remoteAddress ?? 'unknown');
-  if (!(await verifyPassword(given, link.password))) throw wanted('The password is not right');
+  if (!(await verifyPassword(given, link.password))) throw wanted('Wrong password');
   forgive();
 }
 

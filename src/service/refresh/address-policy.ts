@@ -50,9 +50,9 @@ export interface Reach {
 }
 
 /**
- * The policy of a service. Whoever may create a data source makes the service fetch an address: on a shared service that
- * must not reach what only the service can. One that listens on loopback alone is one person's, and its other tools are
- * there too.
+ * The address policy of a service (protection against server-side request forgery). Any user who may create a data
+ * source makes the service fetch an address, so a shared service must not reach internal addresses. A service that
+ * listens on loopback belongs to one person, whose other tools are on loopback too.
  */
 export function addressPolicy({ host, allowPrivate }: Reach): AddressPolicy {
   const isOwn = host === 'localhost' || (isIP(host) !== 0 && holds(loopback, host));

@@ -8,14 +8,14 @@ export interface PullRequest {
   readonly format: FormatId;
   /** The instance's properties. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Which IP addresses may be connected to (`addressPolicy`); whoever pulls has to keep to it, at every connection. */
+  /** Which IP addresses may be connected to (`addressPolicy`); the pull must apply it to every connection. */
   readonly reach: Reach;
   /** Aborted when the service ends or the pull takes too long. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a data source with its own connector and yields the document in its format. Handed in by whoever starts the
- * service. Throws a Problem with a sentence that its user can read.
+ * Reads a data source with its own connector and yields the document in its format. Passed in by the code that
+ * starts the service. Throws a Problem with a message for the user.
  */
 export type Pull = (request: PullRequest) => AsyncIterable<Uint8Array>;

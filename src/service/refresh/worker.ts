@@ -15,9 +15,9 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
-/** Each may be a process with memory of its own. */
+/** Each refresh may be a process with its own memory. */
 const maxConcurrent = 4;
-/** So that one company with many clients leaves room for the others. */
+/** So that a company with many clients does not block the others. */
 const maxPerCompany = 2;
 
 interface RefreshWorkerOptions {
@@ -31,20 +31,21 @@ interface RefreshWorkerOptions {
 }
 
 /**
- * Takes instances out of the durable queue, first in first out, and stores what their connectors yield. An account's run one
- * after the other; several accounts' run side by side, no more than two of a company, so that a source that hangs holds up its own account alone.
+ * Takes instances from the durable queue in FIFO order and stores what their connectors yield. Refreshes of an account
+ * run one after the other; accounts run in parallel, at most two per company, so that a source that hangs blocks only
+ * its own account.
  */
 export class RefreshWorker {
   readonly #options: RefreshWorkerOptions;
   #stop = new AbortController();
-  /** What runs, with whose it is. */
+  /** Running refreshes and their queue entries. */
   readonly #running = new Map<Promise<void>, Queued>();
 
   constructor(options: RefreshWorkerOptions) {
     this.#options = options;
   }
 
-  /** Goes on with what an earlier life of the service left in the queue, also after {@link stop}. */
+  /** Continues with the queue, which survives restarts; also after {@link stop}. */
   start(): void {
     if (this.#stop.signal.aborted) this.#stop = new AbortController();
     resume(this.#options.db);
@@ -61,7 +62,7 @@ export class RefreshWorker {
     setImmediate(() => this.#wake());
   }
 
-  /** Queues every instance whose interval is over, and notes when it will be over again. */
+  /** Queues every instance whose interval has passed, and stores its next due time. */
   requestDue(): void {
     const { db, clock } = this.#options;
     const now = clock.now();
@@ -79,7 +80,7 @@ export class RefreshWorker {
     db.durably(() => planWithinInterval(db, clock.now()));
   }
 
-  /** Gives up what is under way (it stays in the queue) and ends. */
+  /** Aborts running refreshes, which stay in the queue, and ends. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running.keys());
@@ -114,7 +115,7 @@ export class RefreshWorker {
     return { accounts: all.flatMap(({ accountId }) => accountId ?? []), companies: full.map(([id]) => id) };
   }
 
-  /** The database itself failed (a full disk). What is queued stays queued; the next request tries again. */
+  /** The database failed (a full disk). Entries stay queued; the next request tries again. */
   #tellStopped(thrown: unknown): void {
     this.#options.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
   }
@@ -159,7 +160,7 @@ function noConnector(connector: string): Problem {
   return new Problem({
     code: 'SERVICE_NO_CONNECTOR',
     family: 'config',
-    message: `this service has no connector ${connector}, so it cannot fetch data by itself`,
+    message: `connector not available in this service: ${connector}`,
     next: 'push the data with PUT /datasource-instances/{id}/data',
   });
 }
@@ -169,11 +170,11 @@ function tooLate(): Problem {
     code: 'REFRESH_TIME',
     family: 'try_later',
     message: `the refresh took longer than ${maxPullMs / 60_000} minutes`,
-    next: 'ask for less at once, or look why the source is slow',
+    next: 'request less data per refresh, or find out why the source is slow',
   });
 }
 
-/** All that its user needs to mend it, in one line: `last_error` of the instance. */
+/** Everything that a user needs to fix the error, in one line: `last_error` of the instance. */
 function readable(thrown: unknown): string {
   if (!(thrown instanceof Problem)) return thrown instanceof Error ? thrown.message : String(thrown);
   const { message, seen, allowed, next } = thrown;
@@ -181,7 +182,7 @@ function readable(thrown: unknown): string {
   return told.filter(Boolean).join('; ');
 }
 
-/** A connector that does not listen to its signal must not keep the service from ending. */
+/** Ends on abort even if the connector ignores its signal, so that it can't block shutdown. */
 async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   let reject: (reason: unknown) => void = () => undefined;
   const abort = (): void => reject(signal.reason);

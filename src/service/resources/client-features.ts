@@ -28,12 +28,12 @@ function describe({ context }: Pick<ApiCall, 'context'>, client: ClientAccount):
 
 const resource: Resource = {
   name: 'client-features',
-  summary: 'What is switched on for a client',
+  summary: 'The features of a client',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'Every feature and whether it is on',
+      summary: 'All features and whether each is on',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
@@ -48,9 +48,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Switches features on or off; those that are not named stay',
+      summary: 'Switches features on or off; others stay',
       basis: 'decided',
-      missing: 'features other than the two of published dashboards: kept and answered, they switch nothing',
+      missing: 'features other than the two for published dashboards: stored and returned, without effect',
       permission: ['client.edit'],
       client: false,
       body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },

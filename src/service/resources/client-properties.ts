@@ -11,7 +11,7 @@ const path = '/clients/{id}/properties';
 
 const resource: Resource = {
   name: 'client-properties',
-  summary: 'Names and values that a company keeps for a client',
+  summary: 'Properties that a company stores for a client',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -27,7 +27,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets properties; those that are not named stay',
+      summary: 'Sets properties; others stay',
       basis: 'decided',
       permission: ['client.edit'],
       client: false,

@@ -48,12 +48,12 @@ function describe({ context }: Pick<ApiCall, 'context'>, { id }: ClientAccount):
 
 const resource: Resource = {
   name: 'client-resources',
-  summary: 'What a client may use up',
+  summary: 'The resource limits of a client',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
-      summary: "A client's limits as they are in force; -1 = none",
+      summary: 'The limits that apply to a client; -1 = no limit',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
@@ -75,9 +75,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets limits, in force from the next call on; those that are not named stay',
+      summary: 'Sets limits, effective with the next call; others stay',
       basis: 'decided',
-      missing: 'resources beyond the five that are listed',
+      missing: 'resources other than the five listed',
       permission: ['client.edit'],
       client: false,
       body: { resources: Type.Array(wanted) },

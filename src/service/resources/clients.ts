@@ -47,7 +47,7 @@ function describeListed({ context }: Pick<ApiCall, 'context'>, client: ClientAcc
 
 const resource: Resource = {
   name: 'clients',
-  summary: 'The accounts of the clients of a company',
+  summary: 'The client accounts of a company',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -89,10 +89,10 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/clients/{id}',
-      summary: 'Changes a client; what is not given stays',
+      summary: 'Changes a client; fields that are not given stay',
       basis: 'decided',
-      decided: 'nothing leads back to `setup`, nor to a trial that is over',
-      missing: 'grace and arrears by themselves: there is no billing they could follow from',
+      decided: '`setup` and an expired trial cannot be set again',
+      missing: 'automatic grace and arrears: there is no billing',
       permission: ['client.edit'],
       client: false,
       body: change,
@@ -120,7 +120,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: '/clients/{id}/@/extend_trial',
-      summary: 'Gives a trial fourteen more days, once',
+      summary: 'Extends a trial by fourteen days, once',
       basis: 'decided',
       permission: ['client.edit'],
       client: false,
@@ -135,9 +135,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: '/clients/{id}/@/enable_direct_billing',
-      summary: 'Notes that the client is billed itself, not its company',
+      summary: 'Marks the client as billed directly, not through its company',
       basis: 'decided',
-      missing: 'billing: it is noted and answered',
+      missing: 'billing: the setting is stored and returned',
       permission: ['client.edit'],
       client: false,
       body: {},

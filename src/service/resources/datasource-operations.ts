@@ -17,7 +17,7 @@ const switching = (word: 'enable' | 'disable') =>
   defineEndpoint({
     method: 'POST',
     path: `/datasources/{id}/@/${word}`,
-    summary: word === 'enable' ? 'Lets a data source take data again' : 'Lets a data source take no more data',
+    summary: word === 'enable' ? 'Enables a data source' : 'Disables a data source: it accepts no data',
     basis: 'decided',
     permission: ['datasource.edit'],
     body: {},
@@ -41,7 +41,7 @@ const lastAccess = { last_access: Type.Optional(unixTime) };
 
 const resource: Resource = {
   name: 'datasource-operations',
-  summary: 'What can be done to data sources beyond changing them',
+  summary: 'Operations on data sources',
   endpoints: [
     defineEndpoint({
       method: 'POST',
@@ -78,8 +78,8 @@ const resource: Resource = {
       path: '/datasources/{id}/@/delete_instances',
       summary: 'Removes the instances with their data, all or those without new data since `last_access`',
       basis: 'decided',
-      decided: 'what the source still needs is there again at once, empty',
-      missing: 'reading as access: `last_access` looks at when data came',
+      decided: 'instances that the source still needs are recreated immediately, empty',
+      missing: 'reads: `last_access` is the time of the last upload',
       permission: ['datasource.delete'],
       query: lastAccess,
       body: lastAccess,

@@ -21,12 +21,12 @@ async function change(
 
 const resource: Resource = {
   name: 'datasource-properties',
-  summary: 'How data sources connect; what their instances get, with the values of users filled in',
+  summary: 'How data sources connect; instances get these properties with user values filled in',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'The properties of a data source, references to user properties as they were written',
+      summary: 'The properties of a data source, with unresolved references to user properties',
       basis: 'decided',
       permission: ['dashboard.library'],
       answer: { status: 200, data: Type.Object({ properties: propertyMap }) },
@@ -36,9 +36,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets properties; those that are not named stay, and the instances follow',
+      summary: 'Sets properties of a data source and its instances; others stay',
       basis: 'decided',
-      missing: 'a list of allowed names: any name is taken',
+      missing: 'a list of allowed names: any name is accepted',
       permission: ['datasource.edit'],
       body: { properties: propertyMap },
       answer: { status: 200, data: nothing },

@@ -133,12 +133,12 @@ async function remove({ context }: ApiCall, source: Datasource): Promise<void> {
 
 const resource: Resource = {
   name: 'datasources',
-  summary: 'Where the data of dashboards comes from, or is pushed to',
+  summary: 'The sources of dashboard data',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path: '/datasources',
-      summary: 'The data sources that the caller sees',
+      summary: 'The data sources that are visible to the caller',
       basis: 'document',
       permission: ['dashboard.library'],
       query: pageQuery,
@@ -151,7 +151,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/datasources/{id}',
-      summary: 'One data source with its details; in full with its properties and who it is shared with',
+      summary: 'One data source; with `full`, also its properties and share rights',
       basis: 'document',
       decided: '`full`',
       permission: ['dashboard.library'],
@@ -167,7 +167,7 @@ const resource: Resource = {
       basis: 'document',
       decided:
         'defaults; the intervals; `no_refresh` at the top or among the properties; dynamic sources by `{props.NAME}`',
-      missing: "checking a connector's properties before it is asked to fetch; `is_dynamic` as an input",
+      missing: "checking a connector's properties before the first refresh; `is_dynamic` as an input",
       permission: ['datasource.create'],
       body: createBody,
       answer: { status: 201, data: nothing },

@@ -41,7 +41,7 @@ const change = {
   can_edit: Type.Optional(Type.Boolean()),
   visibility: Type.Optional(Type.Enum(tabVisibilities)),
   index: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a position, a whole number from 0 on' }),
+    Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a position: a whole number, 0 or more' }),
   ),
 };
 type Change = { can_edit?: boolean; visibility?: TabVisibility; index?: number };
@@ -80,7 +80,7 @@ function add(call: ApiCall<unknown, Change & { tab_id: string }>, group: UserGro
   db.durably(() => {
     findEditableTab(call, tabId);
     if (defaultTabOf(db, group.id, tabId) !== undefined) {
-      throw forbidden('The dashboard is a default dashboard of the group already');
+      throw forbidden('The dashboard is already a default dashboard of the group');
     }
     const position = index ?? nextPosition(db, group.id);
     insertDefaultTab(db, { id, groupId: group.id, tabId, canEdit: can_edit ? 1 : 0, visibility, position, createdAt });
@@ -119,7 +119,7 @@ function remove({ context }: ApiCall, { id, tabId, groupId }: DefaultTab): void 
 
 const resource: Resource = {
   name: 'group-default-tabs',
-  summary: 'The dashboards that the members of a group are given',
+  summary: 'The default dashboards of a group',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -149,10 +149,10 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path,
-      summary: 'Gives a group a dashboard, which is shared with it from then on',
+      summary: 'Adds a default dashboard to a group and shares it with the group',
       basis: 'document',
       decided: 'defaults; shares the dashboard with the group',
-      missing: 'what `visibility` does to a screen: kept and answered',
+      missing: 'an effect of `visibility`: stored and returned',
       permission,
       body: { ...change, tab_id: Type.String({ minLength: 1 }) },
       answer: { status: 201, data: nothing },
@@ -162,9 +162,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: `${path}/{default_tab}`,
-      summary: 'Changes how a group has a dashboard',
+      summary: 'Changes a default dashboard of a group',
       basis: 'document',
-      missing: 'what `visibility` does to a screen: kept and answered',
+      missing: 'an effect of `visibility`: stored and returned',
       permission,
       body: change,
       answer: { status: 200, data: nothing },
@@ -177,9 +177,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{default_tab}`,
-      summary: 'Takes a dashboard from a group, which ends the sharing with it',
+      summary: 'Removes a default dashboard from a group and stops sharing it',
       basis: 'document',
-      decided: 'ends the sharing with the group',
+      decided: 'stops sharing with the group',
       permission,
       answer: { status: 200, data: nothing },
       find,

@@ -13,7 +13,7 @@ const findPair = (call: ApiCall) => ({ group: findGroup(call), user: findUser(ca
 
 const resource: Resource = {
   name: 'group-members',
-  summary: 'Which users are in a group',
+  summary: 'The members of a group',
   endpoints: [
     defineEndpoint({
       method: 'GET',

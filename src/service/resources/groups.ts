@@ -49,7 +49,7 @@ function checkName({ context, account }: ApiCall, name: string | undefined, self
 
 const resource: Resource = {
   name: 'groups',
-  summary: 'Sets of users that things are shared with',
+  summary: 'Sets of users to share with',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -68,7 +68,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/groups/{id}',
-      summary: 'One group, with its members when asked in full',
+      summary: 'One group; with `full`, also its members',
       basis: 'document',
       permission: ['user.manage'],
       query: { full: Type.Boolean({ default: false }) },

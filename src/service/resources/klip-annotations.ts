@@ -44,7 +44,7 @@ function findAnnotation(call: ApiCall): Annotation {
   return annotation;
 }
 
-/** What somebody wrote is theirs to change, and an administrator's. */
+/** Annotations can be changed by their author and by administrators. */
 function findOwn(call: ApiCall): Annotation {
   const annotation = findAnnotation(call);
   const { user, isAdmin, permissions } = call.caller;
@@ -68,14 +68,14 @@ function milliseconds({ start_date: start = 0, end_date: end }: Period): { since
 
 const resource: Resource = {
   name: 'klip-annotations',
-  summary: 'What people write on Klips',
+  summary: 'Comments on Klips',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
       summary: 'The annotations of a Klip',
       basis: 'document',
-      decided: 'both ends of the period are part of it',
+      decided: 'both ends of the period are included',
       permission: ['dashboard.annotation.view'],
       query: { ...pageQuery, start_date: Type.Optional(unixTime), end_date: Type.Optional(unixTime) },
       answer: { status: 200, data: Type.Object({ annotations: Type.Array(annotationSchema) }) },
@@ -98,7 +98,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path,
-      summary: 'Writes on a Klip',
+      summary: 'Adds an annotation to a Klip',
       basis: 'document',
       permission: ['dashboard.annotation.edit'],
       body: { body: writing },
@@ -113,9 +113,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: `${path}/{annotation}`,
-      summary: 'Changes what an annotation says',
+      summary: 'Changes the text of an annotation',
       basis: 'document',
-      decided: 'only by who wrote it, or with `admin.annotation`',
+      decided: 'only by its author, or with `admin.annotation`',
       permission: ['dashboard.annotation.edit'],
       body: { body: Type.Optional(writing) },
       answer: { status: 200, data: nothing },
@@ -130,7 +130,7 @@ const resource: Resource = {
       path: `${path}/{annotation}`,
       summary: 'Removes an annotation',
       basis: 'document',
-      decided: 'only by who wrote it, or with `admin.annotation`',
+      decided: 'only by its author, or with `admin.annotation`',
       permission: ['dashboard.annotation.edit'],
       answer: { status: 200, data: nothing },
       find: (call) => findOwn(call),

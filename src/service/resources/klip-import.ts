@@ -18,7 +18,7 @@ function findImportable(call: ApiCall): Klip {
 
 const resource: Resource = {
   name: 'klip-import',
-  summary: 'Giving a client a Klip',
+  summary: 'Importing a Klip into a client account',
   endpoints: [
     defineEndpoint({
       method: 'POST',

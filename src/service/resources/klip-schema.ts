@@ -25,7 +25,7 @@ function replace(call: ApiCall, klip: Klip): void {
 
 const resource: Resource = {
   name: 'klip-schema',
-  summary: 'What a Klip looks like and which data sources it shows',
+  summary: 'The definition of a Klip: its look and its data sources',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -41,7 +41,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Replaces the schema of a Klip; members that the service does not know are kept',
+      summary: 'Replaces the schema of a Klip; unknown members are kept',
       basis: 'document',
       decided: 'title and components are required; unknown members are kept',
       missing: 'the grammar of components: formulas and types are neither checked nor calculated',

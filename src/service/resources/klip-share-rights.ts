@@ -43,7 +43,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path,
-      summary: 'Ends the sharing with the groups that the body names, or with none of them',
+      summary: 'Stops sharing with the groups in the body, all or none',
       basis: 'document',
       decided: '`users` as well; all or none',
       permission: ['klip.share'],

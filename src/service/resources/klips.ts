@@ -89,12 +89,12 @@ function create(call: Created): string {
 
 const resource: Resource = {
   name: 'klips',
-  summary: 'Visual widgets that show the data of data sources on dashboards',
+  summary: 'Visual widgets that show data on dashboards',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path: '/klips',
-      summary: 'The Klips that the caller sees',
+      summary: 'The Klips that are visible to the caller',
       basis: 'document',
       permission: ['dashboard.library'],
       query: { ...pageQuery, datasource_id: Type.Optional(Type.String({ minLength: 1 })) },
@@ -109,7 +109,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/klips/{id}',
-      summary: 'One Klip, by its own id or by that of one of its instances',
+      summary: 'One Klip, by its id or the id of one of its instances',
       basis: 'document',
       decided: "items of `datasources` are {id, name}; `klip_id` where the id is an instance's",
       missing: 'datasets: always an empty list',
@@ -125,7 +125,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/klips/{id}/client-instances',
-      summary: "Where copies of a Klip stand on the dashboards of the company's clients",
+      summary: "Where copies of a Klip are placed on dashboards of the company's clients",
       basis: 'document',
       decided: 'instances of imported copies on client dashboards',
       permission: ['client.access', 'dashboard.library'],
@@ -142,10 +142,10 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: '/klips',
-      summary: 'Creates a Klip, with a simple schema where none is given',
+      summary: 'Creates a Klip; without a schema it gets a simple one',
       basis: 'document',
       decided: 'the default schema',
-      missing: 'pictures: nothing of a Klip is drawn',
+      missing: 'images: Klips are not rendered',
       permission: ['klip.build'],
       body: {
         name: someName,

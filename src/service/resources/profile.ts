@@ -22,7 +22,7 @@ const profile = Type.Object({
 
 function describe({ caller, context }: ApiCall): object {
   const { company } = caller;
-  // Read anew: a call with a password is itself the last sign-in.
+  // Read again: a call with a password is itself the last sign-in.
   const user = userById(context.db, caller.user.id)!;
   return {
     id: user.id,
@@ -55,7 +55,7 @@ const resource: Resource = {
       path: '/profile',
       summary: 'Who the credentials belong to',
       basis: 'decided',
-      missing: 'locking out after wrong passwords: `is_locked_out` stays false',
+      missing: 'lockout after wrong passwords: `is_locked_out` stays false',
       permission: [],
       client: false,
       query: { full: Type.Boolean({ default: false }) },

@@ -33,7 +33,7 @@ const settings = {
     Type.String({
       maxLength: 2000,
       pattern: '^(https?://[^\\s/?#]+\\S*)?$',
-      'x-rule': 'must be an address with the scheme http or https, or empty for none',
+      'x-rule': 'must be an http or https URL, or empty for none',
     }),
   ),
   social: Type.Optional(Type.Boolean()),
@@ -147,7 +147,7 @@ function findEditable(call: ApiCall): PublishedLink {
 
 const resource: Resource = {
   name: 'published-links',
-  summary: 'Addresses at which people without an account look at a dashboard',
+  summary: 'Addresses where people without an account can view a dashboard',
   endpoints: [
     defineEndpoint({
       method: 'POST',
@@ -155,7 +155,7 @@ const resource: Resource = {
       summary: 'Publishes the dashboard with this id',
       basis: 'document',
       decided: '`meta.location`; `anyone_with_link` for a link with neither password nor `isPublic`',
-      missing: 'IP ranges: `useIpRanges` is kept and keeps nobody out',
+      missing: 'IP ranges: `useIpRanges` is stored but not enforced',
       permission,
       body: { name: someName, ...settings },
       answer: { status: 201, data: linkAnswer },
@@ -170,7 +170,7 @@ const resource: Resource = {
       path: `${path}/{id}`,
       summary: 'One published link',
       basis: 'document',
-      missing: 'the settings: the document does not answer theme, logo, social and the others, so neither does this',
+      missing: 'the settings (theme, logo, social and others): the document does not return them either',
       permission,
       answer: { status: 200, data: linkAnswer },
       find: (call) => findLink(call),
@@ -194,10 +194,10 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: `${path}/{id}`,
-      summary: 'Changes a published link; an empty password takes the password away',
+      summary: 'Changes a published link; an empty password removes the password',
       basis: 'document',
-      decided: 'an empty password takes it away',
-      missing: 'IP ranges: `useIpRanges` is kept and keeps nobody out',
+      decided: 'an empty password removes it',
+      missing: 'IP ranges: `useIpRanges` is stored but not enforced',
       permission,
       body: { name: Type.Optional(someName), ...settings },
       answer: { status: 200, data: linkAnswer },
@@ -207,7 +207,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{id}`,
-      summary: 'Removes a published link for good: its address leads nowhere',
+      summary: 'Removes a published link permanently',
       basis: 'document',
       permission,
       answer: { status: 200, data: nothing },

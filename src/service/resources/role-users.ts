@@ -34,7 +34,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
   defineEndpoint({
     method,
     path,
-    summary: 'Refuses: the user is missing from the path',
+    summary: 'Always 400: the user is missing from the path',
     basis: 'decided',
     decided: 'always 400',
     permission,
@@ -46,7 +46,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
 
 const resource: Resource = {
   name: 'role-users',
-  summary: 'Which users have a role',
+  summary: 'The users who have a role',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -71,9 +71,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: `${path}/{user}`,
-      summary: 'Gives a role to a user, who loses the one they had',
+      summary: 'Assigns a role to a user; it replaces their previous role',
       basis: 'document',
-      decided: 'the user loses the role they had',
+      decided: 'it replaces the previous role',
       permission,
       body: {},
       answer: { status: 200, data: nothing },
@@ -86,9 +86,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{user}`,
-      summary: 'Takes a role from a user, who is left without one',
+      summary: 'Removes a role from a user, who then has none',
       basis: 'document',
-      decided: 'the user is left without a role',
+      decided: 'the user then has no role',
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),

@@ -49,7 +49,7 @@ function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
 
 const resource: Resource = {
   name: 'tab-import',
-  summary: 'Giving a client a dashboard',
+  summary: 'Importing a dashboard into a client account',
   endpoints: [
     defineEndpoint({
       method: 'POST',

@@ -36,7 +36,7 @@ const placeBody = {
         Type.Integer({ minimum: 0, maximum: lastPosition, 'x-rule': `must be a whole number, 0 to ${lastPosition}` }),
       ),
     }),
-    { maxItems: atOnce, 'x-rule': `must be a list of at most ${atOnce} Klips with their places` },
+    { maxItems: atOnce, 'x-rule': `must be a list of at most ${atOnce} Klips with their positions` },
   ),
 };
 
@@ -117,7 +117,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{instance}`,
-      summary: 'Takes one Klip instance off a dashboard; the Klip stays',
+      summary: 'Removes one Klip instance from a dashboard; the Klip stays',
       basis: 'document',
       permission,
       answer: { status: 200, data: nothing },

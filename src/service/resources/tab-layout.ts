@@ -31,7 +31,7 @@ function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): v
 
 const resource: Resource = {
   name: 'tab-layout',
-  summary: 'Where the Klips of a dashboard stand',
+  summary: 'The layout of a dashboard',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -47,14 +47,14 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Lays a dashboard out anew; Klip instances that are left out are removed',
+      summary: 'Replaces the layout of a dashboard; Klip instances that are left out are removed',
       basis: 'document',
       decided: 'the types; an unknown instance is 400 and changes nothing',
-      missing: 'widths of columns: taken, and answered as `auto`',
+      missing: 'column widths: accepted, and returned as `auto`',
       permission,
       body: {
         type: Type.Enum(layoutTypes),
-        state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object of places' }),
+        state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object of positions' }),
       },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),

@@ -60,7 +60,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/tabs',
-      summary: 'The dashboards that the caller sees',
+      summary: 'The dashboards that are visible to the caller',
       basis: 'document',
       decided: 'the key `tabs`',
       permission: ['dashboard.library'],
@@ -74,7 +74,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/tabs/{id}',
-      summary: 'One dashboard; in full with its Klip instances and who it is shared with',
+      summary: 'One dashboard; with `full`, also its Klip instances and share rights',
       basis: 'document',
       permission: ['dashboard.library'],
       query: { full: Type.Boolean({ default: false }) },

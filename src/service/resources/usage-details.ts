@@ -7,7 +7,7 @@ const count = Type.Integer({ minimum: 0 });
 
 const resource: Resource = {
   name: 'usage-details',
-  summary: 'Counts of calls and views as numbers, to compute with',
+  summary: 'Counts of calls and views as numbers, for calculations',
   endpoints: [
     defineReport({
       path: '/usage-details/api-calls',

@@ -47,7 +47,7 @@ const common = { basis: 'document', list: 'overview' } as const;
 
 const resource: Resource = {
   name: 'usage-overview',
-  summary: 'Reports of what an account uses, a record a day; the running day as it is so far',
+  summary: 'Usage reports with one record per day; the current day shows the values so far',
   endpoints: [
     defineReport({
       ...common,
@@ -74,7 +74,7 @@ const resource: Resource = {
     defineReport({
       ...common,
       path: '/usage-overview/published-links',
-      summary: 'Views of published dashboards, a record for each hour and link that was looked at',
+      summary: 'Views of published dashboards: one record per hour and link with views',
       decided: 'hours without a view have no record',
       missing: 'disabling a link: `is_disabled` is always No',
       record: linkViews,
@@ -83,7 +83,7 @@ const resource: Resource = {
     defineReport({
       ...common,
       path: '/usage-overview/daily-client-trend',
-      summary: 'Client accounts that came and went each day',
+      summary: 'Client accounts added and cancelled each day',
       decided: 'a client that is deleted or disabled counts as cancelled, once',
       record: clientTrend,
       gated: true,
@@ -92,7 +92,7 @@ const resource: Resource = {
     defineReport({
       ...common,
       path: '/usage-overview/monthly-client-aggregate',
-      summary: 'Client accounts by state at the end of each month, and how many came and went in it',
+      summary: 'Client accounts by state at the end of each month, and how many were added and cancelled',
       decided: 'the state at the end of each month',
       record: clientAggregate,
       gated: true,
@@ -101,9 +101,9 @@ const resource: Resource = {
     defineReport({
       ...common,
       path: '/usage-overview/account-sign-in-trend',
-      summary: 'Which part of the users signed in within the last days, at the end of each day',
-      decided: 'a call with a password is a sign-in, one with a key is not',
-      missing: 'fields after the 90-day percentage, and the trend of single users',
+      summary: 'Share of users who signed in during the last days, at the end of each day',
+      decided: 'a call with a password counts as a sign-in, a call with a key does not',
+      missing: 'fields after the 90-day percentage, and the trend per user',
       record: signInTrend,
       gated: true,
       rows: signInTrendRows,

@@ -12,7 +12,7 @@ const findPair = (call: ApiCall) => ({ user: findUser(call), group: findGroup(ca
 
 const resource: Resource = {
   name: 'user-groups',
-  summary: 'Which groups a user is in',
+  summary: 'The groups of a user',
   endpoints: [
     defineEndpoint({
       method: 'GET',

@@ -30,14 +30,14 @@ function drop({ context, query }: ApiCall<{ name: string }>, user: User): string
 
 const resource: Resource = {
   name: 'user-properties',
-  summary: 'Values that each user of an account has, by names that all of them share',
+  summary: 'Values per user, under names that all users of the account share',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
-      summary: "The account's properties with the user's values; the empty text until set",
+      summary: "The account's properties with the user's values; empty until set",
       basis: 'document',
-      decided: 'the empty text until set',
+      decided: 'empty until set',
       permission,
       answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
       find: (call) => findUser(call),
@@ -46,7 +46,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets values of the user; a new name is there for all users from then on',
+      summary: 'Sets values for the user; a new name exists for all users of the account',
       basis: 'document',
       permission,
       body: { properties: textProperties },
@@ -62,7 +62,7 @@ const resource: Resource = {
       path,
       summary: 'Removes a property from all users of the account',
       basis: 'document',
-      decided: '404 for a name that is not there',
+      decided: '404 for an unknown name',
       permission,
       query: { name: Type.String({ minLength: 1 }) },
       answer: { status: 200, data: nothing },

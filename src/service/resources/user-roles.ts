@@ -42,9 +42,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Gives a role to a user, who loses the one they had',
+      summary: 'Assigns a role to a user; it replaces their previous role',
       basis: 'document',
-      decided: 'only by an Admin; the user loses the role they had',
+      decided: 'only by an Admin; it replaces the previous role',
       permission,
       body: {},
       answer: { status: 200, data: nothing },
@@ -57,9 +57,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path,
-      summary: 'Takes the role from a user, who is left without one',
+      summary: 'Removes the role from a user, who then has none',
       basis: 'document',
-      decided: 'only by an Admin; the user is left without a role',
+      decided: 'only by an Admin; the user then has no role',
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),

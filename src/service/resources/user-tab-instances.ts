@@ -25,12 +25,12 @@ function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<Ta
 
 const resource: Resource = {
   name: 'user-tab-instances',
-  summary: 'Which dashboards are on the screen of a user',
+  summary: "The dashboards on a user's screen",
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'The dashboards on the screen of a user',
+      summary: "The dashboards on a user's screen",
       basis: 'document',
       missing: 'contexts other than `desktop`',
       permission,
@@ -45,9 +45,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Puts dashboards on the screen of a user; one that is there already keeps its instance',
+      summary: "Puts dashboards on a user's screen; existing ones keep their instance",
       basis: 'document',
-      decided: 'a dashboard that is there already keeps its instance',
+      decided: 'an existing dashboard keeps its instance',
       permission,
       body: { tab_ids: Type.Array(Type.String()) },
       answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(Type.Object({ id, tab_id, name })) }) },
@@ -57,7 +57,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{instance}`,
-      summary: 'Takes a dashboard from the screen of a user',
+      summary: "Removes a dashboard from a user's screen",
       basis: 'document',
       permission,
       answer: { status: 200, data: nothing },

@@ -81,7 +81,7 @@ function describeFully(db: Database, user: User): object {
 
 const resource: Resource = {
   name: 'users',
-  summary: 'The people of an account',
+  summary: 'The users of an account',
   endpoints: [
     defineEndpoint({
       method: 'GET',
@@ -99,7 +99,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/users/{id}',
-      summary: 'One user, with groups, role and properties when asked in full',
+      summary: 'One user; with `full`, also groups, role and properties',
       basis: 'decided',
       permission,
       query: { full: Type.Boolean({ default: false }) },
@@ -113,7 +113,7 @@ const resource: Resource = {
       summary: 'Creates a user',
       basis: 'decided',
       decided: 'View-Only unless a role is named',
-      missing: 'mail: `send_email` is taken and sends nothing',
+      missing: 'mail: `send_email` is accepted, but no mail is sent',
       permission,
       body: { ...change, email, send_email: Type.Optional(Type.Boolean()) },
       answer: { status: 201, data: nothing },
@@ -122,9 +122,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/users/{id}',
-      summary: 'Changes a user; what is not given stays',
+      summary: 'Changes a user; fields that are not given stay',
       basis: 'decided',
-      missing: 'locking out, and making or revoking API keys: keys come from fixtures and the first start',
+      missing: 'lockout, and creating or revoking API keys: keys come from fixtures and the first start',
       permission,
       body: change,
       answer: { status: 200, data: nothing },

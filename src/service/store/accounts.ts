@@ -20,7 +20,7 @@ export interface Account {
 const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, (select p.plan from accounts p where p.id = a.parent_id), 'starter') as plan,
   a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond,
   a.status, a.trial_extended as trialExtended, a.created_at as createdAt`;
-// One table, and no order: SQLite prepares statements with more anew each time.
+// One table and no order: SQLite would prepare a more complex statement again each time.
 const from = 'from accounts a';
 
 /** A company or a client. */

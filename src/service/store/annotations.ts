@@ -2,7 +2,7 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** What somebody wrote on a Klip. */
+/** A comment on a Klip. */
 export interface Annotation {
   readonly id: string;
   readonly klipId: string;

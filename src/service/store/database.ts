@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { migrate } from './migrate.ts';
 
-/** Values of a few hundred bytes each. */
+/** Maximum cache entries per kind; values have a few hundred bytes each. */
 const maxRemembered = 10_000;
 
 /**
@@ -55,7 +55,7 @@ export class Database {
 
   /**
    * What `read` answers, asked once for this key of this kind and then known until the next write, whatever that
-   * writes: nobody has to think of what depends on what. What is undefined is asked for anew each time.
+   * writes, so that no code has to track what depends on what. Undefined values are read again each time.
    */
   remember<T>(kind: string, key: string, read: () => T): T {
     const known = this.#remembered.get(kind)?.get(key);
@@ -73,7 +73,7 @@ export class Database {
 
   /**
    * A transaction that is on the disk before this returns. Counting calls does without that (it happens all the time,
-   * and what a loss of power takes of it harms nobody); what a caller was told is stored does not.
+   * and losing the last counts with the power does no harm); data that was acknowledged to a caller needs this.
    */
   durably<T>(work: () => T): T {
     if (this.#db.inTransaction) return this.transaction(work);
@@ -119,7 +119,7 @@ function isRead(sql: string): boolean {
   return /^\s*(?:select|with)\b/i.test(sql) && !/\breturning\b/i.test(sql);
 }
 
-/** Created before SQLite does it, which would let everybody on the machine read the hashes in it. */
+/** Created before SQLite does it, which would let all users of the machine read the hashes in it. */
 function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
   ensurePrivateFile(path);
@@ -127,8 +127,8 @@ function privateFile(folder: string): string {
 }
 
 function configure(db: SqliteDatabase): void {
-  // Held until the process ends, however it ends: a second service on the same folder would sweep away uploads that
-  // the first one is still receiving.
+  // Single instance: held until the process ends. A second service on the same folder would delete uploads that
+  // the first is still receiving.
   db.pragma('locking_mode = EXCLUSIVE');
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
@@ -146,7 +146,7 @@ function openingProblem(thrown: unknown, data: { readonly folder: string } | 'me
       ? 'another service is running on this data folder'
       : `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
     where: { file: join(data.folder, 'service.db') },
-    next: busy ? 'stop the other one, or name another folder with --data' : 'name another folder with --data',
+    next: busy ? 'stop the other service, or use --data to name another folder' : 'name another folder with --data',
     cause: thrown,
   });
 }

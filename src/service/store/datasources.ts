@@ -50,7 +50,7 @@ export function dynamicSources(db: Database, accountId: string): Datasource[] {
   return db.all<Datasource>(`select ${columns} from datasources d ${where}`, accountId);
 }
 
-/** A page of the sources that the caller may see: their own, those shared with them, all for who may see all. */
+/** A page of the sources that the caller may see: their own, those shared with them, or all. */
 export function visibleDatasources(
   db: Database,
   account: Account,

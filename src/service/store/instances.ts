@@ -25,7 +25,7 @@ const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_siz
 const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 
-/** Asked for with every upload, and so without a join, which SQLite would prepare anew each time. */
+/** Read with every upload, so without a join, which SQLite would prepare again each time. */
 const byId = `select ${own}, (select d.name from datasources d where d.id = i.datasource_id) as datasourceName
   from datasource_instances i where i.id = ?`;
 
@@ -71,7 +71,7 @@ interface Keyed {
   readonly lastChange: number;
 }
 
-/** The instances of a source with the set of values that each stands for. */
+/** The instances of a source, each with its set of values. */
 export function keyedInstancesOf(db: Database, datasourceId: string): Keyed[] {
   const sql = `select id, dynamic_key as dynamicKey, blob, coalesce(date_last_refresh, created_at) as lastChange
     from datasource_instances where datasource_id = ? order by created_at, id`;

@@ -125,7 +125,7 @@ export function insertGroup(
   db.run(sql, id, accountId, name, now);
 }
 
-/** Makes these users the group's members, and nobody else. */
+/** Replaces the group's members by these users. */
 export function setMembers(db: Database, groupId: string, userIds: readonly string[]): void {
   db.run('delete from group_members where group_id = ?', groupId);
   const sql = 'insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing';

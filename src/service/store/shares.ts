@@ -35,7 +35,7 @@ interface Holder {
   readonly accountId: string;
 }
 
-/** Somebody or a group that things can be shared with, and the account that they are of. */
+/** A user or group to share with, and its account. */
 export function holderById(db: Database, kind: HolderKind, id: string): Holder | undefined {
   const table = kind === 'group' ? 'groups' : 'users';
   return db.get<Holder>(`select id, account_id as accountId from ${table} where id = ?`, id);

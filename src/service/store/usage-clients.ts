@@ -19,7 +19,7 @@ interface Changes {
 
 const none: Changes = { added: 0, cancelled: 0 };
 
-/** Keeps how every company's clients are, as the state at the end of this day, and begins to count anew. */
+/** Stores the state of every company's clients at the end of this day, and restarts the counts. */
 export function keepClients(db: Database, day: string, end: number): void {
   const sql = `insert or replace into usage_clients (account_id, day, added, cancelled, states) values (?, ?, ?, ?, ?)`;
   for (const { id } of db.all<{ id: string }>('select id from accounts where parent_id is null')) {

@@ -55,7 +55,7 @@ export function groupsOf(db: Database, user: User): { id: string; name: string }
   return db.all(sql, user.id);
 }
 
-/** Who somebody is, as lists of members and of holders of a role show it. */
+/** A user, as shown in lists of group members and role holders. */
 export interface Person {
   readonly id: string;
   readonly first_name: string;

@@ -7,7 +7,7 @@ import { countRows } from './listing.ts';
 import { administers, type SharedKind } from './shares.ts';
 
 /**
- * Lists of what somebody sees, in the order of creation. No list is found by looking through an account: an admin's is
+ * Lists of what a user can see, in the order of creation. No list scans an account: an admin's is
  * the account's index; everybody else's is merged from an index range for each reason that they have to see something,
  * each of them in that order already. So a page costs what its offset and length cost, however much there is.
  */
@@ -19,7 +19,7 @@ export interface VisibleQuery {
   readonly caller: Caller;
 }
 
-/** One page of the assets that somebody sees; `columns` are of their table by its alias (`d`, `k`, `t`). */
+/** One page of the assets that the caller sees; `columns` are of their table by its alias (`d`, `k`, `t`). */
 export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string, page: Page): Listed<T> {
   const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
     return `select ${created} as created, ${id} as id from ${from} where ${where}`;
@@ -32,7 +32,7 @@ export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string
   };
 }
 
-/** One page of the instances of the data sources that somebody sees; `columns` by the aliases `d` and `i`. */
+/** One page of the instances of the data sources that the caller sees; `columns` by the aliases `d` and `i`. */
 export function listVisibleInstances<T>(
   db: Database,
   given: Omit<VisibleQuery, 'kind'>,

@@ -11,7 +11,7 @@ const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
 /** The disk is asked to keep up while the rest still comes, so that little is left to wait for at the end. */
 const syncBytes = 4 * 1024 * 1024;
-/** Names that this service gives, or once gave. Whatever else lies in the folder is somebody else's, and is left alone. */
+/** File names that this version or an earlier one creates. All other files in the folder are left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
 /** Documents as files of one folder. A file that no instance shows is unfinished or left over, and swept at a start. */
@@ -53,7 +53,7 @@ interface Begun {
   readonly handle: FileHandle;
   /** The folder's entry of the file is on the disk. */
   readonly entered: Promise<void>;
-  /** Buffers that nobody uses. */
+  /** Buffers that are free for reuse. */
   readonly spare: Buffer[];
 }
 
@@ -118,7 +118,7 @@ class FileWriter implements BlobWriter {
     this.#unsynced += bytes;
     if (this.#unsynced >= syncBytes) await this.#syncSoon();
     this.#writing = this.#writeAll(buffer, bytes);
-    // Whoever waits for it next hears of a failure; until then it is not an unhandled one.
+    // The next caller that awaits it sees the failure; until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
   }
 

@@ -69,7 +69,7 @@ function daysOf({ db, account, now, runningDay, ...range }: ReportQuery): Accoun
   );
 }
 
-/** Empty when nobody has signed in yet. */
+/** Empty if no user has signed in yet. */
 function dateOf(time: number | null): string {
   return time === null ? '' : easternDay(time).date;
 }

@@ -7,12 +7,12 @@ import { keepConnectors } from '../store/usage-connectors.ts';
 import '../../lib/temporal.ts';
 
 const zone = 'America/New_York';
-/** Of a service that slept longer, the days before are not made up for. */
+/** Days missed beyond this are not caught up. */
 const maxMissedDays = 400;
 
 /**
- * Keeps a picture of every account when a day ends. Nothing can change while the service is not running, so the days
- * that ended meanwhile are made up for at the start and are right.
+ * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so the days
+ * that ended meanwhile are caught up at startup and are exact.
  */
 export class DailySnapshots {
   readonly #db: Database;
@@ -24,7 +24,7 @@ export class DailySnapshots {
     this.#clock = clock;
   }
 
-  /** To be called before anything that changes an account; costs a comparison while the day lasts. */
+  /** Stores snapshots of the days that ended. Call it before an account changes; during a day it is one comparison. */
   rollOver(): void {
     const now = this.#clock.now();
     if (now < this.#ends) return;
@@ -33,12 +33,12 @@ export class DailySnapshots {
     this.#ends = today.end;
   }
 
-  /** The next {@link rollOver} looks at the day anew: everything was replaced. */
+  /** Makes the next {@link rollOver} read the day again, because all data was replaced. */
   forget(): void {
     this.#ends = 0;
   }
 
-  /** After the clock was set back: the days that come again are kept again. */
+  /** For a clock that was set back: snapshots of days that come again are stored again. */
   rewind(): void {
     const { date } = easternDay(this.#clock.now());
     this.#db.durably(() => this.#db.run('update usage_running_day set day = min(day, ?)', date));

@@ -10,7 +10,7 @@ import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 
-/** What every report takes. */
+/** Query fields of every report. */
 const reportQuery = {
   start_date: unixTime,
   end_date: unixTime,
@@ -20,12 +20,12 @@ const reportQuery = {
 
 type ReportCall = ApiCall<{ start_date: number; end_date: number; company_id?: string; offset: number; limit: number }>;
 
-/** What a report is asked for. */
+/** A parsed report request. */
 export interface ReportQuery {
   readonly db: Database;
   readonly limits: Limits;
   readonly account: Account;
-  /** First and last day, in the zone in which the service's days turn. */
+  /** First and last day, in New York's calendar. */
   readonly from: EasternDay;
   readonly to: EasternDay;
   readonly now: number;
@@ -74,7 +74,7 @@ export function texts<const N extends string>(...names: readonly N[]): Record<N,
 
 function checkPlan({ plan }: Account): void {
   if (plans.indexOf(plan) >= plans.indexOf('grow')) return;
-  throw forbidden(`This report is for the plans from grow upwards; yours is ${plan}`);
+  throw forbidden(`This report requires the plan grow or enterprise; yours is ${plan}`);
 }
 
 function reportedAccount({ context, caller, query }: ApiCall<{ company_id?: string }>): Account {
@@ -84,7 +84,7 @@ function reportedAccount({ context, caller, query }: ApiCall<{ company_id?: stri
   const account = accountById(context.db, id);
   if (account === undefined) throw notFound(`Company not found: ${id}`);
   if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
-  throw forbidden('The company is neither yours nor a client of yours');
+  throw forbidden('The company is neither yours nor one of your clients');
 }
 
 function asked(
@@ -105,7 +105,7 @@ function asked(
   };
 }
 
-/** The days that are over as they were kept, and the running one, if it is asked for, as it is now. */
+/** Snapshots of past days, plus the current values of the running day if it is in the range. */
 export function daysWith<T extends { readonly day: string }>(
   { from, to, runningDay }: Pick<ReportQuery, 'runningDay'> & { from: string; to: string },
   { over, running }: { over: readonly T[]; running: () => readonly T[] },

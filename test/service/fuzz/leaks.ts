@@ -1,7 +1,7 @@
 import { idsIn } from './known.ts';
 import { type Caller, type Family, idOf, markerOf } from './people.ts';
 
-/** Watches that nobody is told what is another's. */
+/** Checks that no caller is shown what belongs to others. */
 export class Leaks {
   readonly #families: readonly Family[];
   /** Ids of what each family has, and ids that it has sent itself. */

@@ -6,9 +6,9 @@ type Fields = Record<string, unknown>;
 /** What a mutation may use beside what it changes. */
 interface Given {
   readonly dice: Dice;
-  /** Text that nobody expects. */
+  /** Unexpected text. */
   readonly text: string;
-  /** An id that the body does not name yet, mostly somebody else's. */
+  /** An id that the body does not name yet, mostly another account's. */
   readonly stranger: () => string;
 }
 

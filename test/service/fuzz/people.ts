@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 export const idOf = (name: string): string => createHash('sha256').update(`id ${name}`).digest('hex').slice(0, 32);
 export const keyOf = (name: string): string => createHash('sha256').update(`key ${name}`).digest('hex').slice(0, 40);
 
-/** A word that nobody could come to by chance; whatever an account keeps has its word in it. Letters only. */
+/** A word that can't occur by chance; everything that an account stores contains its word. Letters only. */
 export function markerOf(account: string): string {
   const hex = createHash('sha256').update(`marker ${account}`).digest('hex').slice(0, 20);
   return `q${hex.replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!)}q`;
 }
 
-/** Somebody who calls. `null` is somebody with no or with a wrong key. */
+/** A caller. `null` is a caller with no key or a wrong one. */
 export interface Caller {
   readonly name: string;
   readonly key: string | null;
@@ -25,7 +25,7 @@ export interface Family {
   readonly name: string;
   readonly accounts: readonly string[];
   readonly callers: readonly Caller[];
-  /** An admin whom nobody removes, so that there is always somebody who can read everything. */
+  /** An admin who is never removed, so that one user can always read everything. */
   readonly keeper: Caller;
 }
 
@@ -42,7 +42,7 @@ export function familyOf(name: string): Family {
   const keeper = own('keeper');
   const strangers = [
     { name: 'nobody', key: null, sees: [], account: name },
-    { name: 'somebody with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
+    { name: 'a caller with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
   ];
   const callers = [
     // Who may do most is most likely to get somewhere.

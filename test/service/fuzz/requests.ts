@@ -43,7 +43,7 @@ export function plans(most: number): fc.Arbitrary<Plan[]> {
   return fc.noBias(fc.array(plan, { maxLength: most, size: 'max' }));
 }
 
-/** Makes the request that a plan comes to, in the name of somebody of this family. */
+/** Makes the request of a plan, as a user of this family. */
 export async function carryOut(plan: Plan, family: Family, world: World): Promise<void> {
   const caller = family.callers[plan.caller % family.callers.length]!;
   const operation = world.operations[plan.operation % world.operations.length]!;
@@ -127,7 +127,7 @@ function idsFor({ places, params }: Operation, source: Source): string[] {
 
 const anyId = ({ world, dice, account }: Source): string => world.known(account).id('', dice) ?? idOf('nothing');
 
-/** One segment of a path; dots alone would be taken away by whoever sends it. */
+/** One segment of a path; the client would remove a segment of dots. */
 const segment = (id: string): string => encodeURIComponent(id.toWellFormed()).replace(/^\.{0,2}$/, '%20');
 
 function queryFor({ operation, dice, text }: Composing, source: Source, client: string | undefined): string {

@@ -117,12 +117,12 @@ export class World {
     return answer.status;
   }
 
-  /** What somebody was told, in whatever they read, that is not for them. */
+  /** What a caller was shown in a response that they must not see. */
   leaksIn(caller: Caller, texts: Iterable<string>): string[] {
     return [...texts].flatMap((text) => this.#leaks.in(caller, text));
   }
 
-  /** The same, and nobody looks at what comes. */
+  /** The same, without checking the response. */
   async read({ caller, method, url, body, headers }: Omit<Request, 'operation' | 'account' | 'path'>) {
     this.#clock.pass(1);
     const answer = await send(this.#origin + url, {

@@ -16,7 +16,7 @@ const viewOnly = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.vi
 /** Each question is answered with the status of a refusal, or with nothing when all is well. */
 export class Roles {
   readonly roles: Role[] = [];
-  /** A role's id by who holds it; before the first look at the service, its name. */
+  /** A role's id by its holder; its name until the service was first read. */
   readonly held: Map<Person, string | null>;
   #knowsAll = false;
   #admin = 'Admin';
@@ -75,13 +75,13 @@ export class Roles {
     return this.#isAdmin(person) ? undefined : 401;
   }
 
-  /** Nobody puts into a role what they do not hold, beyond what is in it. */
+  /** A user can't add a permission to a role that they don't hold. */
   mayGive(person: Person, given: readonly string[], role?: Role): 403 | undefined {
     const own = [...this.#permissions(person), ...(role?.permissions ?? [])];
     return this.#isAdmin(person) || given.every((name) => own.includes(name)) ? undefined : 403;
   }
 
-  /** Nobody removes somebody who can do more than they. */
+  /** A user can't remove a user with more permissions. */
   masters(person: Person, other: Person): 403 | undefined {
     if (this.#isAdmin(person) || person === other) return undefined;
     const own = this.#permissions(person);

@@ -40,7 +40,7 @@ const companies = [
 
 interface Kind {
   readonly path: string;
-  /** What somebody is told of a thing's rights that they do not see. */
+  /** The response to a user who reads the rights of an asset that they can't see. */
   readonly unseen: number;
   /** Rights end by a body; else by a path. */
   readonly byBody?: true;

@@ -30,13 +30,13 @@ function inRange(now: number): number {
   throw badRequest('The clock can be set from 1970-01-02 to 9999-12-30');
 }
 
-/** What has become due is done before the answer: the day has turned, refreshes are queued. */
+/** Runs the work that became due before the answer: daily snapshots and refreshes. */
 function moved(context: ControlContext): { data: object } {
   applyClockChange(context.service);
   return { data: describe(context) };
 }
 
-/** How far to go, milliseconds. */
+/** How far to advance, milliseconds. */
 function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_day' }): number {
   if ((by === undefined) === (to === undefined)) throw badRequest('One of the fields by, to is required');
   const now = context.clock.now();
@@ -45,18 +45,18 @@ function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_d
   return inRange(now + step) - now;
 }
 
-/** The service's clock: the day's limit, reports, refresh intervals and trials go by it. */
+/** The service's clock, used for the daily limit, reports, refresh intervals and trials. */
 const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/clock',
-    summary: 'What time it is for the service',
+    summary: "Shows the service's time",
     do: ({ context }) => ({ data: describe(context) }),
   }),
   defineControl({
     method: 'PUT',
     path: '/clock',
-    summary: 'Sets the clock, stops it, lets it go on',
+    summary: 'Sets, freezes or unfreezes the clock',
     body: { now: Type.Optional(time), frozen: Type.Optional(Type.Boolean()) },
     do: ({ context, body: { now, frozen } }) => {
       if (now === undefined && frozen === undefined) throw badRequest('One of the fields now, frozen is required');
@@ -69,7 +69,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/clock/advance',
-    summary: 'Lets time go by: a duration, or up to the turn of the day in New York',
+    summary: 'Advances the clock by a duration, or to midnight in New York',
     body: { by: Type.Optional(Type.String()), to: Type.Optional(Type.Enum(['next_day'] as const)) },
     do: ({ context, body }) => {
       context.clock.advance(stepOf(context, body));
@@ -79,7 +79,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/clock',
-    summary: 'Back to the real time',
+    summary: 'Returns to the real time',
     do: ({ context }) => {
       context.clock.release();
       return moved(context);

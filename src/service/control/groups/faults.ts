@@ -7,12 +7,12 @@ function describe({ id, rule, seen, hits, takesEffect }: FaultRuleState): object
   return { ...rule, id, takes_effect: takesEffect, seen, hits };
 }
 
-/** Faults by rule. */
+/** Fault rules. */
 const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/faults',
-    summary: 'The rules, in the order in which they are asked, and how often each was played',
+    summary: 'Lists the rules in the order in which they are matched, and how often each was applied',
     do: ({ context }) => {
       const all = context.faults.all();
       return { data: { faults: all.map(describe), total: all.length } };
@@ -21,7 +21,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule: which requests, which of them, what is done to those',
+    summary: 'Adds a rule: which requests it matches and what happens to them',
     status: 201,
     body: ruleFields,
     do: ({ context, body }) => ({ data: describe(context.faults.one(context.faults.add(body))!) }),
@@ -29,7 +29,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/faults/{id}',
-    summary: 'One rule and how often it was played',
+    summary: 'Shows one rule and how often it was applied',
     do: ({ context, params }) => {
       const found = context.faults.one(params.id!);
       if (found === undefined) throw notFound(`Fault not found: ${params.id}`);
@@ -39,7 +39,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/faults/{id}',
-    summary: 'Takes a rule away; a request that has met it already is not spared',
+    summary: 'Removes a rule; it still applies to requests that have already matched',
     do: ({ context, params }) => {
       if (!context.faults.remove(params.id!)) throw notFound(`Fault not found: ${params.id}`);
       return { data: {} };
@@ -48,7 +48,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/faults',
-    summary: 'Takes all rules away',
+    summary: 'Removes all rules',
     do: ({ context }) => ({ data: { deleted: context.faults.clear() } }),
   }),
 ];

@@ -6,7 +6,7 @@ import { type ControlEndpoint, defineControl } from '../endpoint.ts';
 const filters = {
   method: Type.Optional(Type.String()),
   path: Type.Optional(Type.String({ pattern: '^/', maxLength: 500, 'x-rule': 'must begin with /' })),
-  status: Type.Optional(Type.Integer({ 'x-rule': 'must be a status' })),
+  status: Type.Optional(Type.Integer({ 'x-rule': 'must be an HTTP status code' })),
   company: Type.Optional(Type.String()),
   credentials: Type.Optional(Type.String()),
   faulty: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
@@ -66,12 +66,12 @@ function ended(log: RequestLog, fits: Test, { count, timeoutMs, signal }: Wait):
   });
 }
 
-/** What the service has been asked. */
+/** The requests that the service received. */
 const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/requests',
-    summary: 'The requests to the service, oldest first, those under way included',
+    summary: 'Lists the requests to the service, oldest first, including those in progress',
     query: {
       ...filters,
       offset: Type.Integer({ minimum: 0, default: 0, 'x-rule': 'must be a whole number, 0 or more' }),
@@ -91,7 +91,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/requests/wait',
-    summary: 'Answers once so many requests that fit are over; 504 with those there are when the time is up',
+    summary: 'Waits until `count` matching requests are complete; on timeout, 504 with those so far',
     query: {
       ...filters,
       count: Type.Integer({ minimum: 1, maximum: 100_000, default: 1, 'x-rule': 'must be a whole number, 1 or more' }),
@@ -99,7 +99,7 @@ const endpoints: readonly ControlEndpoint[] = [
         minimum: 0,
         maximum: 600_000,
         default: 10_000,
-        'x-rule': 'must be milliseconds, 600000 at most',
+        'x-rule': 'must be milliseconds, at most 600000',
       }),
     },
     do: async ({ context, query, signal }) => {
@@ -114,7 +114,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/requests',
-    summary: 'Forgets the requests so far; ids go on',
+    summary: 'Clears the list of requests; ids continue',
     do: ({ context }) => ({ data: { deleted: context.requestLog.clear() } }),
   }),
 ];

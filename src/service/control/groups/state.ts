@@ -9,7 +9,7 @@ const keep = Type.Array(Type.Enum(keepable), {
   'x-rule': `must be a list of ${keepable.join(', ')}`,
 });
 
-/** What the fixtures named, for the caller to see that they were understood. */
+/** Counts of what the fixtures contain, for the response. */
 function counted({ companies }: Fixtures): object {
   const clients = companies.flatMap(({ clients = [] }) => clients);
   const accounts = [...companies, ...clients];
@@ -25,12 +25,12 @@ function counted({ companies }: Fixtures): object {
   };
 }
 
-/** What the service holds. */
+/** The data of the service. */
 const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/reset',
-    summary: 'Takes everything back to the start: data, limits, queue, request log, faults, clock',
+    summary: 'Resets everything: data, limits, queue, request log, faults, clock',
     body: { to: Type.Enum(['start', 'empty'] as const, { default: 'start' }), keep },
     do: async ({ context, body }) => {
       const key = await context.serially(() => reset(context, body));
@@ -40,7 +40,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/fixtures',
-    summary: 'Loads fixtures (YAML or JSON) beside what is there, or after a reset in its place',
+    summary: 'Loads fixtures (YAML or JSON) in addition to the existing data, or after a reset',
     query: { reset: Type.Boolean({ default: false, 'x-rule': 'must be true or false' }) },
     body: 'text',
     do: async ({ context, query, body }) => {
