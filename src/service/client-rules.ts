@@ -21,7 +21,7 @@ export interface ClientChange {
   readonly status?: ClientStatus;
 }
 
-/** Creates a client with the built-in roles, on trial unless told; answers its id. */
+/** Creates a client with the built-in roles, by default on trial; returns its id. */
 export function addClient({ context, caller, body }: ApiCall<unknown, ClientChange & { name: string }>): string {
   if (caller.company.parentId !== null) throw forbidden('A client account cannot have clients of its own');
   const { db, clock } = context;

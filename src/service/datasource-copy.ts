@@ -7,7 +7,7 @@ import { canSee } from './store/shares.ts';
 /**
  * Copies a data source into another account: what it is and how it connects, never its data, which is the data of
  * the account that it was fetched or pushed for. The caller owns the copy only where they see the original: its
- * properties may hold credentials. Answers the id of the copy.
+ * properties may hold credentials. Returns the id of the copy.
  */
 export function copyDatasource({ context, caller }: ApiCall, source: Datasource, accountId: string): string {
   const properties = sourceProperties(context.db, source);

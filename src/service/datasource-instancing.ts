@@ -85,8 +85,8 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 
 /**
  * Removes a source's instances with their data, all or those that took their last data (or were made) before a time.
- * What the source still needs of them is there again at once, empty. Called in a transaction; answers the blobs that
- * are no longer shown, to be removed after it.
+ * What the source still needs of them is there again at once, empty. Called in a transaction; returns the blobs that
+ * are no longer shown, to be removed afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
   const properties = sourceProperties(db, source);

@@ -11,25 +11,25 @@ import type { Account } from './store/accounts.ts';
 export interface ApiCall<Q = unknown, B = unknown> {
   readonly context: ServiceContext;
   readonly caller: Caller;
-  /** Whose assets are meant: the caller's company, or the client named by `client_id`. */
+  /** The account that the call acts on: the caller's company, or the client named by `client_id`. */
   readonly account: Account;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
   /** The members of a JSON body as received, including undeclared ones; empty for any other body. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** Host and port that the caller reached the service by, as they named it. */
+  /** Host and port of the service as the caller named them. */
   readonly host: string;
-  /** The body as it comes, for the endpoints that store it. */
+  /** The raw body, for endpoints that store it. */
   readonly incoming: IncomingBody;
 }
 
-/** What `do` gives back: the envelope's parts, or bytes that go out as they are. */
+/** What `do` returns: parts of the envelope, or a stream that is sent as it is. */
 export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
-/** Where the behaviour is laid down: the service's document, or a decision where the document is silent. */
+/** What specifies the behavior: the service's document, or a decision where it specifies nothing. */
 type Basis = 'document' | 'decided';
 
 /**
@@ -42,15 +42,15 @@ export interface Endpoint {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly basis: Basis;
-  /** Of what the document lays down: which of its gaps is filled here, and how. Of the rest: what is worth knowing. */
+  /** For documented endpoints: the gaps that are filled here, and how. For others: what is worth knowing. */
   readonly decided?: string;
-  /** What a client could expect here and does not get. */
+  /** What a client could expect, but is not implemented. */
   readonly missing?: string;
-  /** Any one of these is enough, unless {@link everyPermission}; none = every authenticated caller. */
+  /** Any of these is sufficient, unless {@link everyPermission}; empty = every authenticated caller. */
   readonly permission: readonly Permission[];
-  /** What a caller without the permission is told where the document says 403; else it is 401. */
+  /** Set if the document specifies 403 for a missing permission; otherwise it is 401. */
   readonly lacking?: 'forbidden';
-  /** All of the permissions are needed. */
+  /** All permissions are required. */
   readonly everyPermission?: boolean;
   /** Takes `client_id` in the query, and in a JSON body. Naming one needs `client.access`. */
   readonly client: boolean;
@@ -62,12 +62,12 @@ export interface Endpoint {
     /** `bytes` = not an envelope. */
     readonly data: TSchema | 'bytes';
   };
-  /** Looks up what the path names; refuses with 404 (or what the document's table says) when the caller may not see it. */
+  /** Looks up what the path names; throws an ApiError (404, or as the document says) if the caller may not see it. */
   readonly find?: (call: ApiCall) => unknown;
   readonly do: (call: ApiCall, found: unknown) => EndpointResult | Promise<EndpointResult>;
 }
 
-/** A kind of asset: its name and everything that can be done with it over HTTP. One file of resources/ each. */
+/** A kind of asset and its endpoints. One file in resources/ each. */
 export interface Resource {
   readonly name: string;
   readonly summary: string;
@@ -85,7 +85,7 @@ interface Declared<Q extends TProperties, B extends TProperties | 'data', F>
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : undefined;
 
-/** Declares an endpoint; there to infer the types of query, body and what was found. Takes `client_id` unless told. */
+/** Declares an endpoint and infers the types of query, body and `find`. Accepts `client_id` by default. */
 export function defineEndpoint<
   F = undefined,
   Q extends TProperties = object & TProperties,

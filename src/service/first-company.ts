@@ -3,7 +3,7 @@ import { hashKey, newKey } from './auth/keys.ts';
 import type { Database } from './store/database.ts';
 import { insertAccount, insertBuiltInRoles, insertKey, insertUser } from './store/setup.ts';
 
-/** Fills an empty service with the company "Local" and its one admin. Answers the admin's key, which is not stored. */
+/** Fills an empty service with the company "Local" and its one admin. Returns the admin's key, which is not stored. */
 export function createFirstCompany(db: Database, now: number, key = newKey()): string {
   db.durably(() => {
     const company = insertAccount(db, { id: newId(), name: 'Local', plan: 'enterprise', createdAt: now });

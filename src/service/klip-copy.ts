@@ -8,7 +8,7 @@ import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds 
 /**
  * Copies a Klip and the data sources that it shows into another account; all of them or nothing. `copies` are the
  * data sources (original to copy) that were copied before, and takes those that are copied now: Klips that show one
- * source show one copy. Answers the id of the new Klip.
+ * source show one copy. Returns the id of the new Klip.
  */
 export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
   const { context, caller } = call;

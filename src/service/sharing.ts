@@ -70,7 +70,7 @@ function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: Hol
 
 const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
 
-/** Ends the sharing with one holder: 404 when there is no such holder, 403 when it was not shared with them. */
+/** Stops sharing with one holder: 404 if the holder does not exist, 403 if it was not shared with them. */
 export function endShare(
   { context }: ApiCall,
   asset: SharedAsset,

@@ -24,7 +24,7 @@ const columnLayouts = [
 export const layoutTypes = [...columnLayouts, 'grid'] as const;
 export type LayoutType = (typeof layoutTypes)[number];
 
-/** Columns of a grid that was not told how many, and the most that one can have. */
+/** Default and maximum number of columns of a grid. */
 export const defaultColumns = 6;
 export const maxColumns = 100;
 /** The last row, or place in a region, that can be asked for. */
@@ -133,7 +133,7 @@ function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): {
 
 /**
  * Makes room at a place: when it is taken, what stands there and below moves down by one. In a grid the whole row does,
- * because a cell can be wider than one column. Answers those that moved.
+ * because a cell can be wider than one column. Returns those that moved.
  */
 export function makeRoom(
   { type }: Layout,

@@ -19,7 +19,7 @@ interface UserFields {
 
 type UserCall<B = UserFields> = ApiCall<unknown, B>;
 
-/** Creates a user, View-Only unless a role is named; answers the id. */
+/** Creates a user, View-Only unless a role is named; returns the id. */
 export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
   const { context, account, body } = call;
   const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;

@@ -63,7 +63,7 @@ function userOf(db: Database, limits: Limits, { headers, address }: RequestCrede
   throw new ApiError('auth_not_provided', 'This operation requires authentication');
 }
 
-/** A good key passes even from an address that has failed too often: a key cannot be guessed, so nothing is lost. */
+/** A valid key passes even from a rate-limited address, because a key can't be guessed. */
 function callerByKey(db: Database, keyHash: string): Caller | undefined {
   return db.remember('caller', keyHash, () => {
     const user = userByKey(db, Buffer.from(keyHash, 'hex'));
@@ -71,7 +71,7 @@ function callerByKey(db: Database, keyHash: string): Caller | undefined {
   });
 }
 
-/** A password can be guessed: the attempt counts before it is looked at, and is given back when it was right. */
+/** A password can be guessed: the attempt counts before it is checked, and is refunded if it was right. */
 async function userOfPassword(db: Database, limits: Limits, basic: string, address: string): Promise<User> {
   const forgive = limits.countFailure(address);
   const text = Buffer.from(basic, 'base64').toString('utf8');

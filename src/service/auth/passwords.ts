@@ -10,7 +10,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Whether this is the password. Without a stored hash it takes as long and answers no. */
+/** Whether the password is right. Without a stored hash it takes the same time and returns false. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
   const expected = Buffer.from(hash!, 'base64url');

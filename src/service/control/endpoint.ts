@@ -12,7 +12,7 @@ export interface ControlCall<Q = unknown, B = unknown> {
   readonly signal: AbortSignal;
 }
 
-/** What goes out as JSON; the status is the endpoint's unless told. */
+/** The JSON response; the default status is the endpoint's. */
 export interface ControlResult {
   readonly data: object;
   readonly status?: number;
@@ -40,7 +40,7 @@ interface Declared<Q extends TProperties, B extends TProperties | 'text'>
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : string;
 
-/** Declares an endpoint; there to infer the types of query and body. */
+/** Declares an endpoint and infers the types of query and body. */
 export function defineControl<Q extends TProperties = object & TProperties, B extends TProperties | 'text' = 'text'>(
   declared: Declared<Q, B>,
 ): ControlEndpoint {

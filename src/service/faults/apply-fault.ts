@@ -52,7 +52,7 @@ async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promis
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
     for await (const _piece of body.chunks());
   } catch {
-    // There is no answer to come that could say so.
+    // No response will follow that could report it.
   }
 }
 

@@ -26,7 +26,7 @@ interface Exchange {
   readonly target: RouteTarget;
 }
 
-/** One request from its first byte to its answer: authenticate, count, then the endpoint's own steps. */
+/** Handles one request: authenticate, count, then the endpoint's own steps. */
 export async function exchange(given: Exchange): Promise<void> {
   const done = await perform(given);
   const { context, request, reply } = given;

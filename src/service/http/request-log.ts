@@ -51,7 +51,7 @@ export class RequestLog {
     this.#file?.on('error', () => undefined);
   }
 
-  /** Those that are running and those that are over, in the order in which they came. */
+  /** Running and completed requests, in order of arrival. */
   get entries(): readonly LoggedRequest[] {
     return this.#entries;
   }
@@ -86,19 +86,19 @@ export class RequestLog {
     return this.#last.text;
   }
 
-  /** Writes the line of a request that has been answered or given up. */
+  /** Writes the line of a request that was answered or aborted. */
   end(entry: LoggedRequest): void {
     this.#file?.write(`${JSON.stringify(entry)}\n`);
     for (const listener of this.#listeners) listener(entry);
   }
 
-  /** Tells of every request that is over. Answers how to stop that. */
+  /** Calls the listener for every completed request. Returns a function that removes it. */
   onEnd(listener: (entry: LoggedRequest) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Forgets what is in memory; the file keeps its lines. Answers how many were forgotten. */
+  /** Clears the entries in memory; the file keeps its lines. Returns how many were cleared. */
   clear(): number {
     return this.#entries.splice(0).length;
   }

@@ -84,7 +84,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   const fault = faults[0]!;
   const missing = fault.params.requiredProperties?.[0];
   const way = fault.instancePath.split('/').slice(1);
-  // A name that breaks a rule is no field; the object that has it is.
+  // An invalid name is not a field; the object that contains it is.
   if (/\/propertyNames(\/|$)/.test(fault.schemaPath)) way.pop();
   const path = [...way, ...(missing === undefined ? [] : [missing])].join('.');
   if (missing !== undefined) return `Field "${path}" is required`;

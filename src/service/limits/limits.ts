@@ -24,7 +24,7 @@ export class Limits {
     this.#enforced = given.enforced;
   }
 
-  /** Counts a call of a company, or refuses it; what is refused is not counted. `arrived` is monotonic. */
+  /** Counts a call of a company. Throws an ApiError (429) over the limit, uncounted. `arrived` is monotonic. */
   countCall(company: Account, arrived: number): void {
     const now = this.#clock.now();
     const day = this.#day(now);
@@ -55,7 +55,7 @@ export class Limits {
     this.#failures = new FailedLogins();
   }
 
-  /** Refuses an address that has failed too often; otherwise counts a failure that the caller may take back. */
+  /** Counts a failed login; returns a function that takes it back. Throws an ApiError (429) after too many. */
   countFailure(address: string): () => void {
     const now = this.#clock.monotonic();
     const network = networkOf(address);

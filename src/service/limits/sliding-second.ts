@@ -9,7 +9,7 @@ const memory = 60 * second;
 export class SlidingSecond {
   readonly #arrivals = new Map<string, number[]>();
 
-  /** Milliseconds until a call of this company would pass; 0 when one arriving at `time` passes now. */
+  /** Milliseconds until a call of this company is allowed; 0 if a call arriving at `time` is allowed now. */
   wait(company: string, time: number, max: number): number {
     const past = this.#arrivals.get(company) ?? [];
     const at = insertionPoint(past, time);
@@ -25,7 +25,7 @@ export class SlidingSecond {
     return wait;
   }
 
-  /** Remembers a call that was let through. */
+  /** Records a call that was allowed. */
   take(company: string, time: number): void {
     const past = this.#arrivals.get(company);
     if (past === undefined) {

@@ -21,7 +21,7 @@ export function publishedHtml(link: PublishedLink, tab: Tab, instances: readonly
   );
 }
 
-/** A page that says why there is no dashboard to see. */
+/** An error page for a published dashboard. */
 export function errorHtml(text: string): string {
   return html('light', text, `<h1>${escaped(text)}</h1>`);
 }

@@ -43,7 +43,7 @@ const near = listOf([
   ['ff00::', 8],
 ]);
 
-/** What the policy of a service follows from: the address it listens on, and whether it was told to allow all. */
+/** What determines the policy: the address that the service listens on, and whether private addresses are allowed. */
 export interface Reach {
   readonly host: string;
   readonly allowPrivate: boolean;

@@ -6,7 +6,7 @@ export function dueInstances(db: Database, now: number): string[] {
   return db.all<{ id: string }>(sql, now).map(({ id }) => id);
 }
 
-/** Moves instances to the next time of their interval that is still to come; what was missed is not made up for. */
+/** Sets the next due time of instances after now; missed intervals are skipped. */
 export function planNext(db: Database, instanceIds: readonly string[], now: number): void {
   // A number is handed to SQLite as a real one; the steps have to be whole.
   const sql = `update datasource_instances set

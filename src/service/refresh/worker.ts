@@ -178,8 +178,8 @@ function tooLate(): Problem {
 function readable(thrown: unknown): string {
   if (!(thrown instanceof Problem)) return thrown instanceof Error ? thrown.message : String(thrown);
   const { message, seen, allowed, next } = thrown;
-  const told = [message, seen && `seen: ${seen}`, allowed && `allowed: ${allowed}`, next];
-  return told.filter(Boolean).join('; ');
+  const parts = [message, seen && `seen: ${seen}`, allowed && `allowed: ${allowed}`, next];
+  return parts.filter(Boolean).join('; ');
 }
 
 /** Ends on abort even if the connector ignores its signal, so that it can't block shutdown. */

@@ -106,7 +106,7 @@ interface Created {
   no_refresh?: boolean;
 }
 
-/** Creates the source and its instances; answers the id of the source and of the first instance. */
+/** Creates the source and its instances; returns the id of the source and of the first instance. */
 function create({ context, caller, account, body }: ApiCall<unknown, Created>): { id: string; instanceId: string } {
   const { no_refresh: inProperties, ...properties } = body.properties ?? {};
   const source = {

@@ -65,7 +65,7 @@ function findByEitherId(call: ApiCall): { klip: Klip; ids: object } {
 
 type Created = ApiCall<unknown, { name: string; description?: string; schema?: object }>;
 
-/** Stores the Klip and what its schema names; answers its id. */
+/** Stores the Klip and what its schema names; returns its id. */
 function create(call: Created): string {
   const { context, caller, account, body } = call;
   const id = newId();

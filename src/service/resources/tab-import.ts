@@ -27,7 +27,7 @@ function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
   throw forbidden('The dashboard has a Klip that is not shared with you');
 }
 
-/** Copies a dashboard, its layout, its Klips and their data sources, each of them once. Answers the copy's id. */
+/** Copies a dashboard, its layout, its Klips and their data sources, each of them once. Returns the copy's id. */
 function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
   const { db, clock } = call.context;
   const id = newId();

@@ -112,7 +112,7 @@ export function setClientProperty(db: Database, accountId: string, name: string,
   db.run(sql, accountId, name, value);
 }
 
-/** Answers whether there was such a property. */
+/** Returns whether the property existed. */
 export function dropClientProperty(db: Database, accountId: string, name: string): boolean {
   return db.run('delete from client_properties where account_id = ? and name = ?', accountId, name) === 1;
 }

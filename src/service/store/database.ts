@@ -43,7 +43,7 @@ export class Database {
     return this.#noted(sql).all(...values);
   }
 
-  /** Runs a statement that returns no rows; answers how many rows it changed. */
+  /** Runs a statement that returns no rows; returns how many rows it changed. */
   run(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#noted(sql).run(...values).changes as number;
   }

@@ -73,7 +73,7 @@ export function addMember(db: Database, groupId: string, userId: string): void {
   db.run('insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing', groupId, userId);
 }
 
-/** Answers whether the user was a member. */
+/** Returns whether the user was a member. */
 export function removeMember(db: Database, groupId: string, userId: string): boolean {
   return db.run('delete from group_members where group_id = ? and user_id = ?', groupId, userId) === 1;
 }

@@ -82,7 +82,7 @@ export function deleteInstance(db: Database, id: string): void {
   db.run('delete from datasource_instances where id = ?', id);
 }
 
-/** Lets an instance show a new document. Answers whether the instance was still there. */
+/** Publishes a new document for an instance. Returns whether the instance still exists. */
 export function showData(db: Database, id: string, { blob, bytes, sha256 }: ReceivedDocument, now: number): boolean {
   const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,
     refresh_fail_count = 0, last_error = null where id = ?`;
@@ -116,7 +116,7 @@ export function setProperties(db: Database, instanceId: string, properties: Read
   }
 }
 
-/** Answers whether there was such a property. */
+/** Returns whether the property existed. */
 export function deleteProperty(db: Database, instanceId: string, name: string): boolean {
   return db.run('delete from instance_properties where instance_id = ? and name = ?', instanceId, name) === 1;
 }

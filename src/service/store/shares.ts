@@ -79,7 +79,7 @@ export function share(db: Database, { kind, id }: Named, right: Right): void {
   );
 }
 
-/** Answers whether it was shared. */
+/** Returns whether it was shared. */
 export function unshare(db: Database, { kind, id }: Named, holder: HolderKind, holderId: string): boolean {
   const sql = `delete from ${kind}_shares where ${kind}_id = ? and kind = ? and holder_id = ?`;
   return db.run(sql, id, holder, holderId) === 1;

@@ -22,7 +22,7 @@ export function setUserProperty(
   db.run(sql, user.accountId, name, user.id, value);
 }
 
-/** Removes a property from all users of the account. Answers whether there was one. */
+/** Removes a property from all users of the account. Returns whether it existed. */
 export function dropUserProperty(db: Database, accountId: string, name: string): boolean {
   db.run('delete from user_properties where account_id = ? and name = ?', accountId, name);
   return db.run('delete from user_property_names where account_id = ? and name = ?', accountId, name) === 1;

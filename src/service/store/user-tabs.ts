@@ -25,7 +25,7 @@ export function allTabInstancesOf(db: Database, userId: string): TabInstance[] {
   return db.all<TabInstance>(`select ${columns} ${from} where i.user_id = ? order by i.place`, userId);
 }
 
-/** Puts a dashboard on a user's screen, unless it is there; answers the instance. */
+/** Puts a dashboard on a user's screen, unless it is there; returns the instance. */
 export function putOnScreen(db: Database, userId: string, tabId: string): TabInstance {
   const sql = `insert into user_tab_instances (id, user_id, tab_id, context) values (?, ?, ?, 'desktop')
     on conflict do nothing`;
@@ -33,7 +33,7 @@ export function putOnScreen(db: Database, userId: string, tabId: string): TabIns
   return db.get<TabInstance>(`select ${columns} ${from} where i.user_id = ? and i.tab_id = ?`, userId, tabId)!;
 }
 
-/** Answers whether it was there. */
+/** Returns whether it existed. */
 export function takeFromScreen(db: Database, userId: string, id: string): boolean {
   return db.run('delete from user_tab_instances where id = ? and user_id = ?', id, userId) === 1;
 }

@@ -16,6 +16,6 @@ export interface Blobs {
   open(name: string): Promise<Readable>;
   /** Never throws: what could not be removed is swept at the next start. */
   remove(name: string): Promise<void>;
-  /** Removes whatever no instance refers to: what a crash left behind. Answers how many that were. */
+  /** Removes documents that no instance refers to, left behind by a crash. Returns how many. */
   sweep(known: ReadonlySet<string>): Promise<number>;
 }
