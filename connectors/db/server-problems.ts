@@ -1,4 +1,4 @@
-import { Problem, type ProblemInit } from '#sdk';
+import { Problem, type ProblemOptions } from '#sdk';
 
 /** What follows from an error that a server told. */
 export interface ErrorMeaning {
@@ -77,7 +77,7 @@ export interface Circumstances {
 }
 
 /** What a server said about a login or a statement, as a problem of the family given. */
-export function serverProblem(init: Omit<ProblemInit, 'message'> & { place: string; said: string }): Problem {
+export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });
 }

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { Problem, type ProblemInit, seenIn, sqliteErrorName } from '#sdk';
+import { Problem, type ProblemOptions, seenIn, sqliteErrorName } from '#sdk';
 import { serverBusy } from './server-problems.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
-type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
+type Rule = Pick<ProblemOptions, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 
 const noDatabaseFile = {
   family: 'config',

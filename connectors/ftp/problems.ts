@@ -1,7 +1,11 @@
-import { cutText, networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
+import { cutText, networkWords, Problem, type ProblemOptions, seenIn } from '#sdk';
 
 /** A problem of this connector; the code begins with `FTP_`. */
-export function make(code: string, family: ProblemInit['family'], rest: Omit<ProblemInit, 'code' | 'family'>): Problem {
+export function make(
+  code: string,
+  family: ProblemOptions['family'],
+  rest: Omit<ProblemOptions, 'code' | 'family'>,
+): Problem {
   return new Problem({ code, family, ...rest });
 }
 

@@ -1,7 +1,7 @@
-import { cutText, Problem, type ProblemInit } from '#sdk';
+import { cutText, Problem, type ProblemOptions } from '#sdk';
 import { partOf } from './tree.ts';
 
-const fail = (init: Omit<ProblemInit, 'family'> & Partial<Pick<ProblemInit, 'family'>>): Problem =>
+const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions, 'family'>>): Problem =>
   new Problem({ family: 'job', ...init });
 
 /** A SOAP fault: its details say more than its text. */

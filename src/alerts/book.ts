@@ -1,6 +1,6 @@
 import type { AlertChannel, Alerts, Occasion } from '../config/alerts.ts';
-import type { Telling } from '../state/alerts.ts';
-import type { Parts, Store } from '../state/store.ts';
+import type { NewAlertMessage } from '../state/alerts.ts';
+import type { Repositories, Store } from '../state/store.ts';
 import { type Advance, advance, type Look } from './advance.ts';
 import type { Bulletin, Detail } from './alert.ts';
 import { composeBulletin, toDescribe } from './compose.ts';
@@ -42,7 +42,11 @@ export async function book(given: BookGiven, seen: Seen): Promise<Booked> {
   });
 }
 
-async function advanceOn({ alerts: kept }: Pick<Parts, 'alerts'>, given: BookGiven, seen: Seen): Promise<Advance> {
+async function advanceOn(
+  { alerts: kept }: Pick<Repositories, 'alerts'>,
+  given: BookGiven,
+  seen: Seen,
+): Promise<Advance> {
   const { now, alerts } = given;
   const { settleMs, recovery } = alerts;
   return advance({ now, settleMs, recovery, ...seen, rows: await kept.all(), groups: await kept.groups() });
@@ -67,7 +71,7 @@ async function describeAll({ describe }: BookGiven, bulletins: readonly Bulletin
 function tellingsOf(
   bulletin: Bulletin,
   { given, details }: { given: BookGiven; details: ReadonlyMap<string, Detail> },
-): Telling[] {
+): NewAlertMessage[] {
   const event = composeBulletin(bulletin, {
     ...given,
     detailOf: (subject) => details.get(`${bulletin.occasion} ${subject}`),

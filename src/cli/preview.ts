@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, Job, Source } from '../config/config.ts';
 import type { Onward } from '../daemon/keep-rows.ts';
-import type { Judged } from '../delivery/object.ts';
+import type { GuardCandidate } from '../delivery/guard-check.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
-import type { LoginBook } from '../oauth/book.ts';
+import type { LoginRegistry } from '../oauth/login-registry.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { LoginGuard } from '../pipeline/source.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -79,17 +79,20 @@ function exitCodeOf(all: readonly Shown[]): number {
 async function openForPreview(
   config: Config,
   jobs: readonly Job[],
-): Promise<{ store: Store | undefined; logins?: LoginBook }> {
+): Promise<{ store: Store | undefined; logins?: LoginRegistry }> {
   if (jobs.every(({ extract }) => extract?.source.login === undefined)) return { store: await openExisting(config) };
-  const [{ openStore }, { LoginBook }] = await Promise.all([import('../state/store.ts'), import('../oauth/book.ts')]);
+  const [{ openStore }, { LoginRegistry }] = await Promise.all([
+    import('../state/store.ts'),
+    import('../oauth/login-registry.ts'),
+  ]);
   const store = await openStore(config.state, { clock: systemClock });
-  return { store, logins: new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config }) };
+  return { store, logins: new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config }) };
 }
 
 interface Previewing {
   readonly config: Config;
   readonly store: Store | undefined;
-  readonly logins: LoginBook | undefined;
+  readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
   /** Gets the bytes that would be sent. */
   readonly payloadPath?: string;
@@ -106,7 +109,7 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
     const shown = await previewJob(job, { ...previewing, payloadPath: path });
     if (shown.preview === undefined) return shown;
     const key = await keyOf(job, previewing.store);
-    const good = key && (await previewing.store!.good.last(key));
+    const good = key && (await previewing.store!.goodPayloads.last(key));
     const last = good && payloadFileOf(good, job);
     const now = payloadFileOf({ path, format: shown.preview.format }, job);
     return { ...shown, compared: await comparePayloads({ last, now, job }) };
@@ -173,18 +176,18 @@ async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward,
 }
 
 async function verdictOf(
-  judged: Judged,
+  judged: GuardCandidate,
   preview: Preview,
   store: Store | undefined,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
   const { job } = judged;
   const { refusalOf } = await import('../delivery/commit-payload.ts');
-  const { objectionOf } = await import('../delivery/object.ts');
+  const { checkCandidate } = await import('../delivery/guard-check.ts');
   const problem = refusalOf(job, preview);
   if (problem !== undefined) return { problem, would: 'nothing would be sent' };
   const key = await keyOf(job, store);
   const known = store === undefined || key === undefined ? undefined : { store, key };
-  const objection = await objectionOf(judged, known);
+  const objection = await checkCandidate(judged, known);
   if (objection !== undefined) return { problem: objection.problem, would: 'it would be held back' };
   const isShown = known !== undefined && (await known.store.receipts.holds(known.key, preview));
   if (isShown && !job.always) return { would: 'unchanged: no request would be made' };

@@ -9,7 +9,7 @@ import {
   type Scalar,
   type Document as Yaml,
 } from 'yaml';
-import { Problem, type Where } from '../lib/problem.ts';
+import { Problem, type ProblemLocation } from '../lib/problem.ts';
 
 /** A place in the config as a JSON pointer: `/jobs/orders/format`. The root is the empty string. */
 export type Path = string;
@@ -22,9 +22,9 @@ export interface Document {
   /** Faults of the text itself: syntax, duplicate keys, numbers too large to be exact. */
   readonly problems: readonly Problem[];
   /** Where the key (or, for `value`, what stands behind it) is written; the nearest parent when it is not. */
-  place(path: Path, part?: 'key' | 'value'): Where;
+  place(path: Path, part?: 'key' | 'value'): ProblemLocation;
   /** Where `text` begins inside the value at `path`; the value's own place when it is not found there. */
-  placeWithin(path: Path, text: string): Where;
+  placeWithin(path: Path, text: string): ProblemLocation;
   /** The value at `path` as it stands in the file: `1e5` and `007` are numbers to YAML, and no longer themselves. */
   written(path: Path): string;
 }
@@ -53,7 +53,7 @@ export function readDocument(file: string, text: string): Document {
     intAsBigInt: true,
     keepSourceTokens: false,
   });
-  const placeAt = (offset: number): Where => {
+  const placeAt = (offset: number): ProblemLocation => {
     const { line, col } = lines.linePos(offset);
     return { file, line, character: col };
   };
@@ -97,7 +97,7 @@ function parent(path: Path): Path {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-function syntaxProblem(fault: { message: string }, { where, line }: { where: Where; line: string }): Problem {
+function syntaxProblem(fault: { message: string }, { where, line }: { where: ProblemLocation; line: string }): Problem {
   return new Problem({
     code: 'CONFIG_SYNTAX',
     family: 'config',
@@ -127,12 +127,12 @@ function mendOf(line: string): string {
 class Reader {
   readonly spans = new Map<Path, Span>();
   readonly #yaml: Yaml;
-  readonly #placeAt: (offset: number) => Where;
+  readonly #placeAt: (offset: number) => ProblemLocation;
   readonly #problems: Problem[];
   readonly #open = new Set<Node>();
   #nodes = 0;
 
-  constructor(yaml: Yaml, placeAt: (offset: number) => Where, problems: Problem[]) {
+  constructor(yaml: Yaml, placeAt: (offset: number) => ProblemLocation, problems: Problem[]) {
     this.#yaml = yaml;
     this.#placeAt = placeAt;
     this.#problems = problems;

@@ -1,7 +1,7 @@
-import { Problem, type ProblemInit, type Where } from '../lib/problem.ts';
+import { Problem, type ProblemLocation, type ProblemOptions } from '../lib/problem.ts';
 import type { Document, Path } from './document.ts';
 
-export type Fault = Omit<ProblemInit, 'family' | 'where'> & {
+export type Fault = Omit<ProblemOptions, 'family' | 'where'> & {
   readonly path: Path;
   /** Point at the key instead of what stands behind it. */
   readonly on?: 'key' | 'value';
@@ -14,9 +14,9 @@ export class Faults {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
   readonly #document: Document;
-  readonly #scope: Where;
+  readonly #scope: ProblemLocation;
 
-  constructor(document: Document, scope: Where = {}) {
+  constructor(document: Document, scope: ProblemLocation = {}) {
     this.#document = document;
     this.#scope = scope;
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { Problem, type Where } from '../lib/problem.ts';
+import { Problem, type ProblemLocation } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { Plugin } from './plugins.ts';
 
@@ -60,7 +60,7 @@ function addressOf(file: string, edited: boolean): string {
 }
 
 /** What a plugin that cannot be used is reported as. */
-export function brokenPlugin({ id, file }: Plugin, error: unknown, where: Where = { file }): Problem {
+export function brokenPlugin({ id, file }: Plugin, error: unknown, where: ProblemLocation = { file }): Problem {
   const reason = error instanceof Error ? error.message : String(error);
   return new Problem({
     code: 'CONFIG_CONNECTOR_BROKEN',

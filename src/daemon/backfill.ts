@@ -5,7 +5,7 @@ import { Problem } from '../lib/problem.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { stageRange } from '../pipeline/stage-range.ts';
 import type { Range } from '../sdk/connector.ts';
-import type { By } from '../state/audit.ts';
+import type { DecidedBy } from '../state/audit.ts';
 import type { Backfill } from '../state/backfills.ts';
 import { lookUpPlace } from './keep-rows.ts';
 import type { Outcome } from './outcome.ts';
@@ -20,7 +20,7 @@ export interface BackfillGiven extends RunGiven {
   readonly chunk: string;
   /** Give up what an earlier one has read, if it was not finished. */
   readonly restart: boolean;
-  readonly by: By;
+  readonly by: DecidedBy;
   /** Told after every chunk that is on the disk. */
   readonly onChunk?: (chunk: Range & { readonly rows: number }) => void;
 }
@@ -53,7 +53,7 @@ async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWar
   const left = { from: backfill.reached, to: range.to };
   for (const one of backfill.reached === range.to ? [] : chunksOf(left, { chunk, zone: extract.timezone ?? 'UTC' })) {
     const run = newId();
-    const held = await store.sets.hold(run);
+    const held = await store.generations.hold(run);
     try {
       const { staged, rows } = await stageRange({
         guard: loginGate.guard(extract.source),
@@ -69,7 +69,7 @@ async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWar
       await store.backfills.set(backfill);
       onChunk?.({ ...one, rows });
     } finally {
-      await store.sets.leave(run);
+      await store.generations.leave(run);
       await held?.release();
     }
   }
@@ -82,7 +82,7 @@ async function begin(
   { reading, current }: { reading: string; current: Manifest },
 ): Promise<Backfill> {
   const fresh = { job: job.name, reading, lower: range.from, upper: range.to, chunk, reached: range.from };
-  return runtime.store.transaction(async ({ backfills, audit, sets }) => {
+  return runtime.store.transaction(async ({ backfills, audit, generations }) => {
     const known = await backfills.find(job.name);
     if (known !== undefined && known.reading === reading && !restart) {
       if (known.lower !== range.from || known.upper !== range.to) throw anotherRange(known);
@@ -91,7 +91,7 @@ async function begin(
     const backfill: Backfill = { ...fresh, begunAt: runtime.clock.now() };
     await backfills.set(backfill);
     await audit.write({ by, action: 'backfill', job: job.name });
-    await sets.prune(job.name);
+    await generations.prune(job.name);
     return backfill;
   });
 }

@@ -2,8 +2,8 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type Config, clientOf, type Job } from '../config/config.ts';
 import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts';
 import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
+import type { JobRunStats } from '../state/run-stats.ts';
 import type { Store } from '../state/store.ts';
-import type { Tally } from '../state/tallies.ts';
 import type { Throttleable } from './throttle-day.ts';
 
 /** Calendars that are reckoned without a pause. */
@@ -35,7 +35,7 @@ export interface Cost {
 }
 
 /** What a firing costs, by what became of earlier runs. */
-export function costOf(tally: Omit<Tally, 'lastAt'> | undefined): Cost {
+export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
   const { sent, requests, quiet, shared } = tally ?? unknown;
   const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
   const runs = sent + quiet;
@@ -104,7 +104,7 @@ async function throttleables(
   jobs: readonly Scheduled[],
   { store, now, asked }: { store: Store | undefined; now: number; asked: (job: Job) => number },
 ): Promise<Throttleable[]> {
-  const tallies = (await store?.tallies.all(runsLookedAt)) ?? new Map<string, Tally>();
+  const tallies = (await store?.runStats.all(runsLookedAt)) ?? new Map<string, JobRunStats>();
   const bundles = Map.groupBy(jobs, bundleOf);
   const began = startOfDay(now);
   return jobs.map((job) => {

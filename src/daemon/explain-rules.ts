@@ -1,7 +1,7 @@
 import type { Job } from '../config/config.ts';
 import { countText } from '../lib/count-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
-import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import type { OutboxRow, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import type { Condition, ConditionKind } from './conditions/condition.ts';
 import { deadFix } from './dead-fix.ts';
 import {
@@ -35,7 +35,7 @@ export interface Facts {
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly attempt?: NextAttempt;
   readonly missing?: string;
-  readonly throttle?: StretchRow;
+  readonly throttle?: ThrottledJobRow;
   /** Its source did not answer when it was looked at. */
   readonly silence?: Silence;
   /** When the account has requests again. */

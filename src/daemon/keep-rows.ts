@@ -5,7 +5,7 @@ import type { KeptRowsOptions } from '../pipeline/merged-source.ts';
 import type { Store } from '../state/store.ts';
 import { readingOf, shapeHashOf } from './reading.ts';
 
-type Places = Pick<Store, 'sets' | 'watermarks' | 'backfills' | 'targets' | 'good' | 'receipts'>;
+type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'targets' | 'goodPayloads' | 'receipts'>;
 
 /** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
 export interface Onward {
@@ -36,11 +36,11 @@ export async function lookUpPlace(
     return { reading, ...(counts ? known : {}) };
   }
   const shape = shapeHashOf(job);
-  const present = isResuming && watermark === undefined ? undefined : await store.sets.find(job.name, reading);
+  const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
   const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, job)) === 'as given';
   const keptRows: KeptRowsOptions = {
-    folder: store.sets.root,
+    folder: store.generations.root,
     run,
     isHeld,
     mustSend: !isShown,
@@ -64,7 +64,7 @@ async function shownOf(store: Places, job: Job): Promise<'as given' | 'perhaps' 
   const address = addressGiven(job, declared && (await store.targets.find(declared)));
   if (address === undefined) return 'as given';
   const key = { url: job.destination.url, ...address };
-  const last = await store.good.last(key);
+  const last = await store.goodPayloads.last(key);
   if (last !== undefined && last.job !== job.name) return 'by another';
   // What is owed under a name that the destination no longer has is not sent.
   if (last?.state === 'owed' && last.destination !== job.destination.name) return 'by another';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { rankOfPriority } from '../delivery/importance.ts';
-import { RefreshDesk, type Seat } from '../delivery/refresh-desk.ts';
+import { RefreshBatcher, type RefreshTicket } from '../delivery/refresh-batcher.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Firing } from './scheduler.ts';
 
@@ -17,7 +17,7 @@ export interface Place {
   /** Aborted when the daemon stops, and when a newer firing takes the place of this one's run. */
   readonly signal: AbortSignal;
   /** Where refreshes that are due together meet; for a job that pulls nothing. */
-  readonly seat?: Seat;
+  readonly seat?: RefreshTicket;
   /** From now on the job runs: it no longer merely stands in line. */
   begin(): void;
 }
@@ -54,7 +54,7 @@ export class Line {
   readonly #refreshes = new PQueue();
   /** Jobs that may block the process. */
   readonly #suspects = new PQueue({ concurrency: 1 });
-  readonly #desk = new RefreshDesk();
+  readonly #desk = new RefreshBatcher();
   readonly #standing = new Map<string, Standing>();
 
   constructor(given: LineGiven) {
@@ -139,7 +139,7 @@ export class Line {
     const { name, extract, priority } = firing.job;
     const standing: Standing = { state: 'in line', firing, cancel: new AbortController(), waiting: [] };
     this.#standing.set(name, standing);
-    const seat = extract === undefined ? this.#desk.sit() : undefined;
+    const seat = extract === undefined ? this.#desk.join() : undefined;
     const isSuspect = seat === undefined && this.#given.isSuspect(name);
     const queue = seat === undefined ? (isSuspect ? this.#suspects : this.#extracts) : this.#refreshes;
     const run = async () => {
@@ -162,7 +162,7 @@ export class Line {
     done.abort();
   }
 
-  async #run(standing: Standing, seat: Seat | undefined): Promise<void> {
+  async #run(standing: Standing, seat: RefreshTicket | undefined): Promise<void> {
     const { run, stop } = this.#given;
     const { firing } = standing;
     const begin = (): void => {
@@ -178,8 +178,8 @@ export class Line {
     }
   }
 
-  #end(firing: Firing, { waiting }: Standing, seat: Seat | undefined): void {
-    seat?.leave();
+  #end(firing: Firing, { waiting }: Standing, seat: RefreshTicket | undefined): void {
+    seat?.cancel();
     this.#standing.delete(firing.job.name);
     const [next, ...rest] = waiting;
     if (next !== undefined && !this.#given.stop.aborted) {

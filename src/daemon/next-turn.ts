@@ -1,5 +1,5 @@
 import { nextFiring, type Schedule } from '../schedule/schedule.ts';
-import type { StretchRow } from '../state/tables.ts';
+import type { ThrottledJobRow } from '../state/tables.ts';
 
 /** The n-th firing after an instant (epoch ms); null when there are not so many, ever. */
 export function nthFiring(schedule: Schedule, after: number, n: number): number | null {
@@ -11,7 +11,7 @@ export function nthFiring(schedule: Schedule, after: number, n: number): number 
 /** When a job runs next that is throttled; `lastAt`: when its last run began, undefined when there was none. */
 export function nextTurn(
   schedule: Schedule,
-  { every, until }: Pick<StretchRow, 'every' | 'until'>,
+  { every, until }: Pick<ThrottledJobRow, 'every' | 'until'>,
   { now, lastAt }: { now: number; lastAt: number | undefined },
 ): number | null {
   const tomorrow = nextFiring(schedule, until - 1);

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { Problem } from '../lib/problem.ts';
-import { heal } from '../state/heal.ts';
 import type { Lease } from '../state/leases.ts';
 import { processText } from '../state/processes.ts';
+import { recover } from '../state/recover.ts';
 import type { Store } from '../state/store.ts';
 
 /** What a daemon does that finds another one on its state folder. */
@@ -31,18 +31,18 @@ interface Given {
 export async function beTheOnlyOne(given: Given): Promise<Lease | undefined> {
   const { store, clock, log, second, signal } = given;
   const first = await store.leases.holder('daemon');
-  const since = first === undefined ? undefined : await store.owners.lastBeat(first.owner);
+  const since = first === undefined ? undefined : await store.heartbeats.lastBeat(first.owner);
   for (let looks = 0; !signal.aborted; looks++) {
     const lease = await store.leases.take('daemon');
     if (lease !== undefined) {
       // What the former one left undone when it died is healed as at any start.
-      if (looks > 0) await heal(store);
+      if (looks > 0) await recover(store);
       return lease;
     }
     const holder = await store.leases.holder('daemon');
     if (holder === undefined) continue;
-    const mayBeDead = store.processes.fate(holder.owner) === 'unknown' && holder.owner === first?.owner;
-    const isAlive = !mayBeDead || (await store.owners.lastBeat(holder.owner)) !== since;
+    const mayBeDead = store.processes.stateOf(holder.owner) === 'unknown' && holder.owner === first?.owner;
+    const isAlive = !mayBeDead || (await store.heartbeats.lastBeat(holder.owner)) !== since;
     if (second === 'refuse' && isAlive) throw running(store.folder, holder.owner);
     if (looks === 0) {
       const owner = processText(holder.owner);

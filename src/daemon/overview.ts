@@ -1,9 +1,9 @@
 import type { Config, Job } from '../config/config.ts';
-import { type Address, addressGiven, declaredTarget } from '../delivery/address.ts';
+import { addressGiven, declaredTarget, type TargetAddress } from '../delivery/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow, OutboxRow, Receipt, RunRow, StretchRow } from '../state/tables.ts';
+import type { HoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import { readChecks, type SourceCheck } from './checks/check-book.ts';
 import { nextTurn } from './next-turn.ts';
 import { readPulse } from './pulse.ts';
@@ -36,7 +36,7 @@ export interface Overview {
   /** What of the job is owed, held back or dead, the oldest first. */
   waitingOf(job: string): readonly OutboxRow[];
   /** Undefined for a refresh, and for a declared data source that has not been created yet. */
-  addressOf(job: Job): Address | undefined;
+  addressOf(job: Job): TargetAddress | undefined;
   /** How old the data is that was published last; undefined when nothing was. */
   publishedAsOf(job: Job): number | undefined;
   /** A request since then had no answer, or the state is an old copy: the instance may show something newer. */
@@ -44,7 +44,7 @@ export interface Overview {
   /** Set where its source did not answer when it was last looked at, and no run has read it since. */
   silence(job: Job): Silence | undefined;
   /** Set while the job runs less often than its schedule says. */
-  throttle(job: string): StretchRow | undefined;
+  throttle(job: string): ThrottledJobRow | undefined;
   /** When an address last took anything; undefined when it never did. */
   lastTakenAt(url: string): number | undefined;
   /** When it runs next, as written down or, where no daemon has, by its schedule. */
@@ -58,7 +58,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const now = clock.now();
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
-  const { runs, retries, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
+  const { runs, retries, leases, holds, receipts, targets, schedules, throttledJobs, outbox } = store;
   const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, throttleRows, waiting, checks, retryRows] =
     await Promise.all([
       runs.lasts(),
@@ -67,7 +67,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       receipts.all(),
       targets.all(),
       schedules.all(),
-      stretches.now(),
+      throttledJobs.now(),
       outbox.inState('owed', 'quarantined', 'dead'),
       readChecks(store),
       retries.all(),
@@ -84,7 +84,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     throttles: byName(throttleRows, ({ job }) => job),
     waiting: Map.groupBy(waiting, ({ job }) => job),
   };
-  const address = (job: Job): Address | undefined => addressIn(job, known.targets);
+  const address = (job: Job): TargetAddress | undefined => addressIn(job, known.targets);
   const daemon = await daemonOf(known.leases.get('daemon'), { store, clock });
   return {
     now,
@@ -189,14 +189,14 @@ function firstFiring({ schedule, enabled }: Job, now: number): number | undefine
   return schedule && enabled ? (nextFiring(schedule, now) ?? undefined) : undefined;
 }
 
-function addressIn(job: Job, targets: ReadonlyMap<string, { readonly instance: string }>): Address | undefined {
+function addressIn(job: Job, targets: ReadonlyMap<string, { readonly instance: string }>): TargetAddress | undefined {
   const declared = declaredTarget(job);
   return addressGiven(job, declared && targets.get(keyOf(declared.url, declared.clientId ?? '', declared.name)));
 }
 
 function receiptOf(
   { destination }: Job,
-  address: Address | undefined,
+  address: TargetAddress | undefined,
   receipts: ReadonlyMap<string, Receipt>,
 ): Receipt | undefined {
   if (address === undefined) return undefined;

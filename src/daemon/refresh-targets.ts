@@ -1,6 +1,6 @@
 import { clientOf } from '../config/config.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
-import { RefreshDesk } from '../delivery/refresh-desk.ts';
+import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
 import type { RunGiven, Stage } from './run-job.ts';
 
 /** The run of a job that pulls nothing: one bulk refresh, shared with others at the desk, and what became of its own. */
@@ -8,7 +8,7 @@ export async function refreshTargets({ runtime, job, origin, signal, seat }: Run
   const { target, destination } = job;
   if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
   const { gateway, store } = runtime;
-  const { problem } = await (seat ?? new RefreshDesk().sit()).refresh({
+  const { problem } = await (seat ?? new RefreshBatcher().join()).refresh({
     gateway,
     gate: gateway.of(destination),
     datasources: target.datasources,

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { roomOf } from '../state/disk.ts';
-import { bytesHeld, type Holding, holdingsOf } from '../state/holdings.ts';
+import { freeSpaceOf } from '../state/disk.ts';
+import { type DiskUsage, diskUsageOf, totalBytes } from '../state/disk-usage.ts';
 import type { Store } from '../state/store.ts';
 
 /** How full a state folder is. */
@@ -12,7 +12,7 @@ export interface DiskStatus {
   /** What may still be written: what the limit and the disk leave; never below 0. */
   readonly room_bytes: number;
   /** What fills it, the largest first. */
-  readonly holds: readonly Holding[];
+  readonly holds: readonly DiskUsage[];
   /** 1: it fills up; 2: nothing more can be written. */
   readonly level: 0 | 1 | 2;
 }
@@ -30,9 +30,9 @@ export async function reportDisk(
   store: Pick<Store, 'folder' | 'outbox'>,
 ): Promise<DiskStatus | undefined> {
   if (limits === undefined) return undefined;
-  const holds = await holdingsOf(store);
-  const used = bytesHeld(holds);
-  const { bytes: room, free, keptFree } = roomOf({ store, limits }, used);
+  const holds = await diskUsageOf(store);
+  const used = totalBytes(holds);
+  const { bytes: room, free, keptFree } = freeSpaceOf({ store, limits }, used);
   const isFilling = used >= limits.mostBytes * warnedPart || free < 2 * keptFree;
   return {
     bytes: used,

@@ -5,8 +5,8 @@ import { cronFault } from '../schedule/cron.ts';
 import { runsDue } from '../schedule/misfire.ts';
 import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
+import type { JobRunStats } from '../state/run-stats.ts';
 import type { Store } from '../state/store.ts';
-import type { Tally } from '../state/tallies.ts';
 import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
 import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';
 import { throttleDay } from './throttle-day.ts';
@@ -59,7 +59,7 @@ export async function reportPlan({
   until = now + untilMidnight(now),
 }: PlanQuestion): Promise<PlanReport> {
   const scheduled = scheduledJobs(config);
-  const tallies = (await store?.tallies.all(runsLookedAt)) ?? new Map<string, Tally>();
+  const tallies = (await store?.runStats.all(runsLookedAt)) ?? new Map<string, JobRunStats>();
   const jobs: PlannedJob[] = [];
   for (const job of scheduled) jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name) }));
   const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
@@ -98,7 +98,7 @@ export async function reportPlan({
 
 async function plannedJob(
   job: Scheduled,
-  { store, now, tally }: { store: Store | undefined; now: number; tally: Tally | undefined },
+  { store, now, tally }: { store: Store | undefined; now: number; tally: JobRunStats | undefined },
 ): Promise<PlannedJob> {
   const { schedule } = job;
   const row = await store?.schedules.find(job.name);

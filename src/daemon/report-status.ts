@@ -7,7 +7,7 @@ import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { processText } from '../state/processes.ts';
 import { unwritableText } from '../state/state-problem.ts';
 import type { Store } from '../state/store.ts';
-import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import type { OutboxRow, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import type { Condition } from './conditions/condition.ts';
 import { ConditionCache, readConditions } from './conditions/read-conditions.ts';
 import { readNote, type Taken } from './config-note.ts';
@@ -244,7 +244,7 @@ function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobSta
   return { since, attempt, at, until };
 }
 
-function throttleOf({ every, says, since, until }: StretchRow): NonNullable<JobStatus['throttled']> {
+function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable<JobStatus['throttled']> {
   return { every, says, since, until };
 }
 

@@ -2,8 +2,8 @@ import type { Config, Extract, Job } from '../config/config.ts';
 import { addressOf } from '../delivery/address.ts';
 import { commitPayload, passPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
-import type { Priority } from '../delivery/pacing.ts';
-import type { Seat } from '../delivery/refresh-desk.ts';
+import type { RefreshTicket } from '../delivery/refresh-batcher.ts';
+import type { Priority } from '../delivery/send-queue.ts';
 import { GuardCounters } from '../guards/guard-counters.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
@@ -11,7 +11,7 @@ import { RunWarnings } from '../lib/run-warnings.ts';
 import { type DraftPayload, type FreshPayload, resumePipeline } from '../pipeline/run-pipeline.ts';
 import { clearSuspect } from '../state/blocked-runs.ts';
 import { isUnwritable } from '../state/state-problem.ts';
-import type { Parts } from '../state/store.ts';
+import type { Repositories } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 import { lookUpPlace, type Onward } from './keep-rows.ts';
 import { busy, held, loginHeld, nothingDone } from './not-run.ts';
@@ -32,7 +32,7 @@ export interface RunGiven {
   /** The instant that its firing was planned for, epoch milliseconds. */
   readonly firedAt?: number;
   /** Written down in the transaction that begins the run. */
-  readonly settle?: (parts: Parts) => Promise<void>;
+  readonly settle?: (parts: Repositories) => Promise<void>;
   /**
    * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
    * payload in the outbox for the daemon's deliverer.
@@ -45,7 +45,7 @@ export interface RunGiven {
   /** What follows if a passing fault ends it. Absent: nothing does. */
   readonly attempt?: Attempt | undefined;
   /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
-  readonly seat?: Seat;
+  readonly seat?: RefreshTicket;
 }
 
 /** What a stage of a run knows about how it went; the figures are added at the end. */
@@ -115,8 +115,8 @@ async function tidyUp(
   if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
   // What is owed has its file in it.
   if (stage.state !== 'owed') store.payloads.leave(run);
-  await store.sets.leave(run);
-  if (job.extract?.write !== undefined) await store.sets.prune(job.name);
+  await store.generations.leave(run);
+  if (job.extract?.write !== undefined) await store.generations.prune(job.name);
   return store.runs.find(run);
 }
 

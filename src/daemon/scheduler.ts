@@ -5,11 +5,11 @@ import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import type { Move } from '../state/schedules.ts';
-import type { Parts, Store } from '../state/store.ts';
+import type { Repositories, Store } from '../state/store.ts';
 import type { RetryRow, ScheduleRow } from '../state/tables.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
 
-type Written = Pick<Parts, 'schedules'>;
+type Written = Pick<Repositories, 'schedules'>;
 
 /** A firing that is to be acted on. */
 export interface Firing {

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
-import { deliverOwed, repeatDue } from '../delivery/deliver.ts';
+import { deliverOwed, resendDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
-import { RefreshDesk } from '../delivery/refresh-desk.ts';
+import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
 import type { RetryRow } from '../state/tables.ts';
 import type { Outcome } from './outcome.ts';
 import { type Attempt, attemptOf } from './retry/attempt.ts';
@@ -30,7 +30,7 @@ export async function syncJobs(given: {
   const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault, autoStart: false });
   // Jobs that may block the process come after all others, one at a time.
   const suspects = new PQueue({ concurrency: 1, autoStart: false });
-  const desk = new RefreshDesk();
+  const desk = new RefreshBatcher();
   const attempts = new SyncAttempts({ clock: runtime.clock, signal });
   const runs = jobs.map((job) => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
@@ -41,8 +41,8 @@ export async function syncJobs(given: {
         queue.add(() => runJob({ ...given, attempt }), { priority }),
       );
     }
-    const seat = desk.sit();
-    return runJob({ ...given, seat }).finally(() => seat.leave());
+    const seat = desk.join();
+    return runJob({ ...given, seat }).finally(() => seat.cancel());
   });
   queue.start();
   void queue.onIdle().then(() => suspects.start());
@@ -112,5 +112,5 @@ async function sendLeftovers(given: {
   const destinations = config.destinations.values();
   const sending = { store, gateway, destinations, clock, emit: events.emit, signal, priority: 'person' } as const;
   if (owed.length > 0) await deliverOwed({ ...sending, only: owed.map(({ id }) => id) });
-  await repeatDue({ ...sending, isOurs: (job) => isOurs(job) && !busy.has(job) });
+  await resendDue({ ...sending, isOurs: (job) => isOurs(job) && !busy.has(job) });
 }

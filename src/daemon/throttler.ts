@@ -3,7 +3,7 @@ import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import type { Store } from '../state/store.ts';
-import type { Stretch as Throttle } from '../state/stretches.ts';
+import type { ThrottledJob as Throttle } from '../state/throttled-jobs.ts';
 import { budgetsOfDay } from './day-budget.ts';
 import type { RunEvents } from './events.ts';
 import { nthFiring } from './next-turn.ts';
@@ -64,7 +64,7 @@ export class Throttler {
     const until = now + untilMidnight(now);
     // The firing that asks is still to be paid. One that was missed long ago stands for itself alone.
     const from = Math.min(now, Math.max(firing, now - lateMs));
-    const before = new Map((await store.stretches.now()).map((throttle) => [throttle.job, throttle]));
+    const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();
     for (const { account, destination, room, jobs } of await budgetsOfDay(config, store, { now, from })) {
       const { every, short } = throttleDay(jobs, room);
@@ -74,7 +74,7 @@ export class Throttler {
       }
       this.#sayShort({ account, destination, until }, Math.ceil(short / 1000));
     }
-    await store.stretches.replace([...throttled.values()]);
+    await store.throttledJobs.replace([...throttled.values()]);
     this.#throttled = throttled;
     this.#reviewed = { config, day: dayOf(now), at };
     this.#sayChanges(before, throttled);

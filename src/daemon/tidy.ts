@@ -1,4 +1,4 @@
-import { keptRuns } from '../state/heal.ts';
+import { maxKeptRuns } from '../state/recover.ts';
 import type { Runtime } from './wire.ts';
 
 /** Looked at now and then: a daemon may go on for a year without the start that forgets what is old. */
@@ -10,7 +10,7 @@ export function keepTidy({ events, store, log }: Pick<Runtime, 'events' | 'store
   return events.listen((...[name]) => {
     if (name !== 'run.finished' || ++runs % everyRuns !== 0) return;
     store.runs
-      .prune(keptRuns)
+      .prune(maxKeptRuns)
       .catch((error: unknown) => log.error('old runs could not be forgotten', { error: String(error) }));
   });
 }

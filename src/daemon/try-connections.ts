@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Config, Destination, Source } from '../config/config.ts';
-import { Client } from '../delivery/client.ts';
+import { DestinationClient } from '../delivery/client.ts';
 import { type Problem, toProblem } from '../lib/problem.ts';
 import { askSource } from './checks/ask-source.ts';
 import { sourcesOf } from './checks/source-checks.ts';
@@ -75,7 +75,7 @@ async function tryDestination(
   { runtime, signal }: { runtime: Runtime; signal: AbortSignal },
 ): Promise<Look> {
   const { gateway } = runtime;
-  const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
+  const client = new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal });
   const query = { limit: 1, client_id: destination.clientId };
   return look('destination', destination.name, async () => {
     const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });

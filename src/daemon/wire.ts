@@ -1,17 +1,17 @@
 import type { Config } from '../config/config.ts';
-import type { Network } from '../delivery/gate.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { daysOf } from '../delivery/quota.ts';
+import type { Network } from '../delivery/send-gate.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
-import type { Room } from '../lib/room.ts';
-import type { LoginBook } from '../oauth/book.ts';
+import type { LoginRegistry } from '../oauth/login-registry.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { Disk } from '../state/disk.ts';
-import { type Healed, heal } from '../state/heal.ts';
-import { maxTravelMs } from '../state/sends.ts';
+import { type RecoverResult, recover } from '../state/recover.ts';
+import { maxTravelMs } from '../state/send-slots.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
 import type { Installation } from './installation.ts';
@@ -29,11 +29,11 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   /** What may be written into the state folder; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
   /** The package that runs; absent in processes that end soon. */
   readonly installation?: Installation;
   /** What start-up found and mended. */
-  readonly healed: Healed;
+  readonly healed: RecoverResult;
   /** Closes connections and files. What is owed stays owed. */
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function wire(given: WireGiven): Promise<Runtime> {
   const store = await openStore(config.state, { clock, durable, ...keep });
   try {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
-    const healed = await heal(store);
+    const healed = await recover(store);
     sayHealed(log, healed);
     const gateway = await openGateway({ store, events, clock, config, ...around });
     const logins = await openLogins({ store, events, clock, config });
@@ -113,11 +113,11 @@ export function followPurses(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
 ): Promise<void> {
-  return store.purses.follow([...destinations.values()], daysOf(clock.now(), maxTravelMs));
+  return store.accountHistory.track([...destinations.values()], daysOf(clock.now(), maxTravelMs));
 }
 
 /** What a run asks for the tokens of its source. */
-export type Logins = Pick<LoginBook, 'of' | 'close'>;
+export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };
 
@@ -130,8 +130,8 @@ export async function openLogins(given: {
 }): Promise<Logins> {
   const { store, events, clock, config } = given;
   if ([...config.sources.values()].every(({ login }) => login === undefined)) return noLogins;
-  const { LoginBook } = await import('../oauth/book.ts');
-  return new LoginBook({ store, clock, emit: events.emit, ...config });
+  const { LoginRegistry } = await import('../oauth/login-registry.ts');
+  return new LoginRegistry({ store, clock, emit: events.emit, ...config });
 }
 
 /**
@@ -144,7 +144,7 @@ function loadWhileReading(events: Events<SluiceEvents>): void {
 
 const smallExtract = 10_000;
 
-function sayHealed(log: Log, { interrupted, damaged, swept }: Healed): void {
+function sayHealed(log: Log, { interrupted, damaged, swept }: RecoverResult): void {
   for (const { id, job } of interrupted) log.warn('a run was interrupted by the end of its process', { job, run: id });
   for (const { job, path } of damaged) log.error('a payload is damaged and was put aside', { job, path });
   if (swept.length > 0) log.info('swept files that nothing wanted', { files: swept.length });

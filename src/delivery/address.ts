@@ -7,7 +7,7 @@ import type { TargetKey } from '../state/targets.ts';
 export const missingVolume = 'if the state should not be new, look whether its volume is mounted';
 
 /** Where a job's payload goes. */
-export interface Address {
+export interface TargetAddress {
   readonly instance: string;
   readonly clientId?: string;
 }
@@ -16,7 +16,7 @@ export interface Address {
  * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family config) for a declared data source that has not
  * been created yet.
  */
-export async function addressOf(store: Store, job: Job): Promise<Address> {
+export async function addressOf(store: Store, job: Job): Promise<TargetAddress> {
   if (job.target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
   const declared = declaredTarget(job);
   const address = addressGiven(job, declared && (await store.targets.find(declared)));
@@ -43,7 +43,7 @@ export function declaredTarget(job: Job): TargetKey | undefined {
  * The same as `addressOf`, given what the store remembers of `declaredTarget`. Undefined for a refresh, and for a declared
  * data source that has not been created yet.
  */
-export function addressGiven(job: Job, known: { readonly instance: string } | undefined): Address | undefined {
+export function addressGiven(job: Job, known: { readonly instance: string } | undefined): TargetAddress | undefined {
   const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;
   return at === undefined ? undefined : { instance: at.instance, ...clientOf(job) };
 }

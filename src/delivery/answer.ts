@@ -3,7 +3,7 @@ import { retryAfterMs } from '../lib/passing-answer.ts';
 import { excerpt } from '../lib/redact.ts';
 
 /** The service's envelope: `{meta: {success, status, …}, data}`. */
-export interface Answer {
+export interface EnvelopeAnswer {
   readonly status: number;
   /** The service said that it was done. */
   readonly success: boolean;
@@ -27,7 +27,7 @@ const shownCharacters = 300;
  * only that is taken for its word; but what it answers to an upload is not shown (section 4.12), so a 2xx without any body counts as
  * a success as well, unless it says that it is a page: that comes from somebody else.
  */
-export function readAnswer(http: HttpAnswer, now: number): Answer {
+export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
   const envelope = parseObject(http.text);
   const meta = envelope && asObject(envelope.meta);
   const ok = http.status >= 200 && http.status < 300;

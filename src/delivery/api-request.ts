@@ -1,16 +1,16 @@
 import { sendRequest } from '../lib/http.ts';
 import { readAnswer } from './answer.ts';
-import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
-import type { Outcome } from './retry.ts';
+import type { RequestOutcome } from './retry.ts';
+import type { SendGate } from './send-gate.ts';
 import { credentialHeaders } from './upload.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface ApiRequest {
   readonly gateway: Gateway;
-  readonly gate: Gate;
-  readonly method: Method;
+  readonly gate: SendGate;
+  readonly method: ApiMethod;
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   readonly body?: Readonly<Record<string, unknown>> | undefined;
@@ -20,7 +20,7 @@ export interface ApiRequest {
 const answerLimitBytes = 8 * 1024 * 1024;
 
 /** One request of the service's API, as what a gate's passage sends. Never rejects: what was thrown is an outcome. */
-export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promise<Outcome> {
+export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promise<RequestOutcome> {
   const { destination, agent } = gate;
   const { method, path, query, body, signal } = asked;
   try {

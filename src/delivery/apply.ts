@@ -2,12 +2,12 @@ import type { Config, Share } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
 import { missingVolume } from './address.ts';
-import type { Client } from './client.ts';
+import type { DestinationClient } from './client.ts';
 import { type Declared, declaredIn } from './declared.ts';
-import { inspect, listDatasources, type Remote, sharesOf } from './remote-datasources.ts';
+import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './remote-datasources.ts';
 
 /** One thing that `apply` would do; `say` tells a person. Nothing is ever deleted. */
-export type Action = { readonly declared: Declared; readonly say: string } & (
+export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
   /** It is there, made by `apply`, but this state does not know it (a crash, a new machine). */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
@@ -17,22 +17,22 @@ export type Action = { readonly declared: Declared; readonly say: string } & (
 );
 
 /** What `apply` would do at one service, in this order. */
-export interface Plan {
-  readonly actions: readonly Action[];
+export interface ApplyPlan {
+  readonly actions: readonly ApplyAction[];
   /** Whether carrying it out changes anything. */
   readonly changes: boolean;
 }
 
 /** Gives the client for a destination's API. */
-export type ClientOf = (declared: Declared) => Client;
+export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
  * What `apply` would do to make the service's data sources what the config declares. Only reads. A source that was
  * made by somebody else is never taken over, whatever its name.
  */
-export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<Plan> {
-  const lists = new Map<string, Promise<Remote[]>>();
-  const actions: Action[] = [];
+export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<ApplyPlan> {
+  const lists = new Map<string, Promise<RemoteDatasource[]>>();
+  const actions: ApplyAction[] = [];
   for (const declared of declaredIn(config)) {
     const client = clientOf(declared);
     const key = JSON.stringify([declared.destination.name, declared.clientId ?? '']);
@@ -45,11 +45,11 @@ export async function planApply(config: Config, store: Store, clientOf: ClientOf
 
 interface Look {
   readonly store: Store;
-  readonly client: Client;
-  readonly remotes: readonly Remote[];
+  readonly client: DestinationClient;
+  readonly remotes: readonly RemoteDatasource[];
 }
 
-async function actionsFor(declared: Declared, look: Look): Promise<Action[]> {
+async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]> {
   const { name, format, shares } = declared.declaration;
   const known = await look.store.targets.find(targetKey(declared));
   const remembered = look.remotes.find(({ id }) => id === known?.datasource);
@@ -60,10 +60,10 @@ async function actionsFor(declared: Declared, look: Look): Promise<Action[]> {
   const twin = await findOurs(declared, look);
   if (twin !== undefined) {
     const say = `adopt "${name}": ${twin.id} was made by an earlier apply, which this state does not know; ${missingVolume}`;
-    const adopt: Action = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
+    const adopt: ApplyAction = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
     return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
   }
-  const create: Action = { kind: 'create', declared, say: createWords(declared, look, known?.datasource) };
+  const create: ApplyAction = { kind: 'create', declared, say: createWords(declared, look, known?.datasource) };
   const say = `share "${name}" with ${shares.map(nameOf).join(', ')}`;
   return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
 }
@@ -72,9 +72,9 @@ async function actionsFor(declared: Declared, look: Look): Promise<Action[]> {
 async function findOurs(
   declared: Declared,
   { client, remotes }: Look,
-): Promise<(Remote & { instance: string }) | undefined> {
+): Promise<(RemoteDatasource & { instance: string }) | undefined> {
   const { clientId, declaration } = declared;
-  const ours: (Remote & { instance: string })[] = [];
+  const ours: (RemoteDatasource & { instance: string })[] = [];
   for (const remote of remotes.filter(({ name }) => name === declaration.name)) {
     const { ours: isOurs, format, instance } = await inspect(client, { id: remote.id, clientId });
     if (isOurs && format === declaration.format) ours.push({ ...remote, instance });
@@ -83,9 +83,9 @@ async function findOurs(
   return ours[0];
 }
 
-async function compare(declared: Declared, remote: Remote, { client }: Look): Promise<Action[]> {
+async function compare(declared: Declared, remote: RemoteDatasource, { client }: Look): Promise<ApplyAction[]> {
   const { name, description, shares } = declared.declaration;
-  const actions: Action[] = [];
+  const actions: ApplyAction[] = [];
   if (remote.name !== name || remote.description !== description) {
     const say = `update "${name}" (${remote.id}): name or description differs`;
     actions.push({ kind: 'update', declared, datasource: remote.id, say });
@@ -99,7 +99,10 @@ async function compare(declared: Declared, remote: Remote, { client }: Look): Pr
   return [{ kind: 'unchanged', declared, datasource: remote.id, say: `"${name}" (${remote.id}) is as declared` }];
 }
 
-async function missingShares(declared: Declared, { client, id }: { client: Client; id: string }): Promise<Share[]> {
+async function missingShares(
+  declared: Declared,
+  { client, id }: { client: DestinationClient; id: string },
+): Promise<Share[]> {
   const present = await sharesOf(client, { id, clientId: declared.clientId });
   return declared.declaration.shares.filter((share) => present.get(nameOf(share)) !== share.canEdit);
 }
@@ -134,7 +137,7 @@ function formatChanged({ declaration, jobs }: Declared, seen: string): Problem {
   });
 }
 
-function severalOurs({ declaration, jobs }: Declared, found: readonly Remote[]): Problem {
+function severalOurs({ declaration, jobs }: Declared, found: readonly RemoteDatasource[]): Problem {
   return new Problem({
     code: 'APPLY_AMBIGUOUS',
     family: 'config',

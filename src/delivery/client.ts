@@ -1,13 +1,13 @@
 import { Problem } from '../lib/problem.ts';
-import type { Answer } from './answer.ts';
-import { apiRequest, type Method } from './api-request.ts';
+import type { EnvelopeAnswer } from './answer.ts';
+import { type ApiMethod, apiRequest } from './api-request.ts';
 import { closedProblem } from './closed.ts';
-import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
-import type { Priority } from './pacing.ts';
-import { type Decision, decide, type Outcome } from './retry.ts';
+import { type Decision, decide, type RequestOutcome } from './retry.ts';
+import type { SendGate } from './send-gate.ts';
+import type { Priority } from './send-queue.ts';
 
-export interface Call {
+export interface DestinationCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /**
@@ -27,9 +27,9 @@ const patienceMs = 60_000;
  * Calls of the service's API on one destination. Each goes through the same gate as the uploads do: it waits for its
  * place, is paid for, and is repeated by the same table. Throws Problems; a person may be waiting, so not for long.
  */
-export class Client {
+export class DestinationClient {
   readonly #gateway: Gateway;
-  readonly #gate: Gate;
+  readonly #gate: SendGate;
   readonly #priority: Priority;
   readonly #signal: AbortSignal;
   readonly #run: string | undefined;
@@ -37,7 +37,7 @@ export class Client {
 
   constructor(given: {
     gateway: Gateway;
-    gate: Gate;
+    gate: SendGate;
     priority: Priority;
     signal: AbortSignal;
     run?: string;
@@ -51,24 +51,24 @@ export class Client {
     this.#rank = given.rank;
   }
 
-  async call(method: Method, path: string, call: Call = {}): Promise<Answer> {
+  async call(method: ApiMethod, path: string, call: DestinationCall = {}): Promise<EnvelopeAnswer> {
     const repeatable = call.repeatable ?? (method === 'GET' || method === 'PUT');
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#passPatiently(method, path, call);
       if ('error' in outcome && this.#signal.aborted) throw this.#signal.reason;
       const decision = decide(outcome);
-      const waitMs = await this.#gate.heed(decision, attempt);
+      const waitMs = await this.#gate.applyDecision(decision, attempt);
       if ('answer' in outcome && decision.action === 'settle') return outcome.answer;
       if (attempt >= (call.attempts ?? mostAttempts)) throw this.#located(decision);
       await this.#waitOrThrow(decision, { repeatable, waitMs, what: `${method} ${path}` });
     }
   }
 
-  async #passPatiently(method: Method, path: string, call: Call): Promise<Outcome> {
+  async #passPatiently(method: ApiMethod, path: string, call: DestinationCall): Promise<RequestOutcome> {
     const { clock } = this.#gateway;
     const asked = { gateway: this.#gateway, gate: this.#gate, signal: this.#signal };
     for (;;) {
-      const passed = await this.#gate.pass({
+      const passed = await this.#gate.send({
         method,
         path,
         priority: this.#priority,

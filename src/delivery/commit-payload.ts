@@ -2,16 +2,16 @@ import type { Job } from '../config/config.ts';
 import { countOf } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
-import type { Generation } from '../state/data-sets.ts';
-import { instanceOf, type Owing } from '../state/owing.ts';
+import type { Generation } from '../state/generations.ts';
+import { instanceKeyOf, type NewPayload } from '../state/new-payload.ts';
 import type { Store } from '../state/store.ts';
-import { type Address, addressOf } from './address.ts';
+import { addressOf, type TargetAddress } from './address.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
-import { type Judged, objectionOf } from './object.ts';
+import { checkCandidate, type GuardCandidate } from './guard-check.ts';
 
 /** What a finished extract came to. The run is settled, but for `owed`, where the delivery settles it. */
-export type Committed =
+export type CommitResult =
   | { readonly state: 'owed'; readonly id: number }
   | { readonly state: 'superseded'; readonly id: number }
   | { readonly state: 'unchanged' }
@@ -19,28 +19,28 @@ export type Committed =
   | { readonly state: 'refused'; readonly problem: Problem };
 
 /** A finished result, and what goes with it. */
-interface Finished<P> extends Judged {
+interface Finished<P> extends GuardCandidate {
   readonly run: string;
-  readonly payload: P & Judged['payload'];
+  readonly payload: P & GuardCandidate['payload'];
   /** How far the source was read, for a job that goes on from there. */
   readonly watermark?: { readonly reading: string; readonly text: string };
   /** The data set that the payload was made of, for a job that keeps its rows. */
   readonly generation?: Generation;
 }
 
-type Whole = Omit<Payload, 'path'>;
+type UnsealedFile = Omit<Payload, 'path'>;
 
 /**
  * Settles a run by a result that the instance is known to show, byte for byte, before its file is safe on the disk: what
  * is not to be sent need not outlive the power. False where it has to go the whole way, and then nothing has happened.
  */
-export async function passPayload(gateway: Gateway, given: Finished<Whole>): Promise<boolean> {
+export async function passPayload(gateway: Gateway, given: Finished<UnsealedFile>): Promise<boolean> {
   const { store, emit } = gateway;
   const { job, payload } = given;
   if (refusalOf(job, payload) !== undefined) return false;
   const owing = owingOf(given, await addressOf(store, job));
-  if ((await objectionOf(given, { store, key: instanceOf(owing) })) !== undefined) return false;
-  if (!(await store.outbox.pass(owing))) return false;
+  if ((await checkCandidate(given, { store, key: instanceKeyOf(owing) })) !== undefined) return false;
+  if (!(await store.outbox.settleIfShown(owing))) return false;
   emit('payload.unchanged', plainFacts({ ...given, instance: owing.instance }));
   return true;
 }
@@ -49,7 +49,7 @@ export async function passPayload(gateway: Gateway, given: Finished<Whole>): Pro
  * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), held
  * back by a guard, unchanged, superseded by newer data, or owed from now on. Call it once per run, with the run that the store began.
  */
-export async function commitPayload(gateway: Gateway, given: Finished<Payload>): Promise<Committed> {
+export async function commitPayload(gateway: Gateway, given: Finished<Payload>): Promise<CommitResult> {
   const { store } = gateway;
   const { job, payload } = given;
   const refusal = refusalOf(job, payload);
@@ -58,15 +58,15 @@ export async function commitPayload(gateway: Gateway, given: Finished<Payload>):
   const owing = owingOf(given, address);
   const quarantined = await quarantine(gateway, { ...given, owing });
   if (quarantined !== undefined) return quarantined;
-  const owed = await store.outbox.owe(owing);
+  const owed = await store.outbox.enqueue(owing);
   await announce(gateway, { ...given, instance: address.instance, owed });
   return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
 }
 
 function owingOf<P>(
   { job, run, payload, watermark, generation }: Finished<P>,
-  address: Address,
-): Omit<Owing, 'payload'> & { readonly payload: P & Judged['payload'] } {
+  address: TargetAddress,
+): Omit<NewPayload, 'payload'> & { readonly payload: P & GuardCandidate['payload'] } {
   return {
     run,
     job: job.name,
@@ -109,9 +109,12 @@ export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): P
 /** Undefined where no guard objects. */
 async function quarantine(
   { store, emit }: Gateway,
-  { owing, ...judged }: Judged & { readonly run: string; readonly payload: Payload; readonly owing: Owing },
-): Promise<Committed | undefined> {
-  const objection = await objectionOf(judged, { store, key: instanceOf(owing) });
+  {
+    owing,
+    ...judged
+  }: GuardCandidate & { readonly run: string; readonly payload: Payload; readonly owing: NewPayload },
+): Promise<CommitResult | undefined> {
+  const objection = await checkCandidate(judged, { store, key: instanceKeyOf(owing) });
   if (objection === undefined) return undefined;
   const { problem, guards, ...verdict } = objection;
   const { id, superseded } = await store.quarantine.put(owing, verdict);
@@ -127,7 +130,7 @@ async function quarantine(
 async function refuse(
   { store, emit }: Gateway,
   { job, run, payload, problem }: { job: Job; run: string; payload: Payload; problem: Problem },
-): Promise<Committed> {
+): Promise<CommitResult> {
   const { code, message } = problem;
   await store.runs.finish(run, {
     state: 'failed',
@@ -141,18 +144,18 @@ async function refuse(
 }
 
 async function announce(
-  { store, emit, trusted }: Gateway,
+  { store, emit, verified }: Gateway,
   given: {
     job: Job;
     run: string;
     payload: Payload;
     instance: string;
-    owed: Awaited<ReturnType<Store['outbox']['owe']>>;
+    owed: Awaited<ReturnType<Store['outbox']['enqueue']>>;
   },
 ): Promise<void> {
   const { owed, payload } = given;
   const facts = plainFacts(given);
-  if (owed.state === 'owed') trusted.add(owed.id);
+  if (owed.state === 'owed') verified.add(owed.id);
   if (owed.state === 'owed') emit('payload.owed', { ...facts, id: owed.id });
   if (owed.state === 'superseded') emit('payload.superseded', { ...facts, id: owed.id });
   if (owed.state === 'unchanged') emit('payload.unchanged', facts);

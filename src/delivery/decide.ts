@@ -1,7 +1,7 @@
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import type { By } from '../state/audit.ts';
-import type { Good } from '../state/good-payloads.ts';
+import type { DecidedBy } from '../state/audit.ts';
+import type { GoodPayload } from '../state/good-payloads.ts';
 import type { Decided } from '../state/quarantine.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
@@ -11,7 +11,7 @@ import type { Gateway } from './gateway.ts';
  * Lets a quarantined payload go: these very bytes are owed from now on. Returns its row. Throws `PAYLOAD_DAMAGED` where
  * the file is not what was written, `DECISION_LATE` where it is not held back any more or newer data is there.
  */
-export async function approve(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
   const decided = await gateway.store.quarantine.approve(row.id, by);
   if (decided === undefined) throw tooLate(row);
@@ -19,7 +19,7 @@ export async function approve(gateway: Gateway, row: OutboxRow, by: By): Promise
 }
 
 /** Puts a quarantined payload away, its file too. Throws `DECISION_LATE` where it is not held back any more. */
-export async function discard(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   const decided = await gateway.store.quarantine.discard(row.id, by);
   if (decided === undefined) throw tooLate(row);
   const discarded = await announce(gateway, 'payload.discarded', { decided, by });
@@ -31,16 +31,16 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: By): Promise
  * Puts a former payload back: it is owed once more, and the job that writes its instance is held. Returns the new row. Throws `JOB_BUSY` while a
  * run of the job is under way, `PAYLOAD_DAMAGED` where the file is not what was written.
  */
-export async function putBack(
+export async function rollback(
   gateway: Gateway,
-  former: Good,
-  { job, by }: { job: string; by: By },
+  former: GoodPayload,
+  { job, by }: { job: string; by: DecidedBy },
 ): Promise<OutboxRow> {
   await assertUndamaged(former);
   const lease = await gateway.store.leases.take(`job:${job}`);
   if (lease === undefined) throw busy(job);
   try {
-    const decided = await gateway.store.good.putBack(former, { job, by });
+    const decided = await gateway.store.goodPayloads.putBack(former, { job, by });
     return await announce(gateway, 'payload.restored', { decided, by });
   } finally {
     await lease.release();
@@ -48,10 +48,10 @@ export async function putBack(
 }
 
 /** Lets a dead payload try again, from its first attempt. Throws `DECISION_LATE` where newer data is there. */
-export async function revive(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+export async function requeue(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
   await gateway.store.transaction(async ({ outbox, audit }) => {
-    if (!(await outbox.revive(row.id))) throw tooLate(row);
+    if (!(await outbox.requeue(row.id))) throw tooLate(row);
     await audit.write({ by, action: 'send', job: row.job, run: row.run });
   });
   return announce(gateway, 'payload.revived', { decided: { row: { ...row, state: 'owed' }, superseded: [] }, by });
@@ -60,7 +60,7 @@ export async function revive(gateway: Gateway, row: OutboxRow, by: By): Promise<
 async function announce(
   { store, emit }: Gateway,
   event: 'payload.approved' | 'payload.discarded' | 'payload.restored' | 'payload.revived',
-  { decided, by }: { decided: Decided; by: By },
+  { decided, by }: { decided: Decided; by: DecidedBy },
 ): Promise<OutboxRow> {
   const { row, superseded } = decided;
   emit(event, { ...factsOf(row), ...by });

@@ -5,12 +5,12 @@ import type { Store } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { DeliveryEvents } from './events.ts';
 import { Gateway } from './gateway.ts';
-import { Lanes } from './lanes.ts';
-import type { Priority } from './pacing.ts';
-import type { Fate } from './send-payload.ts';
+import type { DeliveryState } from './send-payload.ts';
+import type { Priority } from './send-queue.ts';
 import { afterGrace } from './stopping.ts';
+import { UploadPool } from './upload-pool.ts';
 
-export interface DeliverGiven {
+export interface DeliverOptions {
   readonly store: Store;
   readonly destinations: Iterable<Destination>;
   /** The process's gateway, where it has one; else one is opened for this call. */
@@ -27,7 +27,7 @@ export interface DeliverGiven {
 }
 
 /** One payload and what became of it in this call. */
-export type DeliveryResult = Fate & {
+export type DeliveryResult = DeliveryState & {
   readonly id: number;
   readonly job: string;
   readonly run: string;
@@ -39,10 +39,10 @@ export type DeliveryResult = Fate & {
  * Sends everything owed that may be sent now: outbox → quota → pacing → upload → retry → receipt. One result for each
  * payload, in the order in which they became owed; payloads of destinations that are not given are left alone.
  */
-export async function deliverOwed(given: DeliverGiven): Promise<DeliveryResult[]> {
+export async function deliverOwed(given: DeliverOptions): Promise<DeliveryResult[]> {
   const gateway = given.gateway ?? new Gateway(given);
   const { cut, dispose } = afterGrace(given.signal, given.clock);
-  const lanes = new Lanes({ gateway, priority: given.priority, signal: given.signal, cut });
+  const lanes = new UploadPool({ gateway, priority: given.priority, signal: given.signal, cut });
   try {
     const results = new Map<number, DeliveryResult>();
     let rows = wanted(await given.store.outbox.inState('owed'), given.only);
@@ -58,24 +58,24 @@ export async function deliverOwed(given: DeliverGiven): Promise<DeliveryResult[]
 }
 
 /** Sends once more what is due for that (see `Repeats`), of the jobs that are ours; for who has no deliverer that would. */
-export async function repeatDue(
-  given: Omit<DeliverGiven, 'only' | 'until'> & { readonly isOurs: (job: string) => boolean },
+export async function resendDue(
+  given: Omit<DeliverOptions, 'only' | 'until'> & { readonly isOurs: (job: string) => boolean },
 ): Promise<void> {
   const { store, clock, isOurs, signal } = given;
-  const due = (await store.repeats.all()).filter(({ row, dueAt }) => isOurs(row.job) && dueAt <= clock.now());
+  const due = (await store.resends.all()).filter(({ row, dueAt }) => isOurs(row.job) && dueAt <= clock.now());
   if (due.length === 0) return;
   const gateway = given.gateway ?? new Gateway(given);
   const { cut, dispose } = afterGrace(signal, clock);
-  const lanes = new Lanes({ gateway, priority: given.priority, signal, cut });
+  const lanes = new UploadPool({ gateway, priority: given.priority, signal, cut });
   try {
-    await Promise.all(due.map((repeat) => lanes.repeat(repeat)));
+    await Promise.all(due.map((repeat) => lanes.resend(repeat)));
   } finally {
     dispose();
     if (given.gateway === undefined) await gateway.close();
   }
 }
 
-async function sendAll(lanes: Lanes, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
+async function sendAll(lanes: UploadPool, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
   const sending = rows.flatMap((row) => {
     const fate = lanes.send(row);
     return fate === undefined ? [] : [fate.then((it) => ({ ...it, ...namesOf(row) }))];
@@ -84,7 +84,7 @@ async function sendAll(lanes: Lanes, rows: readonly OutboxRow[]): Promise<Delive
 }
 
 /** Waits until the first of the retries that come due in time; the rows to send again then. */
-async function dueAgain(given: DeliverGiven, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
+async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
   const { clock, signal, store, until = 0 } = given;
   const waiting = [...results.values()].flatMap((it) => (it.state === 'waiting_retry' && it.at <= until ? [it] : []));
   if (waiting.length === 0 || signal.aborted) return [];

@@ -1,9 +1,9 @@
 import { dueAt } from '../state/attempts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { Gateway } from './gateway.ts';
-import { Lanes } from './lanes.ts';
-import type { Fate } from './send-payload.ts';
+import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
+import { UploadPool } from './upload-pool.ts';
 
 /** Payloads that other processes left, and clocks that jumped, are noticed this often at the latest. */
 const longestWaitMs = 30_000;
@@ -36,7 +36,7 @@ export class Deliverer {
 
   /** Something new is owed, or credentials may have been mended: look now. */
   nudge(): void {
-    this.#gateway.forgive();
+    this.#gateway.resetAuth();
     this.#notBefore.clear();
     this.#wake();
   }
@@ -51,7 +51,7 @@ export class Deliverer {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const { cut, dispose } = afterGrace(signal, this.#gateway.clock);
-    const lanes = new Lanes({ gateway: this.#gateway, priority: 'schedule', signal, cut });
+    const lanes = new UploadPool({ gateway: this.#gateway, priority: 'schedule', signal, cut });
     while (!signal.aborted) {
       this.#nap = new AbortController();
       await this.#sleep(await this.#startDue(lanes).catch(() => longestWaitMs));
@@ -61,14 +61,14 @@ export class Deliverer {
   }
 
   /** Sends once more what is due for that, a few at a time: it is never urgent. */
-  async #startRepeats(lanes: Lanes): Promise<void> {
+  async #startRepeats(lanes: UploadPool): Promise<void> {
     const { store, clock } = this.#gateway;
     if (clock.monotonic() < this.#repeatsAt) return;
     this.#repeatsAt = clock.monotonic() + longestWaitMs;
-    for (const repeat of await store.repeats.all()) {
+    for (const repeat of await store.resends.all()) {
       const { id } = repeat.row;
       if (repeat.dueAt > clock.now() || this.#underway.has(id)) continue;
-      const sending = lanes.repeat(repeat);
+      const sending = lanes.resend(repeat);
       if (sending !== undefined)
         this.#underway.set(
           id,
@@ -78,7 +78,7 @@ export class Deliverer {
   }
 
   /** Starts what may go now; returns how long it is until the next one may (milliseconds). */
-  async #startDue(lanes: Lanes): Promise<number> {
+  async #startDue(lanes: UploadPool): Promise<number> {
     const { store, clock } = this.#gateway;
     let wait = longestWaitMs;
     for (const row of await store.outbox.inState('owed')) {
@@ -92,7 +92,7 @@ export class Deliverer {
     return wait;
   }
 
-  #begin(row: OutboxRow, lanes: Lanes): void {
+  #begin(row: OutboxRow, lanes: UploadPool): void {
     const sending = lanes.send(row);
     if (sending === undefined) return;
     const done = sending.then((fate) => {
@@ -118,7 +118,7 @@ export class Deliverer {
    * How long a payload is left alone (milliseconds). A wait for an instant of the wall clock is taken in pieces, so
    * that a clock that is set right later ends it; refused credentials wait for a nudge.
    */
-  #restAfter(fate: Fate): number {
+  #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();
     if (fate.state === 'waiting_quota') return Math.min(longestWaitMs, fate.until - now);
     if (fate.state === 'waiting_retry') return Math.min(longestWaitMs, fate.at - now);

@@ -4,12 +4,12 @@ import type { Emit } from '../lib/events.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { DeliveryEvents } from './events.ts';
-import { Gate, type Network } from './gate.ts';
 import { rankOfPayload } from './importance.ts';
-import { Line } from './pacing.ts';
-import { Trust } from './trust.ts';
+import { type Network, SendGate } from './send-gate.ts';
+import { SendQueue } from './send-queue.ts';
+import { VerifiedCache } from './verified-cache.ts';
 
-export interface GatewayGiven {
+export interface GatewayOptions {
   readonly store: Store;
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
@@ -24,43 +24,43 @@ export class Gateway {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  readonly trusted: Trust;
-  readonly #gates = new Map<string, Gate>();
+  readonly verified: VerifiedCache;
+  readonly #gates = new Map<string, SendGate>();
 
   readonly #priorityOf: (job: string) => JobPriority | undefined;
 
-  constructor({ store, destinations, clock, emit, network, priorityOf = () => undefined }: GatewayGiven) {
+  constructor({ store, destinations, clock, emit, network, priorityOf = () => undefined }: GatewayOptions) {
     this.#priorityOf = priorityOf;
     const given = network === undefined ? {} : { network };
     this.store = store;
     this.clock = clock;
-    this.trusted = new Trust(clock);
+    this.verified = new VerifiedCache(clock);
     this.emit = emit;
-    const lines = new Map<string, Line>();
+    const lines = new Map<string, SendQueue>();
     for (const destination of destinations) {
-      const line = lines.get(destination.account) ?? new Line(clock);
+      const line = lines.get(destination.account) ?? new SendQueue(clock);
       lines.set(destination.account, line);
-      this.#gates.set(destination.name, new Gate({ destination, store, clock, emit, line, ...given }));
+      this.#gates.set(destination.name, new SendGate({ destination, store, clock, emit, line, ...given }));
     }
   }
 
   /** The gate of a destination by name; undefined when the config does not have it. */
-  find(destination: string): Gate | undefined {
+  find(destination: string): SendGate | undefined {
     return this.#gates.get(destination);
   }
 
   /** A gate to this address, whatever its destination is called. */
-  at(url: string): Gate | undefined {
+  at(url: string): SendGate | undefined {
     return [...this.#gates.values()].find(({ destination }) => destination.url === url);
   }
 
   /** The gates of this config. */
-  gates(): Iterable<Gate> {
+  gates(): Iterable<SendGate> {
     return this.#gates.values();
   }
 
   /** The gate of a destination of this config. */
-  of(destination: Destination): Gate {
+  of(destination: Destination): SendGate {
     const gate = this.#gates.get(destination.name);
     if (gate === undefined) throw new Error(`destination ${destination.name} is not of this gateway`);
     return gate;
@@ -72,8 +72,8 @@ export class Gateway {
   }
 
   /** Refused credentials are tried again. */
-  forgive(): void {
-    for (const gate of this.#gates.values()) gate.forgive();
+  resetAuth(): void {
+    for (const gate of this.#gates.values()) gate.resetAuth();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Destination } from '../config/config.ts';
 import type { DayUse } from '../state/quota.ts';
-import type { Priority } from './pacing.ts';
+import type { Priority } from './send-queue.ts';
 import '../lib/temporal.ts';
 
 /** The zone in which the service's day turns (service document, section 8). */

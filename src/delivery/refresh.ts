@@ -1,10 +1,10 @@
 import { Problem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { asObject } from './answer.ts';
-import { Client } from './client.ts';
-import type { Gate } from './gate.ts';
+import { DestinationClient } from './client.ts';
 import type { Gateway } from './gateway.ts';
-import type { Priority } from './pacing.ts';
+import type { SendGate } from './send-gate.ts';
+import type { Priority } from './send-queue.ts';
 
 /** One data source that the service did not take into its queue, and why. */
 export interface RefreshFailure {
@@ -31,7 +31,7 @@ export interface RefreshResult {
  */
 export async function refreshDatasources(given: {
   readonly gateway: Gateway;
-  readonly gate: Gate;
+  readonly gate: SendGate;
   readonly datasources: readonly string[];
   readonly clientId?: string;
   readonly priority: Priority;
@@ -42,7 +42,10 @@ export async function refreshDatasources(given: {
 }): Promise<RefreshResult> {
   const { gateway, gate, datasources, clientId } = given;
   const body = { datasources, ...(clientId === undefined ? {} : { client_id: clientId }) };
-  const { data } = await new Client(given).call('POST', '/datasources/@/refresh', { body, repeatable: true });
+  const { data } = await new DestinationClient(given).call('POST', '/datasources/@/refresh', {
+    body,
+    repeatable: true,
+  });
   const failed = failuresOf(data);
   const queued = typeof data.total_instances_queued === 'number' ? data.total_instances_queued : 0;
   const requested = datasources.length;

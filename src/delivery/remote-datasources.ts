@@ -1,8 +1,8 @@
 import { asObject } from './answer.ts';
-import type { Client } from './client.ts';
+import type { DestinationClient } from './client.ts';
 
 /** A data source as the service lists it. */
-export interface Remote {
+export interface RemoteDatasource {
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -17,8 +17,11 @@ export const markerUrl = 'https://pushed-by-sluice.invalid/';
 const pageSize = 100;
 
 /** All data sources that the account (or client) shows. */
-export async function listDatasources(client: Client, clientId: string | undefined): Promise<Remote[]> {
-  const found: Remote[] = [];
+export async function listDatasources(
+  client: DestinationClient,
+  clientId: string | undefined,
+): Promise<RemoteDatasource[]> {
+  const found: RemoteDatasource[] = [];
   for (;;) {
     const query = { limit: pageSize, offset: found.length, client_id: clientId };
     const { data, meta } = await client.call('GET', '/datasources', { query });
@@ -30,7 +33,7 @@ export async function listDatasources(client: Client, clientId: string | undefin
 
 /** Whether `apply` made it (its instance carries the marker), and in which format. */
 export async function inspect(
-  client: Client,
+  client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },
 ): Promise<{ ours: boolean; format: string; instance: string }> {
   const query = { client_id: clientId };
@@ -43,7 +46,7 @@ export async function inspect(
 
 /** Ids of groups and users that the source is shared with, and whether they may edit. */
 export async function sharesOf(
-  client: Client,
+  client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },
 ): Promise<Map<string, boolean>> {
   const path = `/datasources/${encodeURIComponent(id)}/share-rights`;
@@ -54,7 +57,7 @@ export async function sharesOf(
   return shares;
 }
 
-function asRemote(value: unknown): Remote[] {
+function asRemote(value: unknown): RemoteDatasource[] {
   const item = asObject(value);
   if (item === undefined || typeof item.id !== 'string') return [];
   return [{ id: item.id, name: text(item.name), description: text(item.description) }];

@@ -2,7 +2,7 @@ import { exponentialMs } from '../lib/backoff.ts';
 import { isPassingStatus } from '../lib/passing-answer.ts';
 import { type Family, Problem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
-import type { Answer } from './answer.ts';
+import type { EnvelopeAnswer } from './answer.ts';
 
 /**
  * What is done after an attempt.
@@ -14,14 +14,14 @@ import type { Answer } from './answer.ts';
  * - `login`: the account refuses us; nothing goes there until somebody mends that; the attempt does not count.
  * - `dead`: trying the same again would end the same.
  */
-export type Action = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
+export type DecisionAction = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
 
 /** How one request ended: with an answer, or without. */
-export type Outcome = { readonly answer: Answer } | { readonly error: unknown };
+export type RequestOutcome = { readonly answer: EnvelopeAnswer } | { readonly error: unknown };
 
 /** What follows from an outcome. */
 export interface Decision {
-  readonly action: Action;
+  readonly action: DecisionAction;
   /** Absent when settled. */
   readonly problem?: Problem;
   /** What the service asked for. */
@@ -31,8 +31,8 @@ export interface Decision {
 }
 
 interface Rule {
-  readonly when: (answer: Answer) => boolean;
-  readonly action: Action;
+  readonly when: (answer: EnvelopeAnswer) => boolean;
+  readonly action: DecisionAction;
   readonly code: string;
   readonly family: Family;
   /** What happened; the service's own words follow. */
@@ -46,13 +46,13 @@ const dailyRetryAfterMs = 15 * 60_000;
 
 const is =
   (...statuses: readonly number[]) =>
-  ({ status }: Answer) =>
+  ({ status }: EnvelopeAnswer) =>
     statuses.includes(status);
-const isDaily = ({ status, errorCode, retryAfterMs }: Answer) =>
+const isDaily = ({ status, errorCode, retryAfterMs }: EnvelopeAnswer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
 /** Which of the two limits of an account an answer says is reached; undefined where it speaks of none. */
-export function limitReached(answer: Answer): 'second' | 'day' | undefined {
+export function limitReached(answer: EnvelopeAnswer): 'second' | 'day' | undefined {
   if (answer.status !== 429) return undefined;
   return isDaily(answer) ? 'day' : 'second';
 }
@@ -158,7 +158,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** What to do after an attempt, and how to say it. */
-export function decide(outcome: Outcome): Decision {
+export function decide(outcome: RequestOutcome): Decision {
   if ('error' in outcome) return unanswered(outcome.error);
   const { answer } = outcome;
   if (answer.success) return { action: 'settle', ambiguous: false };

@@ -4,20 +4,20 @@ import { instantText } from '../lib/time-text.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { dueAt, triesOf } from '../state/attempts.ts';
 import type { Lease } from '../state/leases.ts';
-import { type Attempted, keyOf } from '../state/outbox.ts';
+import { type AttemptedPayload, keyOf } from '../state/outbox.ts';
 import { processText } from '../state/processes.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';
 import { factsOf } from './facts.ts';
-import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
-import type { Priority } from './pacing.ts';
 import { type Decision, decide } from './retry.ts';
+import type { SendGate } from './send-gate.ts';
+import type { Priority } from './send-queue.ts';
 import { dataPath, upload } from './upload.ts';
 
 /** What became of one owed payload. Instants are epoch milliseconds. */
-export type Fate =
+export type DeliveryState =
   | { readonly state: 'delivered' }
   | { readonly state: 'unchanged' }
   | { readonly state: 'superseded' }
@@ -26,9 +26,9 @@ export type Fate =
   | { readonly state: 'login_needed'; readonly problem: Problem }
   | { readonly state: 'dead'; readonly problem: Problem };
 
-export interface SendGiven {
+export interface SendOptions {
   readonly gateway: Gateway;
-  readonly gate: Gate;
+  readonly gate: SendGate;
   readonly priority: Priority;
   /** Ends waiting: nothing more is started. */
   readonly signal: AbortSignal;
@@ -37,7 +37,7 @@ export interface SendGiven {
 }
 
 /** A power cut is not the payload's fault, but what ends its process every time must not do so for ever. */
-const mostCuts = 40;
+const maxCrashes = 40;
 
 /** How often the lease of an instance is tried while another upload to it is under way, and for how long. */
 const leasePollMs = 250;
@@ -46,12 +46,12 @@ const maxLeaseWaitMs = 15_000;
 const leaseRestMs = 5_000;
 
 /** Sends one owed payload, if it may be sent now, and settles it by the answer. */
-export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fate> {
+export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { clock, store } = given.gateway;
   const { url } = given.gate.destination;
   // An edited address is where the config now wants the data; its receipt must not be written under the old one.
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
-  if (row?.state !== 'owed') return settledFate(row);
+  if (row?.state !== 'owed') return settledState(row);
   const due = dueAt(row, clock.now());
   if (due > clock.now()) return { state: 'waiting_retry', at: due };
   const closed = await given.gate.closed(given.priority);
@@ -60,14 +60,14 @@ export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fa
   if (lease === undefined) return waitForLease(row, given);
   try {
     const fresh = await store.outbox.find(row.id);
-    return fresh?.state === 'owed' ? await sendOwed(fresh, given) : settledFate(fresh);
+    return fresh?.state === 'owed' ? await sendOwed(fresh, given) : settledState(fresh);
   } finally {
     await lease.release();
   }
 }
 
 /** One at a time sends to an instance, over all processes. Undefined: another one still did after {@link maxLeaseWaitMs}. */
-export async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven): Promise<Lease | undefined> {
+export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions): Promise<Lease | undefined> {
   const { store, clock } = gateway;
   const end = clock.monotonic() + maxLeaseWaitMs;
   for (;;) {
@@ -82,7 +82,7 @@ const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
 /** An upload to the instance has been under way for long: it is told who sends, and the payload stays owed. */
-async function waitForLease(row: OutboxRow, { gateway }: SendGiven): Promise<Fate> {
+async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
   const holder = await store.leases.holder(leaseName(keyOf(row)));
   const at = clock.now() + leaseRestMs;
@@ -101,12 +101,12 @@ async function waitForLease(row: OutboxRow, { gateway }: SendGiven): Promise<Fat
   return { state: 'waiting_retry', at, problem };
 }
 
-async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
+async function sendOwed(row: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { store, emit } = given.gateway;
   const damage = await damageOf(row, given);
-  if (damage !== undefined) return bury(row, damage, given);
+  if (damage !== undefined) return markDead(row, damage, given);
   const { cuts } = triesOf(row);
-  if (cuts >= mostCuts) return bury(row, cutShort(row, cuts), given);
+  if (cuts >= maxCrashes) return markDead(row, cutShort(row, cuts), given);
   const isThere = row.always === 0 && (await store.receipts.holds(keyOf(row), row));
   if (isThere && (await store.outbox.unchanged(row))) {
     const { id: _, ...facts } = factsOf(row);
@@ -117,12 +117,12 @@ async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
   return attempt(row, given);
 }
 
-async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
+async function attempt(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { gateway, gate, priority, signal, cut } = given;
   const { store, clock, emit } = gateway;
   const began = clock.monotonic();
-  let row: Attempted = { ...owed, wasCertain: false };
-  const passed = await gate.pass({
+  let row: AttemptedPayload = { ...owed, wasCertain: false };
+  const passed = await gate.send({
     method: 'PUT',
     path: dataPath(owed),
     priority,
@@ -135,14 +135,14 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
       return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
     },
   });
-  if (passed === 'idle') return settledFate(await store.outbox.find(owed.id));
+  if (passed === 'idle') return settledState(await store.outbox.find(owed.id));
   if ('closed' in passed) return waitAtGate(owed, passed.closed, given);
   if (cut.aborted && 'error' in passed) return interrupt(row, given);
   const decision = decide(passed);
   if (decision.action !== 'settle') return afterFailure({ row, before: owed }, decision, given);
-  await gate.heed(decision, row.attempts);
+  await gate.applyDecision(decision, row.attempts);
   await store.outbox.delivered(row);
-  gateway.trusted.end(row.id);
+  gateway.verified.end(row.id);
   const milliseconds = clock.monotonic() - began;
   emit('payload.delivered', { ...factsOf(row), attempts: row.attempts, milliseconds });
   await store.payloads.releaseFormer(row);
@@ -150,21 +150,21 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
 }
 
 async function afterFailure(
-  { row, before }: { row: Attempted; before: OutboxRow },
+  { row, before }: { row: AttemptedPayload; before: OutboxRow },
   decision: Decision,
-  given: SendGiven,
-): Promise<Fate> {
-  const { store, clock, emit, trusted } = given.gateway;
-  trusted.end(row.id);
+  given: SendOptions,
+): Promise<DeliveryState> {
+  const { store, clock, emit, verified } = given.gateway;
+  verified.end(row.id);
   const problem = (decision.problem as Problem).at({ job: row.job, destination: row.destination });
   const { code, message } = problem;
   emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
-  const waitMs = await given.gate.heed(decision, row.attempts);
+  const waitMs = await given.gate.applyDecision(decision, row.attempts);
   const { ambiguous } = decision;
   if (!ambiguous) await store.outbox.refused(row);
-  if (decision.action === 'dead') return bury(row, problem, given, !ambiguous);
+  if (decision.action === 'dead') return markDead(row, problem, given, !ambiguous);
   const blamed = decision.action === 'retry' && (await isToBlame(before, given));
-  if (blamed && row.blames + 1 >= given.gate.destination.attempts) return bury(row, exhausted(row, problem), given);
+  if (blamed && row.blames + 1 >= given.gate.destination.attempts) return markDead(row, exhausted(row, problem), given);
   const waits = ['retry', 'pause', 'away'].includes(decision.action);
   const free = decision.action !== 'retry';
   await store.outbox.postpone(row.id, {
@@ -176,7 +176,7 @@ async function afterFailure(
     ...(waits ? { waitMs } : {}),
   });
   const now = await store.outbox.find(row.id);
-  if (now?.state !== 'owed') return settledFate(now);
+  if (now?.state !== 'owed') return settledState(now);
   if (waits) {
     const at = now.next_attempt_at ?? clock.now();
     emit('payload.waiting', { ...factsOf(row), code, message, until: at, attempt: row.attempts });
@@ -190,7 +190,7 @@ async function afterFailure(
  * The service took something else for the same account since the last attempt at this one: so it is not the service. One that
  * fails for all is waited for, however long, and what failed meanwhile is not held against a payload afterwards.
  */
-function isToBlame(before: OutboxRow, { gateway, gate }: SendGiven): Promise<boolean> {
+function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<boolean> {
   const { account } = gate.destination;
   const alike = [...gateway.gates()].filter(({ destination }) => destination.account === account);
   const names = alike.map(({ destination }) => destination.name);
@@ -198,13 +198,13 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendGiven): Promise<boo
 }
 
 /** We are being stopped: the payload stays owed and nothing is held against it. */
-async function interrupt(row: OutboxRow, { gateway }: SendGiven): Promise<Fate> {
+async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const message = 'The request was cut off because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
   return { state: 'waiting_retry', at: gateway.clock.now() };
 }
 
-async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: SendGiven): Promise<Fate> {
+async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<DeliveryState> {
   const where = { job: row.job, destination: row.destination };
   const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);
   const { code, message } = problem;
@@ -217,17 +217,22 @@ async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: Sen
 }
 
 /** `untaken`: it is sure that its last attempt was not carried out. */
-async function bury(row: OutboxRow, problem: Problem, { gateway }: SendGiven, untaken = false): Promise<Fate> {
+async function markDead(
+  row: OutboxRow,
+  problem: Problem,
+  { gateway }: SendOptions,
+  untaken = false,
+): Promise<DeliveryState> {
   const { code, message } = problem;
-  if (!(await gateway.store.outbox.bury(row.id, { code, message, untaken }))) {
-    return settledFate(await gateway.store.outbox.find(row.id));
+  if (!(await gateway.store.outbox.markDead(row.id, { code, message, untaken }))) {
+    return settledState(await gateway.store.outbox.find(row.id));
   }
   gateway.emit('payload.dead', { ...factsOf(row), code, message });
   return { state: 'dead', problem };
 }
 
 /** Somebody else settled it meanwhile. */
-function settledFate(row: OutboxRow | undefined): Fate {
+function settledState(row: OutboxRow | undefined): DeliveryState {
   if (row?.state === 'delivered') return { state: 'delivered' };
   if (row?.state !== 'dead') return { state: 'superseded' };
   const { code, message } = row;
@@ -259,9 +264,9 @@ function cutShort(row: OutboxRow, cuts: number): Problem {
 }
 
 /** A payload that this process has just written or verified is looked at, any other is read and hashed before it is sent. */
-async function damageOf(row: OutboxRow, { gateway }: SendGiven): Promise<Problem | undefined> {
-  const state = gateway.trusted.has(row.id) ? glance(row) : await verifyPayload(row);
-  if (state === 'whole') gateway.trusted.add(row.id);
+async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Problem | undefined> {
+  const state = gateway.verified.has(row.id) ? quickVerify(row) : await verifyPayload(row);
+  if (state === 'whole') gateway.verified.add(row.id);
   if (state === 'whole') return undefined;
   return new Problem({
     code: 'PAYLOAD_DAMAGED',
@@ -274,7 +279,7 @@ async function damageOf(row: OutboxRow, { gateway }: SendGiven): Promise<Problem
 }
 
 /** Not awaited, like the database beside the file: so payloads reach the line in the order in which they were owed. */
-function glance({ path, bytes }: OutboxRow): 'whole' | 'missing' | 'damaged' {
+function quickVerify({ path, bytes }: OutboxRow): 'whole' | 'missing' | 'damaged' {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 'missing';
   return found.size === bytes ? 'whole' : 'damaged';

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { maxTravelMs, type Ticket } from '../state/sends.ts';
+import { maxTravelMs, type SlotTicket } from '../state/send-slots.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 
@@ -19,9 +19,9 @@ export class SlotReturns {
    * The slot begins its rest. A request that ran past midnight is charged to the new day as well. `closing`: no answer came,
    * and the connection is being closed; true once the other side has closed it, until then the request may still arrive.
    */
-  async giveBack(ticket: Ticket, closing: Promise<boolean> | undefined): Promise<void> {
+  async giveBack(ticket: SlotTicket, closing: Promise<boolean> | undefined): Promise<void> {
     if (closing === undefined) return this.#release(ticket);
-    await this.#store.sends.abandon(ticket, daysOf(this.#clock.now(), maxTravelMs));
+    await this.#store.sendSlots.abandon(ticket, daysOf(this.#clock.now(), maxTravelMs));
     const closed = closing
       .then((isClosed) => (isClosed ? this.#release(ticket) : undefined))
       // The slot then rests for as long as its request may travel.
@@ -35,7 +35,7 @@ export class SlotReturns {
     await Promise.all(this.#closing);
   }
 
-  #release(ticket: Ticket): Promise<void> {
-    return this.#store.sends.release(ticket, daysOf(this.#clock.now()));
+  #release(ticket: SlotTicket): Promise<void> {
+    return this.#store.sendSlots.release(ticket, daysOf(this.#clock.now()));
   }
 }

@@ -5,7 +5,7 @@ import { type HttpAgent, sendRequest } from '../lib/http.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { readAnswer } from './answer.ts';
 import { payloadBody } from './payload-body.ts';
-import type { Outcome } from './retry.ts';
+import type { RequestOutcome } from './retry.ts';
 
 const answerLimitBytes = 64 * 1024;
 
@@ -29,7 +29,7 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
 export async function upload(
   row: OutboxRow,
   given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { agent, destination, clock, signal } = given;
   let body: Buffer | Readable | undefined;
   try {

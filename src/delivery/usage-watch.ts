@@ -1,10 +1,10 @@
 import type { Destination } from '../config/config.ts';
 import { asObject } from './answer.ts';
 import { apiRequest } from './api-request.ts';
-import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import { daysOf, startOfDay } from './quota.ts';
-import { decide, type Outcome } from './retry.ts';
+import { decide, type RequestOutcome } from './retry.ts';
+import type { SendGate } from './send-gate.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -49,7 +49,7 @@ export class UsageWatch {
     if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);
   }
 
-  #begin(account: string, everyMs: (gate: Gate) => number): void {
+  #begin(account: string, everyMs: (gate: SendGate) => number): void {
     const gate = [...this.#gateway.gates()].find(({ destination }) => asks(destination, account));
     if (gate === undefined) return;
     const asking = this.#ask(gate, everyMs(gate))
@@ -69,7 +69,7 @@ export class UsageWatch {
     await Promise.all(this.#asking);
   }
 
-  async #ask(gate: Gate, everyMs: number): Promise<void> {
+  async #ask(gate: SendGate, everyMs: number): Promise<void> {
     const { store, clock } = this.#gateway;
     if (!(await store.usageChecks.claim(gate.destination.account, everyMs))) return;
     const heldUntil = await store.accounts.heldUntil(gate.destination.account);
@@ -77,7 +77,7 @@ export class UsageWatch {
     const now = clock.now();
     const query = { start_date: Math.floor(startOfDay(now) / 1000), end_date: Math.floor(now / 1000) };
     const signal = this.#stop.signal;
-    const passed = await gate.pass({
+    const passed = await gate.send({
       method: 'GET',
       path,
       priority: 'schedule',
@@ -89,13 +89,13 @@ export class UsageWatch {
     if (passed !== 'idle' && !('closed' in passed)) await this.#hear(gate, passed);
   }
 
-  async #hear(gate: Gate, outcome: Outcome): Promise<void> {
+  async #hear(gate: SendGate, outcome: RequestOutcome): Promise<void> {
     if ('error' in outcome) return;
     const { answer } = outcome;
     const { store, clock, emit } = this.#gateway;
     const { account, name: destination } = gate.destination;
     // What is said of this one request is no reason to send nothing else; being told to be quiet is.
-    if (answer.status === 429) await gate.heed(decide(outcome), 1);
+    if (answer.status === 429) await gate.applyDecision(decide(outcome), 1);
     if (isRefusal(answer)) {
       await store.usageChecks.refuse(account, answer.words);
       emit('usage.refused', { account, destination, message: answer.words });

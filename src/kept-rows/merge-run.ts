@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { Room } from '../lib/room.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -48,7 +48,7 @@ export interface MergeRunOptions {
   /** IANA zone of the job. */
   readonly zone: string;
   /** What may be written; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
   /** For tests: so much is sorted in memory at a time. */
   readonly arenaBytes?: number;
 }

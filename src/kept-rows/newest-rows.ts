@@ -1,5 +1,5 @@
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Room } from '../lib/room.ts';
 import type { Column } from '../sdk/column.ts';
 import { Arena } from './arena.ts';
 import { Merge } from './merge.ts';
@@ -84,7 +84,7 @@ interface Sorting {
   readonly rows: number;
   /** For files that are gone afterwards, and what may be written there. */
   readonly folder: string;
-  readonly room: Room | undefined;
+  readonly room: DiskSpace | undefined;
 }
 
 /**

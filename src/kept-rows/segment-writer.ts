@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { giveToOwner } from '../lib/give-to-owner.ts';
-import type { Room } from '../lib/room.ts';
 import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
@@ -17,7 +17,7 @@ export const writerMemory = (): WriterMemory => [
 
 export interface SegmentWriterOptions {
   /** What may be written; absent where somebody else has an eye on that. */
-  readonly room?: Room | undefined;
+  readonly room?: DiskSpace | undefined;
   /** Of a writer that is sealed or abandoned; absent: memory of its own. */
   readonly memory?: WriterMemory;
 }
@@ -25,7 +25,7 @@ export interface SegmentWriterOptions {
 /** Writes records into a new file, one piece behind the one that is being filled. */
 export class SegmentWriter {
   readonly #handle: FileHandle;
-  readonly #room: Room | undefined;
+  readonly #room: DiskSpace | undefined;
   #piece: Buffer;
   #spare: Buffer | undefined;
   #used = 0;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Room } from '../lib/room.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { Arena, ArenaSource } from './arena.ts';
 import type { Segment } from './manifest.ts';
 import { Merge } from './merge.ts';
@@ -22,13 +22,16 @@ export class Sorter {
   readonly arena: Arena;
   readonly #folder: string;
   readonly #maxBytes: number;
-  readonly #room: Room | undefined;
+  readonly #room: DiskSpace | undefined;
   #memory: WriterMemory | undefined;
   #files: SortedFile[] = [];
   #made = 0;
 
   /** `folder` is for files that are gone when the sorter is closed; `room`: what may be written there. */
-  constructor(folder: string, { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: Room | undefined } = {}) {
+  constructor(
+    folder: string,
+    { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},
+  ) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#room = room;

@@ -5,7 +5,7 @@ import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './patient-socket.ts';
 
 /** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
-export interface HttpRequest {
+export interface HttpRequestOptions {
   readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
@@ -112,7 +112,7 @@ async function openDispatcher(timeout: number, wrap: (socket: Socket) => Duplex)
 const maxAnnouncements = 10;
 
 /** Sends one request and reads its answer. Throws what the network threw when no answer began. */
-export async function sendRequest(given: HttpRequest): Promise<HttpAnswer> {
+export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer> {
   const late = new AbortController();
   const giveUp = () => late.abort(new Error('the answer took too long'));
   let announcements = 0;

@@ -16,7 +16,7 @@ import { openFilesError } from './open-files.ts';
 export type Family = 'config' | 'login' | 'try_later' | 'row' | 'quota' | 'job' | 'bug';
 
 /** Where a problem was met. Every member is optional; whoever knows more adds it with {@link Problem.at}. */
-export interface Where {
+export interface ProblemLocation {
   readonly file?: string;
   /** 1-based line in `file`. */
   readonly line?: number;
@@ -32,13 +32,13 @@ export interface Where {
   readonly column?: string;
 }
 
-export interface ProblemInit {
+export interface ProblemOptions {
   /** `AREA_WHAT`, upper case, stable for ever: people search for it and scripts branch on it. */
   readonly code: string;
   readonly family: Family;
   /** What happened, one plain sentence without a full stop. */
   readonly message: string;
-  readonly where?: Where;
+  readonly where?: ProblemLocation;
   /** The value seen, already safe to show. */
   readonly seen?: string;
   /** The values that would have been right. */
@@ -66,7 +66,7 @@ export interface ProblemInit {
 export class Problem extends Error {
   readonly code: string;
   readonly family: Family;
-  readonly where: Where;
+  readonly where: ProblemLocation;
   readonly seen: string | undefined;
   readonly allowed: string | undefined;
   readonly next: string | undefined;
@@ -75,7 +75,7 @@ export class Problem extends Error {
   readonly isLoginRefused: boolean;
   readonly refusedPath: string | undefined;
 
-  constructor(init: ProblemInit) {
+  constructor(init: ProblemOptions) {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
     this.name = 'Problem';
     this.code = init.code;
@@ -91,7 +91,7 @@ export class Problem extends Error {
   }
 
   /** The same problem with more of its place known. What was known before stays. */
-  at(where: Where): Problem {
+  at(where: ProblemLocation): Problem {
     const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
     return this.#with({ where: { ...where, ...this.where }, ...next });
   }
@@ -101,10 +101,10 @@ export class Problem extends Error {
     return this.#with({ isLoginRefused: true });
   }
 
-  #with(changes: Partial<ProblemInit>): Problem {
+  #with(changes: Partial<ProblemOptions>): Problem {
     const { code, family, message, where, seen, allowed, next, retryAfterMs } = this;
     const { isRateLimit, isLoginRefused, refusedPath, cause } = this;
-    const known: ProblemInit = {
+    const known: ProblemOptions = {
       code,
       family,
       message,
@@ -172,7 +172,7 @@ function incomplete(missing: string, cause: unknown): Problem {
 }
 
 /** `file:line:character`, as terminals and editors make it clickable; empty when no file is known. */
-export function placeOf(where: Where): string {
+export function placeOf(where: ProblemLocation): string {
   if (where.file === undefined) return '';
   return [where.file, where.line, where.character].filter((part) => part !== undefined).join(':');
 }

@@ -15,7 +15,7 @@ export interface Identity {
 }
 
 /** What is known of a process: surely alive, surely dead, or not to be seen from here. */
-export type Fate = 'alive' | 'dead' | 'unknown';
+export type ProcessState = 'alive' | 'dead' | 'unknown';
 
 /** The process that we are. */
 export const ourselves: Identity = {
@@ -30,14 +30,14 @@ export const ourselves: Identity = {
  * What became of a process, as far as `me` can tell. The process table says so where both see the same one; else only
  * that a machine was started anew since then does. Who gets `unknown` has to go by signs of life.
  */
-export function fateOf(owner: Identity, me: Identity = ourselves): Fate {
+export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';
   if (owner.host !== me.host) return 'unknown';
   // Not a freak of numbers but one boot under two names, as in systemd-nspawn: what is there may be alive.
   return owner.space === me.space && fateInTable(owner) !== 'dead' ? 'unknown' : 'dead';
 }
 
-function fateInTable({ pid, start }: Identity): Fate {
+function fateInTable({ pid, start }: Identity): ProcessState {
   const entry = lookUpProcess(pid);
   if (entry === 'none') return 'dead';
   if (entry === 'hidden' || start === '') return 'unknown';

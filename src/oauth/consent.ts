@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import { excerpt, registerSecret } from '../lib/redact.ts';
-import type { Granted } from './granted.ts';
-import type { Vendor } from './vendor.ts';
+import type { TokenClient } from './token-client.ts';
+import type { TokenResponse } from './token-response.ts';
 
 /**
  * One attempt to have a person consent: an address to open, and the check of what comes back. State ties the answer to
@@ -57,7 +57,7 @@ export class Consent {
   }
 
   /** The tokens for what came back. Throws `LOGIN_STATE`, `LOGIN_DENIED`, and what a token request throws. */
-  async redeem(address: URL, vendor: Vendor): Promise<Granted> {
+  async redeem(address: URL, vendor: TokenClient): Promise<TokenResponse> {
     const { validateAuthResponse } = await import('oauth4webapi');
     hideCode(address);
     if (!this.knows(address)) throw strange();

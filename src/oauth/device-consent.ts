@@ -2,9 +2,9 @@ import { exponentialMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Problem } from '../lib/problem.ts';
 import type { DeviceCode } from './device-code.ts';
-import type { Granted } from './granted.ts';
-import { Refusal } from './refusal.ts';
-import type { Vendor } from './vendor.ts';
+import { TokenRefusal } from './refusal.ts';
+import type { TokenClient } from './token-client.ts';
+import type { TokenResponse } from './token-response.ts';
 
 /** RFC 8628 section 3.5: so much longer between two questions when the vendor finds us too quick. */
 const slowerMs = 5000;
@@ -16,11 +16,11 @@ const maxPauseMs = 60_000;
  */
 export class DeviceConsent {
   readonly code: DeviceCode;
-  readonly #vendor: Vendor;
+  readonly #vendor: TokenClient;
   readonly #clock: Clock;
   readonly #deadline: number;
 
-  private constructor(given: { code: DeviceCode; vendor: Vendor; clock: Clock; askedAt: number }) {
+  private constructor(given: { code: DeviceCode; vendor: TokenClient; clock: Clock; askedAt: number }) {
     this.code = given.code;
     this.#vendor = given.vendor;
     this.#clock = given.clock;
@@ -28,7 +28,7 @@ export class DeviceConsent {
   }
 
   /** Throws as a token request does. */
-  static async begin(vendor: Vendor, clock: Clock): Promise<DeviceConsent> {
+  static async begin(vendor: TokenClient, clock: Clock): Promise<DeviceConsent> {
     const askedAt = clock.monotonic();
     return new DeviceConsent({ code: await vendor.askCode(), vendor, clock, askedAt });
   }
@@ -37,7 +37,7 @@ export class DeviceConsent {
    * The tokens, once the person has agreed. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a Refusal where the vendor says
    * anything else, and the signal's reason. A vendor that cannot be reached for a moment is asked again, more slowly.
    */
-  async wait(signal: AbortSignal): Promise<Granted> {
+  async wait(signal: AbortSignal): Promise<TokenResponse> {
     let pauseMs = this.code.intervalMs;
     for (;;) {
       if (this.#clock.monotonic() + pauseMs > this.#deadline) throw expired();
@@ -56,7 +56,7 @@ function nextPause(thrown: unknown, pauseMs: number): number {
   if (thrown instanceof Problem && thrown.family === 'try_later') {
     return Math.max(exponentialMs(1, { firstMs: pauseMs, maxMs: maxPauseMs }), thrown.retryAfterMs ?? 0);
   }
-  if (!(thrown instanceof Refusal)) throw thrown;
+  if (!(thrown instanceof TokenRefusal)) throw thrown;
   if (thrown.error === 'authorization_pending') return pauseMs;
   if (thrown.error === 'slow_down') return pauseMs + slowerMs;
   if (thrown.error === 'expired_token') throw expired();
@@ -72,7 +72,7 @@ function expired(): Problem {
   });
 }
 
-function denied({ message }: Refusal): Problem {
+function denied({ message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',

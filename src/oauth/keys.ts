@@ -8,15 +8,15 @@ import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
 /** A key for AES-256-GCM, with a name by which what it closed can be told. */
-export interface Key {
+export interface EncryptionKey {
   readonly id: string;
   readonly bytes: Buffer;
 }
 
-const shortestKey = 32;
+const minKeyCharacters = 32;
 
 /** The keys that close and open what is kept: those that were given, and the key file of the state folder. */
-export class Keys {
+export class EncryptionKeys {
   readonly #given: SealKeys;
   /** Where the key file stands, or would stand. */
   readonly file: string;
@@ -27,14 +27,14 @@ export class Keys {
   }
 
   /** What new things are closed with. Makes the key file when there is none and no key was given. */
-  current(): Key {
+  current(): EncryptionKey {
     const { current } = this.#given;
     if (current !== undefined) return keyOf(current);
     return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
   }
 
   /** The key of that id, former ones and the key file included; undefined when it is none of them. */
-  find(id: string): Key | undefined {
+  find(id: string): EncryptionKey | undefined {
     const { current, former } = this.#given;
     const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
     return texts.map(keyOf).find((key) => key.id === id);
@@ -42,8 +42,8 @@ export class Keys {
 }
 
 /** Any long text makes a key; two different ones never the same. */
-function keyOf(text: string): Key {
-  if (text.length < shortestKey) throw tooShort(text.length);
+function keyOf(text: string): EncryptionKey {
+  if (text.length < minKeyCharacters) throw tooShort(text.length);
   const bytes = Buffer.from(hkdfSync('sha256', text, 'sluice', 'logins at rest', 32));
   return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) };
 }
@@ -93,7 +93,7 @@ function tooShort(length: number): Problem {
     family: 'config',
     message: 'The key that logins are encrypted with is too short',
     seen: `${length} characters`,
-    allowed: `at least ${shortestKey}`,
+    allowed: `at least ${minKeyCharacters}`,
     next: 'Make one with "openssl rand -base64 32" and put it into SLUICE_KEY',
   });
 }

@@ -2,7 +2,7 @@ import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
-import type { Refusal } from './refusal.ts';
+import type { TokenRefusal } from './refusal.ts';
 
 /** The command that mends it; whoever knows the source puts its name in. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
@@ -33,7 +33,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
 }
 
 /** The grant is over. Where a renewal before this one never got its answer, that is the likely reason. */
-export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | undefined): Problem {
+export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow | undefined): Problem {
   const alone = login.grant !== 'authorization_code';
   const lost = row !== undefined && row.asked_at !== null && login.description.refresh === 'rotating';
   return new Problem({
@@ -52,7 +52,7 @@ export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | un
 }
 
 /** The app is refused, not the person: the grant is kept, and good again once the config is. */
-export function clientRefused({ name }: Login, refusal: Refusal): Problem {
+export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',
     family: 'login',
@@ -64,7 +64,7 @@ export function clientRefused({ name }: Login, refusal: Refusal): Problem {
 }
 
 /** A "no" of an unknown kind never costs a login. */
-export function oddRefusal({ name }: Login, refusal: Refusal): Problem {
+export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',
     family: 'job',
@@ -75,6 +75,6 @@ export function oddRefusal({ name }: Login, refusal: Refusal): Problem {
 }
 
 /** The vendor's word for it, and its sentence where it has one. */
-function seenOf({ error, message }: Refusal): string {
+function seenOf({ error, message }: TokenRefusal): string {
   return message === error ? error : `${error}: ${message}`;
 }

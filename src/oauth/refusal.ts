@@ -3,22 +3,22 @@ import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
 /** What a refusal of a token request means for the grant: it has ended, we asked wrongly, or nothing is known. */
-export type Meaning = 'ended' | 'client' | 'unknown';
+export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalInit {
   readonly error: string;
   readonly said: string;
   readonly status: number;
-  readonly meaning: Meaning;
+  readonly meaning: RefusalReason;
   readonly isOfLogin?: boolean;
   readonly clockAhead?: number;
 }
 
 /** A vendor's answer that is no token and not a fault of the moment. */
-export class Refusal extends Error {
+export class TokenRefusal extends Error {
   readonly error: string;
   readonly status: number;
-  readonly meaning: Meaning;
+  readonly meaning: RefusalReason;
   /** The secret or the grant itself was refused, and not the scope, the kind of grant or the request. */
   readonly isOfLogin: boolean;
   /** How far the vendor's clock is ahead of ours, in milliseconds, where its answer had a date. */
@@ -51,17 +51,17 @@ const client = [
 export function readRefusal(
   answer: Readonly<Record<string, unknown>>,
   given: { status: number; description: OAuthDescription; clockAhead?: number },
-): Refusal {
+): TokenRefusal {
   const { error } = answer;
   const inner = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : answer;
   const code = firstText(error, inner.code, inner.type, answer.status, answer.error_code) ?? `status ${given.status}`;
   const said = firstText(answer.error_description, inner.message, answer.error_message, answer.message) ?? code;
   const { ended_codes: own = [] } = given.description;
   const isOfLogin = code === 'invalid_client' || code === 'invalid_grant' || own.includes(code);
-  return new Refusal({ ...given, error: code, said, meaning: meaningOf(code, own), isOfLogin });
+  return new TokenRefusal({ ...given, error: code, said, meaning: meaningOf(code, own), isOfLogin });
 }
 
-function meaningOf(code: string, own: readonly string[]): Meaning {
+function meaningOf(code: string, own: readonly string[]): RefusalReason {
   if (ended.includes(code) || own.includes(code)) return 'ended';
   return client.includes(code) ? 'client' : 'unknown';
 }

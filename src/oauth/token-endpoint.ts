@@ -1,7 +1,7 @@
 import { type HttpAgent, type HttpAnswer, sendRequest } from '../lib/http.ts';
 import { passingAnswer } from '../lib/passing-answer.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
-import { Refusal, readRefusal, unreachable } from './refusal.ts';
+import { readRefusal, TokenRefusal, unreachable } from './refusal.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * What a good answer has in it: a token, a code for a person (RFC 8628 section 3.2), or nothing that matters (RFC 7009
  * section 2.2).
  */
-export type Wanted = 'token' | 'code' | 'nothing';
+export type ExpectedAnswer = 'token' | 'code' | 'nothing';
 
 const fieldOf = { token: 'access_token', code: 'device_code' } as const;
 
@@ -23,14 +23,14 @@ interface Given {
   readonly agent: HttpAgent;
   readonly description: OAuthDescription;
   readonly now: () => number;
-  readonly wanted: Wanted;
+  readonly wanted: ExpectedAnswer;
 }
 
 const timeoutMs = 30_000;
 const answerLimitBytes = 1024 * 1024;
 
 /**
- * Sends a token request in the vendor's own style and reads the answer, whatever its form. Throws a {@link Refusal}
+ * Sends a token request in the vendor's own style and reads the answer, whatever its form. Throws a {@link TokenRefusal}
  * where the vendor says no, a Problem of family `try_later` where it is not to be reached or not itself.
  */
 export async function callTokenEndpoint(address: string, form: FormRequest, given: Given): Promise<Fields> {
@@ -101,7 +101,12 @@ function fieldsOf(text: string): Fields | undefined {
 function odd(host: string, { status, headers, text }: HttpAnswer): Error {
   const type = headers['content-type'] ?? 'no content type';
   if (status >= 400)
-    return new Refusal({ error: `status ${status}`, said: `${type}, no reason given`, status, meaning: 'unknown' });
+    return new TokenRefusal({
+      error: `status ${status}`,
+      said: `${type}, no reason given`,
+      status,
+      meaning: 'unknown',
+    });
   const seen = `status ${status}, ${type}, ${text.length} characters without a token`;
   return unreachable(host, { message: `${host} answered with something that is no token`, seen });
 }

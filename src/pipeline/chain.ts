@@ -1,12 +1,12 @@
 import type { TransformStep } from '../config/config.ts';
-import { Problem, type Where } from '../lib/problem.ts';
+import { Problem, type ProblemLocation } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { Prepared } from '../transforms/transform.ts';
 
 interface Step {
   readonly prepared: Prepared;
-  readonly where: Where;
+  readonly where: ProblemLocation;
 }
 
 /** A job's transforms in their order, made ready for one run. */
@@ -64,7 +64,7 @@ export class Chain {
   }
 }
 
-function placed<T>(where: Where, work: () => T): T {
+function placed<T>(where: ProblemLocation, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
@@ -72,7 +72,7 @@ function placed<T>(where: Where, work: () => T): T {
   }
 }
 
-function* placedEach(where: Where, batches: Iterable<Batch>): Iterable<Batch> {
+function* placedEach(where: ProblemLocation, batches: Iterable<Batch>): Iterable<Batch> {
   const iterator = batches[Symbol.iterator]();
   for (;;) {
     const step = placed(where, () => iterator.next());

@@ -1,9 +1,9 @@
 import type { Extract } from '../config/config.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
-import type { Room } from '../lib/room.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -37,7 +37,7 @@ export interface PipelineOptions {
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
   readonly logicalAt?: number;
   /** What may be written into the folder; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
   /** False: the payload need not outlive the power. */
   readonly durable?: boolean;
   /** Sees every batch as it is encoded. */

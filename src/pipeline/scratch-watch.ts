@@ -1,19 +1,19 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Room } from '../lib/room.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 
 /** A connector writes into its folder by itself, at the speed of its network: this often somebody looks how much it is. */
 const lookEveryMs = 200;
 
 /** Asks for the room that a connector's own files take, while it writes them. */
 export class ScratchWatch {
-  readonly #given: { readonly scratch: string; readonly room: Room; readonly full: (why: unknown) => void };
+  readonly #given: { readonly scratch: string; readonly room: DiskSpace; readonly full: (why: unknown) => void };
   readonly #timer: NodeJS.Timeout;
   #seen = 0;
   #refusal: unknown;
 
   /** `full`: there is no more room, and why; told once. */
-  constructor(given: { scratch: string; room: Room; full: (why: unknown) => void }) {
+  constructor(given: { scratch: string; room: DiskSpace; full: (why: unknown) => void }) {
     this.#given = given;
     this.#timer = setInterval(() => this.#look(), lookEveryMs);
     this.#timer.unref();

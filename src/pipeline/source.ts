@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Extract } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { countOf } from '../lib/count-text.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
-import type { Room } from '../lib/room.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
@@ -41,7 +41,7 @@ export interface SourceReaderOptions {
   /** Read this, and not what is new. */
   readonly range?: Range;
   /** What may be written into the folder of this run; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
 }
 
 /** What a connector logs in with. */

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { Room } from '../lib/room.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
@@ -26,7 +26,7 @@ export interface SealedFile {
 /** How a payload is written. */
 export interface SpoolOptions {
   /** What may be written into the folder; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
   /** False: it need not outlive the power. */
   readonly durable?: boolean;
 }

@@ -6,9 +6,9 @@ import type { Encoder } from '../formats/format.ts';
 import { Output } from '../formats/output.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { toProblem } from '../lib/problem.ts';
-import type { Room } from '../lib/room.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -43,7 +43,7 @@ export interface StreamRowsOptions {
   readonly login?: TokenSource;
   readonly sink: Sink;
   /** What may be written beside it; absent: anything. */
-  readonly room?: Room;
+  readonly room?: DiskSpace;
   /** Where the last run had got to. */
   readonly watermark?: string;
   /** For a job that keeps its rows. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Fate, fateOf, type Identity, ourselves } from '../lib/process-identity.ts';
+import { type Identity, ourselves, type ProcessState, processStateOf } from '../lib/process-identity.ts';
 
 /**
  * Leftovers of a dead process are told from the work of a living one by their names, which begin with who made them:
@@ -22,11 +22,11 @@ export function tempFilePrefix({ host, boot, space, pid, start }: Identity = thi
 }
 
 /** What became of the maker of a file of this name; undefined when it is not a temporary name of ours. */
-export function ownerState(name: string): Fate | undefined {
+export function ownerState(name: string): ProcessState | undefined {
   const match = pattern.exec(name);
   if (match === null) return undefined;
   // Names made by earlier versions do not tell the host.
   const [, host = thisProcess.host, boot, space, pid, start] = match;
   const maker = { host, boot: boot!, space: space!, pid: Number(pid), start: start === '0' ? '' : start! };
-  return fateOf(maker, thisProcess);
+  return processStateOf(maker, thisProcess);
 }

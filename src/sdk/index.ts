@@ -3,7 +3,7 @@ import '../lib/temporal.ts';
 
 export { exponentialMs } from '../lib/backoff.ts';
 export { passingAnswer } from '../lib/passing-answer.ts';
-export type { ProblemInit } from '../lib/problem.ts';
+export type { ProblemOptions } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { cutText, excerpt, excerptAt, redact, registerSecret, secretName } from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';

@@ -1,5 +1,5 @@
-import { atomically, type Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 import type { AccountRow } from './tables.ts';
 
 /** After being slowed down, one request a second more is tried again after each time of this length without a refusal. */
@@ -9,18 +9,18 @@ const togetherMs = 2_000;
 
 /** What holds for a whole account: a pause that the service asked for, and how fast it takes requests of late. */
 export class Accounts {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** Nothing is sent to the account for this long. A longer pause that is already set stays. */
   async hold(account: string, milliseconds: number): Promise<void> {
-    const now = Math.round(this.#ground.clock.now());
+    const now = Math.round(this.#context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
     const held = { held_at: now, held_until: until };
-    await this.#ground.db
+    await this.#context.db
       .insertInto('accounts')
       .values({ account, ...held, slowed_to: null, slowed_at: null })
       .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
@@ -32,7 +32,7 @@ export class Accounts {
    * half as many are sent, and slowly more again. Returns how many; undefined when this was taken account of already.
    */
   slow(account: string, most: number): Promise<number | undefined> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await rowOf(inside, account);
       const last = row?.slowed_at ?? Number.NEGATIVE_INFINITY;
@@ -59,18 +59,18 @@ export class Accounts {
 
   /** Both at once. */
   async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
-    const now = this.#ground.clock.now();
-    const row = await rowOf(this.#ground, account);
+    const now = this.#context.clock.now();
+    const row = await rowOf(this.#context, account);
     const isHeld = row !== undefined && row.held_at <= now && now < row.held_until;
     return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.held_until : undefined };
   }
 }
 
-async function rowOf({ db }: Ground, account: string): Promise<AccountRow | undefined> {
+async function rowOf({ db }: StoreContext, account: string): Promise<AccountRow | undefined> {
   return (await byName(db, { account }))[0];
 }
 
-const byName = prepared((db, value: Value<{ account: string }>) =>
+const byName = prepared((db, value: BoundValue<{ account: string }>) =>
   db.selectFrom('accounts').selectAll().where('account', '=', value('account')),
 );
 

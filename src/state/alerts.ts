@@ -1,9 +1,9 @@
-import { atomically, type Ground } from './part.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
 
 /** A message as it is owed to one channel. */
-export interface Telling {
+export interface NewAlertMessage {
   readonly id: string;
   readonly channel: string;
   readonly title: string;
@@ -17,7 +17,7 @@ export interface AlertChanges {
   readonly drop: readonly Pick<AlertRow, 'subject' | 'occasion'>[];
   readonly groups: readonly AlertGroupRow[];
   readonly dropGroups: readonly string[];
-  readonly tell: readonly Telling[];
+  readonly tell: readonly NewAlertMessage[];
 }
 
 /** How a channel has been doing. */
@@ -31,31 +31,31 @@ export interface ChannelRecord {
 }
 
 /** A channel that has been broken for long is not worth more than this; the oldest message gives way. */
-const mostWaiting = 200;
+const maxWaiting = 200;
 /** Settled messages that stay, for whoever wants to see what was told. */
 const keptMessages = 500;
 /** One statement takes a bounded number of values. */
 const rowsAtOnce = 1_000;
 
 /** What is wrong, what of it was told, and the messages that are owed to channels. */
-export class Alerts {
-  readonly #ground: Ground;
+export class AlertRecords {
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async all(): Promise<AlertRow[]> {
-    return this.#ground.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
+    return this.#context.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
   }
 
   async groups(): Promise<AlertGroupRow[]> {
-    return this.#ground.db.selectFrom('alert_groups').selectAll().execute();
+    return this.#context.db.selectFrom('alert_groups').selectAll().execute();
   }
 
   /** Writes down what changed and what is to be told of it, all or nothing. */
   change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
-    return atomically(this.#ground, async ({ db, ...rest }) => {
+    return inTransaction(this.#context, async ({ db, ...rest }) => {
       for (const row of put) {
         const { subject: _, occasion: __, ...changes } = row;
         await db
@@ -75,13 +75,13 @@ export class Alerts {
           .execute();
       }
       for (const key of dropGroups) await db.deleteFrom('alert_groups').where('group_key', '=', key).execute();
-      for (const telling of tell) await new Alerts({ db, ...rest }).tell(telling);
+      for (const telling of tell) await new AlertRecords({ db, ...rest }).tell(telling);
     });
   }
 
   /** Owes a message to a channel, to be sent at once. */
-  tell(telling: Telling): Promise<void> {
-    return atomically(this.#ground, async (inside) => {
+  tell(telling: NewAlertMessage): Promise<void> {
+    return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
       await inside.db
         .insertInto('alert_messages')
@@ -102,7 +102,7 @@ export class Alerts {
 
   /** What is owed to channels, oldest first. */
   async waiting(): Promise<AlertMessageRow[]> {
-    return this.#ground.db
+    return this.#context.db
       .selectFrom('alert_messages')
       .selectAll()
       .where('state', '=', 'waiting')
@@ -120,7 +120,7 @@ export class Alerts {
 
   /** The attempt failed; the next is not before `nextAt` (epoch ms). */
   async postpone(sequence: number, { problem, nextAt }: { problem: string; nextAt: number }): Promise<void> {
-    await this.#ground.db
+    await this.#context.db
       .updateTable('alert_messages')
       .set((column) => ({ attempts: column('attempts', '+', 1), problem, next_at: Math.round(nextAt) }))
       .where('sequence', '=', sequence)
@@ -130,9 +130,9 @@ export class Alerts {
 
   /** The channel takes messages again: what waits for it is due now. Returns how many. */
   async hurry(channel: string): Promise<number> {
-    const { numUpdatedRows } = await this.#ground.db
+    const { numUpdatedRows } = await this.#context.db
       .updateTable('alert_messages')
-      .set({ next_at: Math.round(this.#ground.clock.now()) })
+      .set({ next_at: Math.round(this.#context.clock.now()) })
       .where('channel', '=', channel)
       .where('state', '=', 'waiting')
       .executeTakeFirst();
@@ -141,12 +141,12 @@ export class Alerts {
 
   /** Newest first. */
   async messages(limit: number): Promise<AlertMessageRow[]> {
-    return this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
+    return this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
   /** A sign of life went to a channel, or did not get there. */
   beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const settings = new Settings(inside);
       const last = problem === undefined ? { sent_at: Math.round(inside.clock.now()) } : await beatOf(inside, channel);
       await settings.set(`${beatName}${channel}`, JSON.stringify({ ...last, problem }));
@@ -155,12 +155,12 @@ export class Alerts {
 
   /** How each channel that was ever used has been doing, as far as messages and signs of life are kept. */
   async channels(): Promise<ChannelRecord[]> {
-    return [...(await this.#spoken()), ...(await beats(this.#ground))];
+    return [...(await this.#spoken()), ...(await beats(this.#context))];
   }
 
   /** The channels that messages went to. */
   async #spoken(): Promise<ChannelRecord[]> {
-    const rows = await this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
+    const rows = await this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
     return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {
       const waiting = own.filter(({ state }) => state === 'waiting');
       const sent = own.findLast(({ state }) => state === 'sent')?.settled_at;
@@ -177,7 +177,7 @@ export class Alerts {
 
   /** When each job was first watched, epoch milliseconds. */
   async watched(): Promise<Map<string, number>> {
-    const rows = await this.#ground.db.selectFrom('alert_watches').selectAll().execute();
+    const rows = await this.#context.db.selectFrom('alert_watches').selectAll().execute();
     return new Map(rows.map(({ job, since }) => [job, since]));
   }
 
@@ -186,8 +186,8 @@ export class Alerts {
     const known = await this.watched();
     const fresh = jobs.filter((job) => !known.has(job));
     if (fresh.length === 0) return known;
-    const since = Math.round(this.#ground.clock.now());
-    await atomically(this.#ground, async ({ db }) => {
+    const since = Math.round(this.#context.clock.now());
+    await inTransaction(this.#context, async ({ db }) => {
       for (let at = 0; at < fresh.length; at += rowsAtOnce) {
         const values = fresh.slice(at, at + rowsAtOnce).map((job) => ({ job, since }));
         await db
@@ -202,12 +202,12 @@ export class Alerts {
   }
 
   async #settle(sequence: number, end: Pick<AlertMessageRow, 'state' | 'problem'>): Promise<void> {
-    await this.#ground.db
+    await this.#context.db
       .updateTable('alert_messages')
       .set((column) => ({
         ...end,
         attempts: column('attempts', '+', 1),
-        settled_at: Math.round(this.#ground.clock.now()),
+        settled_at: Math.round(this.#context.clock.now()),
       }))
       .where('sequence', '=', sequence)
       .where('state', '=', 'waiting')
@@ -218,12 +218,12 @@ export class Alerts {
 const beatName = 'heartbeat.';
 type Beat = Pick<ChannelRecord, 'sent_at' | 'problem'>;
 
-async function beatOf(ground: Ground, channel: string): Promise<Beat> {
-  const kept = await new Settings(ground).find(`${beatName}${channel}`);
+async function beatOf(context: StoreContext, channel: string): Promise<Beat> {
+  const kept = await new Settings(context).find(`${beatName}${channel}`);
   return kept === undefined ? {} : (JSON.parse(kept) as Beat);
 }
 
-async function beats({ db }: Ground): Promise<ChannelRecord[]> {
+async function beats({ db }: StoreContext): Promise<ChannelRecord[]> {
   const rows = await db.selectFrom('settings').selectAll().where('name', 'like', `${beatName}%`).execute();
   return rows.map(({ name, value }) => ({
     channel: name.slice(beatName.length),
@@ -239,14 +239,14 @@ function lastProblem(rows: readonly AlertMessageRow[]): string | undefined {
   return last?.state === 'given_up' ? (last.problem ?? undefined) : undefined;
 }
 
-async function makeRoom({ db, clock }: Ground, channel: string): Promise<void> {
+async function makeRoom({ db, clock }: StoreContext, channel: string): Promise<void> {
   const newest = await db
     .selectFrom('alert_messages')
     .select('sequence')
     .where('state', '=', 'waiting')
     .where('channel', '=', channel)
     .orderBy('sequence', 'desc')
-    .offset(mostWaiting)
+    .offset(maxWaiting)
     .limit(1)
     .executeTakeFirst();
   if (newest === undefined) return;
@@ -255,7 +255,7 @@ async function makeRoom({ db, clock }: Ground, channel: string): Promise<void> {
     .set({
       state: 'given_up',
       settled_at: Math.round(clock.now()),
-      problem: `more than ${mostWaiting} messages waited`,
+      problem: `more than ${maxWaiting} messages waited`,
     })
     .where('state', '=', 'waiting')
     .where('channel', '=', channel)
@@ -263,7 +263,7 @@ async function makeRoom({ db, clock }: Ground, channel: string): Promise<void> {
     .execute();
 }
 
-async function prune({ db }: Ground): Promise<void> {
+async function prune({ db }: StoreContext): Promise<void> {
   const oldest = await db
     .selectFrom('alert_messages')
     .select('sequence')

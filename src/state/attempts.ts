@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 import type { OutboxRow, Tables } from './tables.ts';
 
 type Column = ExpressionBuilder<Tables, 'outbox'>;
@@ -30,7 +30,7 @@ export function begun(column: Column, now: number) {
 }
 
 /** One at a time is sent to an instance: what is about to be has seen the end of all that was under way before. */
-export async function giveUpOthers({ db }: Ground, row: OutboxRow, now: number): Promise<void> {
+export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: number): Promise<void> {
   await db
     .updateTable('outbox')
     .set({ unanswered_at: givenUpAt(now) })

@@ -1,16 +1,16 @@
 import { redact } from '../lib/redact.ts';
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 import type { AuditAction, AuditRow } from './tables.ts';
 
 /** Who decides, and in which words. */
-export interface By {
+export interface DecidedBy {
   readonly who: string;
   /** Empty where nothing was said. */
   readonly why: string;
 }
 
-interface Decision {
-  readonly by: By;
+interface AuditEntry {
+  readonly by: DecidedBy;
   readonly action: AuditAction;
   readonly job: string;
   readonly run?: string;
@@ -21,16 +21,16 @@ interface Decision {
 
 /** What people decided, for ever: who, when, why. Written in the transaction of the decision itself. */
 export class Audit {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
-  async write({ by, former = null, latter = null, ...decision }: Decision): Promise<void> {
-    const at = Math.round(this.#ground.clock.now());
+  async write({ by, former = null, latter = null, ...decision }: AuditEntry): Promise<void> {
+    const at = Math.round(this.#context.clock.now());
     const said = { at, who: by.who, why: redact(by.why) };
-    await this.#ground.db
+    await this.#context.db
       .insertInto('audit')
       .values({ run: null, ...said, ...decision, former: former && redact(former), latter: latter && redact(latter) })
       .execute();
@@ -38,7 +38,7 @@ export class Audit {
 
   /** Newest first; of one job, or of all. */
   async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
-    let query = this.#ground.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
+    let query = this.#context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
     if (job !== undefined) query = query.where('job', '=', job);
     return query.execute();
   }

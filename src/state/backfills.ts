@@ -1,5 +1,5 @@
 import type { StagedRanges } from '../kept-rows/manifest.ts';
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 
 /** A past range that is being read again, chunk by chunk. */
 export interface Backfill {
@@ -20,14 +20,14 @@ export interface Backfill {
 
 /** Ranges that are being read again: how far each is, so that a kill costs one chunk at most. One a job. */
 export class Backfills {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async find(job: string): Promise<Backfill | undefined> {
-    const row = await this.#ground.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
+    const row = await this.#context.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
     if (row === undefined) return undefined;
     const { begun_at: begunAt, staged, ...rest } = row;
     return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as StagedRanges }) };
@@ -37,7 +37,7 @@ export class Backfills {
   async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
     const files = staged === undefined ? null : JSON.stringify(staged);
     const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };
-    await this.#ground.db
+    await this.#context.db
       .insertInto('backfills')
       .values(values)
       .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
@@ -46,6 +46,6 @@ export class Backfills {
 
   /** It has become part of the job's rows, or nobody wants it any more. */
   async end(job: string): Promise<void> {
-    await this.#ground.db.deleteFrom('backfills').where('job', '=', job).execute();
+    await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 }

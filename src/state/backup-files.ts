@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** Written last: a folder without it holds no backup, whatever else is in it. */
-export interface Manifest {
+export interface BackupManifest {
   readonly format: 1;
   /** ISO 8601. */
   readonly made_at: string;
@@ -40,7 +40,7 @@ export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha25
 }
 
 /** Reads what a backup says of itself and holds its files to it. Throws `BACKUP_BROKEN`. */
-export async function verifyBackup(folder: string): Promise<Manifest> {
+export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
   for (const { file, bytes, sha256 } of manifest.files) {
     const seen = await measure(join(folder, file)).catch((error: Error) => broken(folder, error.message, error));
@@ -49,12 +49,12 @@ export async function verifyBackup(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-async function readManifest(folder: string): Promise<Manifest> {
+async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: Error) =>
     broken(folder, `there is no ${manifestName} in it: ${error.message}`, error),
   );
   try {
-    const manifest = JSON.parse(text) as Manifest;
+    const manifest = JSON.parse(text) as BackupManifest;
     const isWhole = manifest.format === 1 && manifest.files.some(({ file }) => file === databaseName);
     return isWhole ? manifest : broken(folder, `${manifestName} is of another kind`);
   } catch (error) {

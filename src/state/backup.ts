@@ -6,18 +6,18 @@ import { createPrivateFile, openNoLink } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { SqliteDatabase } from '../lib/sqlite.ts';
 import { syncPath, syncTree } from '../lib/sync-path.ts';
-import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
+import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
 import { hasDatabase } from './has-database.ts';
 import { refuseLinksIn } from './links.ts';
-import { placedPath } from './placed-paths.ts';
 import { emptied, stateProblem } from './state-problem.ts';
+import { absolutePath } from './stored-paths.ts';
 
 const stagePrefix = '.backup-';
 /** A stage that is older was left by a backup that was killed. */
 const staleMs = 24 * 60 * 60 * 1000;
 const busyTimeoutMs = 15_000;
 
-export interface BackedUp {
+export interface BackupResult {
   readonly folder: string;
   readonly payloads: number;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface BackedUp {
  * alone they are deleted; only these links and the copy of the database hold up who writes. Opens the database as it
  * is: one of an older Sluice is not migrated. `into` has to be missing or empty.
  */
-export async function backUp(state: string, into: string, now: number): Promise<BackedUp> {
+export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
   const folder = resolve(into);
   if (!hasDatabase(state)) throw nothingThere(state);
   if ((await namesIn(folder)).length > 0) throw notEmpty(folder);
@@ -79,7 +79,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
 /** Payloads that are still there, relative to the state folder. */
 function payloadsIn(database: SqliteDatabase, state: string): string[] {
   const wanted = database.prepare("select path from outbox where state <> 'superseded'").all<{ path: string }>();
-  const files = [...new Set(wanted.map(({ path }) => placedPath(state, path)))].filter((path) => existsSync(path));
+  const files = [...new Set(wanted.map(({ path }) => absolutePath(state, path)))].filter((path) => existsSync(path));
   return files.map((path) => relative(state, path)).filter((name) => name.startsWith('payloads'));
 }
 
@@ -140,12 +140,12 @@ async function seal(
   }
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...copied];
-  const files: Manifest['files'][number][] = [];
+  const files: BackupManifest['files'][number][] = [];
   // One at a time: thousands of open files are more than a process may have.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
   // The manifest says that the backup is whole, so it comes after all else is safe.
   await syncTree(folder);
-  const manifest: Manifest = { format: 1, made_at: new Date(now).toISOString(), files };
+  const manifest: BackupManifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     flag: 'wx',
     mode: 0o600,

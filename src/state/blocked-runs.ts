@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { Parts, Store } from './store.ts';
+import type { Repositories, Store } from './store.ts';
 
 /** Who holds a job that blocked the process twice. */
 export const blockedHolder = 'sluice';
@@ -46,7 +46,7 @@ export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
   return new Set(settings.map(({ name }) => name.slice(settingOf('').length)));
 }
 
-async function settle(parts: Parts, name: string, record: BlockedRecord): Promise<void> {
+async function settle(parts: Repositories, name: string, record: BlockedRecord): Promise<void> {
   const known = new Map((await parts.settings.below(settingOf(''))).map((one) => [one.name, one.value]));
   // Written down already, and the process died before the file was removed.
   if ([...known.values()].includes(name)) return;
@@ -77,7 +77,7 @@ function at({ stack }: BlockedRecord): string {
 }
 
 /** A run of the job has read its source without blocking the process. */
-export async function clearSuspect({ settings }: Pick<Parts, 'settings'>, job: string): Promise<void> {
+export async function clearSuspect({ settings }: Pick<Repositories, 'settings'>, job: string): Promise<void> {
   await settings.forget(settingOf(job));
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
-import { PlacedPaths } from './placed-paths.ts';
 import { sqliteDialect } from './sqlite.ts';
+import { StoredPathPlugin } from './stored-paths.ts';
 import type { Tables } from './tables.ts';
 import { WriteHealth } from './write-health.ts';
 
@@ -43,5 +43,5 @@ export function useDatabase(
 function connect(file: string, options: { readonly durable?: boolean; readonly mustExist?: boolean }): Shared {
   const health = new WriteHealth();
   const dialect = sqliteDialect(file, { ...options, health });
-  return { db: new Kysely<Tables>({ dialect, plugins: [new PlacedPaths(dirname(file))] }), health, users: 0 };
+  return { db: new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] }), health, users: 0 };
 }

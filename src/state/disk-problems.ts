@@ -1,10 +1,10 @@
 import { bytesText } from '../lib/bytes-text.ts';
 import { countOf } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Holding, HoldingKind } from './holdings.ts';
+import type { DiskUsage, DiskUsageKind } from './disk-usage.ts';
 
 /** What a kind of files is called, and what makes room where it takes too much. */
-const kinds: Readonly<Record<HoldingKind, { readonly name: string; readonly mend?: string }>> = {
+const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly mend?: string }>> = {
   owed: { name: 'owed', mend: 'send what is owed: sluice sync; "sluice status" says what it waits for' },
   quarantined: { name: 'held back by guards', mend: 'decide on what guards hold back: sluice quarantine' },
   dead: { name: 'dead', mend: 'mend what the service has against it, then: sluice dead send JOB' },
@@ -23,14 +23,14 @@ const kinds: Readonly<Record<HoldingKind, { readonly name: string; readonly mend
 };
 
 /** `owed 3.2 GB in 12 files, kept for a rollback 1.1 GB in 40 files`. */
-export function holdingsText(holdings: readonly Holding[]): string {
+export function diskUsageText(holdings: readonly DiskUsage[]): string {
   return holdings
     .map(({ kind, bytes, files }) => `${kinds[kind].name} ${bytesText(bytes)} in ${countOf(files, 'file')}`)
     .join(', ');
 }
 
 /** What a person can do to make room, the greatest gain first; undefined where nothing is to be gained. */
-export function roomAdvice(holdings: readonly Holding[]): string | undefined {
+export function roomAdvice(holdings: readonly DiskUsage[]): string | undefined {
   return holdings.map(({ kind }) => kinds[kind].mend).find((mend) => mend !== undefined);
 }
 
@@ -39,7 +39,7 @@ export function diskLimit(seen: {
   used: number;
   wanted: number;
   mostBytes: number;
-  holdings: readonly Holding[];
+  holdings: readonly DiskUsage[];
 }): Problem {
   const { folder, used, wanted, mostBytes, holdings } = seen;
   return new Problem({
@@ -47,7 +47,7 @@ export function diskLimit(seen: {
     family: 'try_later',
     message: `The state folder ${folder} has no room for more`,
     where: { stage: 'spool' },
-    seen: `${bytesText(used)}, and ${bytesText(wanted)} to come: ${holdingsText(holdings)}`,
+    seen: `${bytesText(used)}, and ${bytesText(wanted)} to come: ${diskUsageText(holdings)}`,
     allowed: `${bytesText(mostBytes)} (disk.limit_megabytes)`,
     next: adviceOr(holdings, 'raise disk.limit_megabytes and start anew'),
   });
@@ -57,7 +57,7 @@ export function diskFull(seen: {
   folder: string;
   free: number;
   keptFree: number;
-  holdings: readonly Holding[];
+  holdings: readonly DiskUsage[];
 }): Problem {
   const { folder, free, keptFree, holdings } = seen;
   return new Problem({
@@ -65,13 +65,13 @@ export function diskFull(seen: {
     family: 'try_later',
     message: `There is no room for the payload in ${folder}`,
     where: { stage: 'spool' },
-    seen: `${bytesText(free)} free on its disk; the folder holds: ${holdingsText(holdings)}`,
+    seen: `${bytesText(free)} free on its disk; the folder holds: ${diskUsageText(holdings)}`,
     allowed: `${bytesText(keptFree)} of the disk stay free for others (disk.free_megabytes)`,
     next: `Free some space there, or move the state folder to a larger disk; ${adviceOr(holdings, 'sluice doctor')}`,
   });
 }
 
-function adviceOr(holdings: readonly Holding[], other: string): string {
+function adviceOr(holdings: readonly DiskUsage[], other: string): string {
   const advice = roomAdvice(holdings);
   return advice === undefined ? other : `${advice}; or ${other}`;
 }

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
-import type { Room } from '../lib/room.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import { diskFull, diskLimit } from './disk-problems.ts';
-import { bytesIn, holdingsOf } from './holdings.ts';
+import { bytesIn, diskUsageOf } from './disk-usage.ts';
 import type { Forgotten } from './payload-files.ts';
 import type { Store } from './store.ts';
 
@@ -12,8 +12,8 @@ export interface DiskLimits {
   readonly freeBytes?: number;
 }
 
-export interface DiskGiven {
-  readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'sets'>;
+export interface DiskOptions {
+  readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'generations'>;
   readonly limits: DiskLimits;
   /** Kept payloads had to go, because there was no room for new ones. */
   readonly forgot: (what: Forgotten) => void;
@@ -34,13 +34,13 @@ const moreBytes = 16_000_000;
  * nothing else ever goes. Several processes may pass the limit together by what each of them has asked for, a
  * fourth of the room at most.
  */
-export class Disk implements Room {
-  readonly #given: DiskGiven;
+export class Disk implements DiskSpace {
+  readonly #given: DiskOptions;
   /** What may still be written before somebody looks. */
   #left = 0;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(given: DiskGiven) {
+  constructor(given: DiskOptions) {
     this.#given = given;
   }
 
@@ -60,8 +60,8 @@ export class Disk implements Room {
       return;
     }
     this.#left = 0;
-    let room = roomOf(this.#given);
-    if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = roomOf(this.#given);
+    let room = freeSpaceOf(this.#given);
+    if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = freeSpaceOf(this.#given);
     if (room.bytes < bytes) throw await this.#refusal(room, bytes);
     const granted = Math.min(room.bytes, Math.max(bytes, leastGrantBytes, room.bytes / grantedPart));
     this.#left = granted - bytes;
@@ -71,7 +71,7 @@ export class Disk implements Room {
     const { store, forgot } = this.#given;
     const forgotten = await store.payloads.forget(bytes);
     if (forgotten.payloads === 0) return false;
-    await store.sets.prune();
+    await store.generations.prune();
     forgot(forgotten);
     return true;
   }
@@ -79,7 +79,7 @@ export class Disk implements Room {
   async #refusal({ used, free, keptFree }: RoomOnDisk, wanted: number): Promise<Error> {
     const { store, limits } = this.#given;
     const { folder } = store;
-    const holdings = await holdingsOf(store);
+    const holdings = await diskUsageOf(store);
     return limits.mostBytes - used < free - keptFree
       ? diskLimit({ folder, used, wanted, holdings, mostBytes: limits.mostBytes })
       : diskFull({ folder, free, keptFree, holdings });
@@ -97,7 +97,7 @@ interface RoomOnDisk {
 }
 
 /** Looks at the disk of a folder, and at the folder where nobody has done so yet; `used`: the bytes that it holds. */
-export function roomOf(
+export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
   used = bytesIn(store.folder),
 ): RoomOnDisk {

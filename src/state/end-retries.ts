@@ -1,18 +1,18 @@
-import type { Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import type { StoreContext } from './context.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 
 /**
  * A run that is running ends: there is no further attempt of it. Where it is a good end, other runs of the job are not tried
  * again either; they stay failed. To be called in the transaction that ends the run, before it does.
  */
-export async function endRetriesOf(ground: Ground, run: string, isGood: boolean): Promise<void> {
-  const { db } = ground;
+export async function endRetriesOf(context: StoreContext, run: string, isGood: boolean): Promise<void> {
+  const { db } = context;
   const ended = isGood ? await deleteOfJob(db, { run }) : await deleteOwn(db, { run });
-  for (const { run: other } of ended) if (other !== run) await failWaiting(ground, other);
+  for (const { run: other } of ended) if (other !== run) await failWaiting(context, other);
 }
 
 /** A run that waits for its next attempt gets none: it has failed with the last one. */
-export async function failWaiting({ db, clock }: Ground, run: string): Promise<void> {
+export async function failWaiting({ db, clock }: StoreContext, run: string): Promise<void> {
   await fail(db, { run, ended_at: Math.round(clock.now()) });
 }
 
@@ -20,7 +20,7 @@ interface Run {
   readonly run: string;
 }
 
-const deleteOfJob = prepared((db, value: Value<Run>) =>
+const deleteOfJob = prepared((db, value: BoundValue<Run>) =>
   db
     .deleteFrom('retries')
     .where('job', 'in', ({ selectFrom }) =>
@@ -29,7 +29,7 @@ const deleteOfJob = prepared((db, value: Value<Run>) =>
     .returning('run'),
 );
 
-const deleteOwn = prepared((db, value: Value<Run>) =>
+const deleteOwn = prepared((db, value: BoundValue<Run>) =>
   db
     .deleteFrom('retries')
     .where('run', 'in', ({ selectFrom }) =>
@@ -38,7 +38,7 @@ const deleteOwn = prepared((db, value: Value<Run>) =>
     .returning('run'),
 );
 
-const fail = prepared((db, value: Value<Run & { ended_at: number }>) =>
+const fail = prepared((db, value: BoundValue<Run & { ended_at: number }>) =>
   db
     .updateTable('runs')
     .set({ state: 'failed', ended_at: value('ended_at') })

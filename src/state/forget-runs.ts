@@ -1,4 +1,4 @@
-import { atomically, type Ground } from './part.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 
 /** So many of its newest runs each job keeps, however many others have run since. */
@@ -9,8 +9,8 @@ const ofEachJob = 5;
  * many that run each minute keeps its own: its newest few runs, and those whose payloads can be put back or are
  * what guards compare with.
  */
-export async function forgetRuns(ground: Ground, keep: number): Promise<void> {
-  await atomically(ground, async ({ db, keep: kept }) => {
+export async function forgetRuns(context: StoreContext, keep: number): Promise<void> {
+  await inTransaction(context, async ({ db, keep: kept }) => {
     const oldest = await db
       .selectFrom('runs')
       .select('sequence')
@@ -48,7 +48,7 @@ export async function forgetRuns(ground: Ground, keep: number): Promise<void> {
 }
 
 /** `rank` 1 is the newest of its job. */
-const rankedRuns = (db: Ground['db']) =>
+const rankedRuns = (db: StoreContext['db']) =>
   db.selectFrom('runs').select(({ fn }) => [
     'id',
     fn

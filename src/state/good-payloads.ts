@@ -1,34 +1,34 @@
 import { existsSync } from 'node:fs';
-import { Audit, type By } from './audit.ts';
+import { Audit, type DecidedBy } from './audit.ts';
+import { restoreCheckpoint } from './checkpoint.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { Holds } from './holds.ts';
 import { keyOf, Outbox } from './outbox.ts';
-import { outstanding } from './outstanding.ts';
-import { atomically, type Ground } from './part.ts';
-import { goBack } from './place.ts';
-import { storedPath } from './placed-paths.ts';
+import { pendingPayloads } from './pending-payloads.ts';
 import type { Decided } from './quarantine.ts';
 import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
+import { storedPath } from './stored-paths.ts';
 import type { OutboxRow } from './tables.ts';
 
 /** A payload that its instance shows, showed, or is about to show. */
-export type Good = OutboxRow;
+export type GoodPayload = OutboxRow;
 
 /** The payloads that were found fit to be shown: what new ones are compared with, and what can be put back. */
 export class GoodPayloads {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** What the instance shows or is owed: the newest decision about it. */
-  async last(key: InstanceKey): Promise<Good | undefined> {
+  async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
   /** What can be put back: data older than what the instance shows, its file still there. The newest data first. */
-  async former(key: InstanceKey): Promise<Good[]> {
+  async former(key: InstanceKey): Promise<GoodPayload[]> {
     const present = await this.last(key);
     if (present === undefined) return [];
     const rows = await this.#of(key)
@@ -47,9 +47,9 @@ export class GoodPayloads {
    * for gives way; the job goes on from where it was then: from the rows that it
    * kept, or, if it keeps none, from the beginning. Take the job's lease first.
    */
-  putBack(former: Good, { job, by }: { job: string; by: By }): Promise<Decided> {
-    return atomically(this.#ground, async (inside) => {
-      const others = await outstanding(inside, keyOf(former));
+  putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
+    return inTransaction(this.#context, async (inside) => {
+      const others = await pendingPayloads(inside, keyOf(former));
       for (const other of others) await new Outbox(inside).supersede(other);
       const runs = new Runs(inside);
       const run = await runs.begin({ job, origin: 'person' });
@@ -70,7 +70,7 @@ export class GoodPayloads {
         .returningAll()
         .executeTakeFirstOrThrow();
       await runs.owed(run, { rows: row.row_count, bytes: row.bytes });
-      await goBack(inside, { job, former: former.run, run });
+      await restoreCheckpoint(inside, { job, former: former.run, run });
       await new Holds(inside).set(job, by);
       await new Audit(inside).write({ by, action: 'rollback', job, run: former.run });
       return { row, superseded: others };
@@ -78,7 +78,7 @@ export class GoodPayloads {
   }
 
   #of({ url, clientId = '', instance }: InstanceKey) {
-    return this.#ground.db
+    return this.#context.db
       .selectFrom('outbox')
       .selectAll()
       .where('url', '=', url)

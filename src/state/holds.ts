@@ -1,30 +1,30 @@
 import { redact } from '../lib/redact.ts';
-import { Audit, type By } from './audit.ts';
+import { Audit, type DecidedBy } from './audit.ts';
 import { clearSuspect } from './blocked-runs.ts';
-import { atomically, type Ground } from './part.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { Retries } from './retries.ts';
 import { Settings } from './settings.ts';
 import type { HoldRow } from './tables.ts';
 
 /** Jobs on hold, by a person or because they blocked the process: they are not run until a person resumes them. */
 export class Holds {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async find(job: string): Promise<HoldRow | undefined> {
-    return this.#ground.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.#context.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async all(): Promise<HoldRow[]> {
-    return this.#ground.db.selectFrom('holds').selectAll().execute();
+    return this.#context.db.selectFrom('holds').selectAll().execute();
   }
 
-  async set(job: string, { who, why }: By): Promise<void> {
-    const hold = { since: Math.round(this.#ground.clock.now()), who, why: redact(why) };
-    await atomically(this.#ground, async (inside) => {
+  async set(job: string, { who, why }: DecidedBy): Promise<void> {
+    const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
+    await inTransaction(this.#context, async (inside) => {
       // An attempt that is still to come would replace what was put back.
       await new Retries(inside).drop(job);
       await inside.db
@@ -36,8 +36,8 @@ export class Holds {
   }
 
   /** Lets the job go, with a record of who did. False when nobody held it. */
-  release(job: string, by: By): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+  release(job: string, by: DecidedBy): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
       const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();
       if (held === undefined) return false;
       await clearSuspect({ settings: new Settings(inside) }, job);

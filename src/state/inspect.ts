@@ -7,8 +7,8 @@ import { hasDatabase } from './has-database.ts';
 import { refuseLinksIn } from './links.ts';
 import { migrations } from './migrations/index.ts';
 import { newestHash } from './migrations/newest-hash.ts';
-import { placedPath } from './placed-paths.ts';
 import { stateProblem } from './state-problem.ts';
+import { absolutePath } from './stored-paths.ts';
 import type { OutboxState } from './tables.ts';
 
 /** What a look at a state's database found; nothing was written, migrated or mended. */
@@ -47,14 +47,14 @@ export function inspectState(folder: string): Inspection | undefined {
     const owed = database.prepare("select path, bytes from outbox where state = 'owed'");
     const lost = owed
       .all<{ path: string; bytes: number }>()
-      .filter(({ path, bytes }) => statSync(placedPath(folder, path), { throwIfNoEntry: false })?.size !== bytes);
+      .filter(({ path, bytes }) => statSync(absolutePath(folder, path), { throwIfNoEntry: false })?.size !== bytes);
     return {
       integrity,
-      missing: lost.map(({ path }) => placedPath(folder, path)),
+      missing: lost.map(({ path }) => absolutePath(folder, path)),
       payloads: database
         .prepare('select path, state from outbox')
         .all<Inspection['payloads'][number]>()
-        .map(({ path, state }) => ({ path: placedPath(folder, path), state })),
+        .map(({ path, state }) => ({ path: absolutePath(folder, path), state })),
       newest,
       schema,
       isOther,

@@ -1,7 +1,7 @@
 import { newId } from '../lib/ids.ts';
-import { Owners } from './owners.ts';
-import { atomically, type Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 
 /** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
 export interface Lease {
@@ -15,16 +15,16 @@ const lookMs = 100;
 
 /** Leases end with `release` or with the process that holds them, whichever comes first (R11, R29). */
 export class Leases {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** The lease, or undefined while a living process (this one included) holds it. */
   take(name: string): Promise<Lease | undefined> {
-    return atomically(this.#ground, async (inside) => {
-      const owners = new Owners(inside);
+    return inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
       const [held] = await byName(inside.db, { name });
       if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
       await owners.beat();
@@ -36,7 +36,7 @@ export class Leases {
 
   /** The lease, once nothing alive holds it; undefined after `forMs`. Throws the signal's reason. */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
-    const { clock } = this.#ground;
+    const { clock } = this.#context;
     const end = clock.monotonic() + forMs;
     for (;;) {
       const lease = await this.take(name);
@@ -47,17 +47,17 @@ export class Leases {
 
   /** Who holds the lease now; undefined when nobody alive does. */
   async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
-    const [held] = await byName(this.#ground.db, { name });
-    if (held === undefined || (await new Owners(this.#ground).isDead(held.owner))) return undefined;
+    const [held] = await byName(this.#context.db, { name });
+    if (held === undefined || (await new ProcessHeartbeats(this.#context).isDead(held.owner))) return undefined;
     return { owner: held.owner, takenAt: held.taken_at };
   }
 
   /** All leases that somebody alive holds. */
   async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
-    const owners = new Owners(this.#ground);
+    const owners = new ProcessHeartbeats(this.#context);
     const alive = new Map<string, boolean>();
     const held: { name: string; owner: string; takenAt: number }[] = [];
-    for (const { name, owner, taken_at } of await this.#ground.db.selectFrom('leases').selectAll().execute()) {
+    for (const { name, owner, taken_at } of await this.#context.db.selectFrom('leases').selectAll().execute()) {
       if (!alive.has(owner)) alive.set(owner, !(await owners.isDead(owner)));
       if (alive.get(owner) === true) held.push({ name, owner, takenAt: taken_at });
     }
@@ -65,9 +65,9 @@ export class Leases {
   }
 
   /** Forgets what the dead still hold. */
-  async bury(): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
-      const owners = new Owners(inside);
+  async removeDead(): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
       for (const { name, owner, token } of await inside.db.selectFrom('leases').selectAll().execute()) {
         if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
       }
@@ -75,25 +75,25 @@ export class Leases {
   }
 
   /** Its process is dead, or it is our own and has been given back. */
-  async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: Owners): Promise<boolean> {
-    return this.#ground.pending.has(token) || owners.isDead(owner);
+  async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
+    return this.#context.pending.has(token) || owners.isDead(owner);
   }
 
   #giveBack(name: string, token: string): Promise<void> {
-    return this.#ground.pending.settle(token, () => this.#release(name, token));
+    return this.#context.pending.settle(token, () => this.#release(name, token));
   }
 
   async #release(name: string, token: string): Promise<void> {
-    await release(this.#ground.db, { name, token });
+    await release(this.#context.db, { name, token });
   }
 }
 
-const byName = prepared((db, value: Value<{ name: string }>) =>
+const byName = prepared((db, value: BoundValue<{ name: string }>) =>
   db.selectFrom('leases').selectAll().where('name', '=', value('name')),
 );
 
 const take = prepared(
-  (db, value: Value<{ name: string; owner: string; token: string; taken_at: number; seen: string }>) => {
+  (db, value: BoundValue<{ name: string; owner: string; token: string; taken_at: number; seen: string }>) => {
     const mine = { owner: value('owner'), token: value('token'), taken_at: value('taken_at') };
     return db
       .insertInto('leases')
@@ -103,6 +103,6 @@ const take = prepared(
   },
 );
 
-const release = prepared((db, value: Value<{ name: string; token: string }>) =>
+const release = prepared((db, value: BoundValue<{ name: string; token: string }>) =>
   db.deleteFrom('leases').where('name', '=', value('name')).where('token', '=', value('token')),
 );

@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { redact } from '../lib/redact.ts';
-import { Audit, type By } from './audit.ts';
-import { atomically, type Ground } from './part.ts';
+import { Audit, type DecidedBy } from './audit.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import type { LoginHoldRow, Tables } from './tables.ts';
 
 /** Whose login it is: the account at a server. */
@@ -26,20 +26,20 @@ const is =
 
 /** Refused logins of sources: on hold until a try is due, a person lifts the hold, or the secret is another one. */
 export class LoginHolds {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** All of an account, whatever its secret was. */
   async of(account: LoginAccount): Promise<LoginHoldRow[]> {
-    return this.#ground.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
+    return this.#context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
 
   /** All that are on hold. */
   async all(): Promise<LoginHoldRow[]> {
-    return this.#ground.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
+    return this.#context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
   }
 
   /** Puts a login on hold, or notes that it was refused again. `retryAt`: epoch milliseconds; null: never by itself. */
@@ -47,9 +47,9 @@ export class LoginHolds {
     key: LoginKey,
     { code, message, retryAt }: { code: string; message: string; retryAt: (refusals: number) => number | null },
   ): Promise<LoginHoldRow> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const known = await new LoginHolds(inside).#find(key);
-      const now = Math.round(this.#ground.clock.now());
+      const now = Math.round(this.#context.clock.now());
       const refusals = (known?.refusals ?? 0) + 1;
       const since = known === undefined || known.refusals === 0 ? now : known.since;
       const told = { code, message: redact(message), since, refusals, retry_at: retryAt(refusals) };
@@ -66,10 +66,10 @@ export class LoginHolds {
     key: LoginKey,
     { code, message, path }: { code: string; message: string; path: string },
   ): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const known = await new LoginHolds(inside).#find(key);
       if (known !== undefined) return known.refusals > 0 || known.path !== path;
-      const since = Math.round(this.#ground.clock.now());
+      const since = Math.round(this.#context.clock.now());
       const row = { ...keyOf(key), since, refusals: 0, retry_at: null, code, message: redact(message), path };
       await inside.db.insertInto('login_holds').values(row).execute();
       return false;
@@ -79,24 +79,24 @@ export class LoginHolds {
   /** Takes the attempt that is due: true for one of all that ask. What follows from it is written down by itself. */
   async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
     if (row.retry_at === null) return false;
-    const taken = this.#where(this.#ground, row).where('retry_at', '=', row.retry_at);
+    const taken = this.#where(this.#context, row).where('retry_at', '=', row.retry_at);
     return (await taken.set({ retry_at: until }).executeTakeFirst()).numUpdatedRows > 0n;
   }
 
   /** Sets when it is tried again. */
   async postpone(key: LoginKey, until: number): Promise<void> {
-    await this.#where(this.#ground, key).set({ retry_at: until }).execute();
+    await this.#where(this.#context, key).set({ retry_at: until }).execute();
   }
 
   /** The login works, or a person lets it be tried. False if it was not on hold, nor suspected. */
   async release(key: LoginKey): Promise<boolean> {
-    const released = this.#ground.db.deleteFrom('login_holds').where(is(key));
+    const released = this.#context.db.deleteFrom('login_holds').where(is(key));
     return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
   /** Lifts all holds of an account, with a record of who did. False if there was none. */
-  resume(account: LoginAccount, { by, source }: { by: By; source: string }): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+  resume(account: LoginAccount, { by, source }: { by: DecidedBy; source: string }): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
       const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();
       if (!lifted.some(({ refusals }) => refusals > 0)) return false;
       await new Audit(inside).write({ by, action: 'resume', job: `source ${source}` });
@@ -105,10 +105,10 @@ export class LoginHolds {
   }
 
   async #find(key: LoginKey): Promise<LoginHoldRow | undefined> {
-    return this.#ground.db.selectFrom('login_holds').selectAll().where(is(key)).executeTakeFirst();
+    return this.#context.db.selectFrom('login_holds').selectAll().where(is(key)).executeTakeFirst();
   }
 
-  #where({ db }: Ground, key: LoginKey) {
+  #where({ db }: StoreContext, key: LoginKey) {
     return db.updateTable('login_holds').where(is(key));
   }
 }

@@ -1,30 +1,30 @@
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 import type { LoginRow } from './tables.ts';
 
 /** What is kept of a login once a vendor has given tokens. */
-export type KeptLogin = Pick<LoginRow, 'name' | 'identity' | 'sealed' | 'key_id' | 'who' | 'scopes' | 'expires_at'>;
+export type StoredLogin = Pick<LoginRow, 'name' | 'identity' | 'sealed' | 'key_id' | 'who' | 'scopes' | 'expires_at'>;
 
 /** The logins at vendors, by name. What is in `sealed` is opened elsewhere; here it is only kept. */
-export class Logins {
-  readonly #ground: Ground;
+export class LoginRecords {
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async find(name: string): Promise<LoginRow | undefined> {
-    return this.#ground.db.selectFrom('logins').selectAll().where('name', '=', name).executeTakeFirst();
+    return this.#context.db.selectFrom('logins').selectAll().where('name', '=', name).executeTakeFirst();
   }
 
   async all(): Promise<LoginRow[]> {
-    return this.#ground.db.selectFrom('logins').selectAll().orderBy('name').execute();
+    return this.#context.db.selectFrom('logins').selectAll().orderBy('name').execute();
   }
 
   /** On disk when this resolves. It ends the renewal that was under way, and every trouble; `fresh` begins a new grant. */
-  async keep(login: KeptLogin, { fresh }: { fresh: boolean }): Promise<void> {
-    const now = Math.round(this.#ground.clock.now());
+  async keep(login: StoredLogin, { fresh }: { fresh: boolean }): Promise<void> {
+    const now = Math.round(this.#context.clock.now());
     const settled = { ...login, state: 'good' as const, renewed_at: now, asked_at: null, code: null, message: null };
-    await this.#ground.db
+    await this.#context.db
       .insertInto('logins')
       .values({ ...settled, made_at: now })
       .onConflict((conflict) => conflict.column('name').doUpdateSet(fresh ? { ...settled, made_at: now } : settled))
@@ -33,7 +33,7 @@ export class Logins {
 
   /** Writes down that a refresh token is about to be used up. */
   async asking(name: string): Promise<void> {
-    await this.#change(name, { asked_at: Math.round(this.#ground.clock.now()) });
+    await this.#change(name, { asked_at: Math.round(this.#context.clock.now()) });
   }
 
   /** The renewal came to nothing and used nothing up: the vendor has said so. */
@@ -47,10 +47,10 @@ export class Logins {
   }
 
   async forget(name: string): Promise<void> {
-    await this.#ground.db.deleteFrom('logins').where('name', '=', name).execute();
+    await this.#context.db.deleteFrom('logins').where('name', '=', name).execute();
   }
 
   async #change(name: string, change: Partial<LoginRow>): Promise<void> {
-    await this.#ground.db.updateTable('logins').set(change).where('name', '=', name).execute();
+    await this.#context.db.updateTable('logins').set(change).where('name', '=', name).execute();
   }
 }

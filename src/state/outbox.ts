@@ -1,39 +1,39 @@
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
 import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
-import { oldestFirst, outstanding } from './outstanding.ts';
-import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
-import { atomically, type Ground } from './part.ts';
-import { moveBack, moveOn, moveOnAgain } from './place.ts';
-import { prepared, type Value } from './prepared.ts';
+import { advanceCheckpoint, readvanceCheckpoint, rewindCheckpoint } from './checkpoint.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { instanceKeyOf, type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
+import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
 
-export type Owed =
+export type EnqueueResult =
   | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
   /** Newer data is there or on its way. */
   | { readonly state: 'superseded'; readonly id: number; readonly superseded: readonly OutboxRow[] }
   /** The instance has these very bytes: nothing is owed. */
   | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
 
-export interface Trouble {
+export interface FailureReason {
   readonly code: string;
   readonly message: string;
 }
 
 /** A payload whose request is about to begin. */
-export type Attempted = OutboxRow & {
+export type AttemptedPayload = OutboxRow & {
   /** What the instance holds was known for sure before it. */
   readonly wasCertain: boolean;
 };
 
 /** The durable list of payloads that are owed (invariants 2 and 3). */
 export class Outbox {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /**
@@ -41,46 +41,46 @@ export class Outbox {
    * it is superseded itself where newer data has been owed or tried already; it is not recorded where the instance is
    * known to hold the same bytes. The file has to be there.
    */
-  owe(owing: Owing): Promise<Owed> {
-    return atomically(this.#ground, async (inside) => {
+  enqueue(owing: NewPayload): Promise<EnqueueResult> {
+    return inTransaction(this.#context, async (inside) => {
       assertWhole(owing.payload);
-      const { waiting, owed, isOld } = await standing(inside, owing);
-      if (isOld) return { state: 'superseded', id: await record(inside, owing, 'superseded'), superseded: [] };
+      const { waiting, owed, isOld } = await pendingFor(inside, owing);
+      if (isOld) return { state: 'superseded', id: await recordPayload(inside, owing, 'superseded'), superseded: [] };
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.supersede(row);
-      await moveOn(inside, owing);
+      await advanceCheckpoint(inside, owing);
       if (await outbox.#isShown(owing)) {
         await outbox.#settleUnchanged(owing);
         return { state: 'unchanged', superseded: waiting };
       }
       const since = Math.min(...owed.map(({ waiting_since }) => waiting_since));
-      return { state: 'owed', id: await record(inside, owing, 'owed', since), superseded: waiting };
+      return { state: 'owed', id: await recordPayload(inside, owing, 'owed', since), superseded: waiting };
     });
   }
 
   /**
-   * Does what {@link owe} does with a payload that the instance is known to hold, without a file of it: true where it is so
+   * Does what {@link enqueue} does with a payload that the instance is known to hold, without a file of it: true where it is so
    * and nothing else waits for the instance. Else nothing has happened.
    */
-  async pass(owing: Weighed): Promise<boolean> {
+  async settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     if (!(await this.#isShown(owing))) return false;
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
-      const { waiting, isOld } = await standing(inside, owing);
+      const { waiting, isOld } = await pendingFor(inside, owing);
       if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;
-      await moveOn(inside, owing);
+      await advanceCheckpoint(inside, owing);
       await outbox.#settleUnchanged(owing);
       return true;
     });
   }
 
-  async #isShown(owing: Weighed): Promise<boolean> {
-    return !owing.always && (await new Receipts(this.#ground).holds(instanceOf(owing), owing.payload));
+  async #isShown(owing: UnsealedPayload): Promise<boolean> {
+    return !owing.always && (await new Receipts(this.#context).holds(instanceKeyOf(owing), owing.payload));
   }
 
-  async #settleUnchanged({ payload, ...owing }: Weighed): Promise<void> {
-    await new Receipts(this.#ground).renew(instanceOf(owing), payload.asOf);
-    await new Runs(this.#ground).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
+  async #settleUnchanged({ payload, ...owing }: UnsealedPayload): Promise<void> {
+    await new Receipts(this.#context).renew(instanceKeyOf(owing), payload.asOf);
+    await new Runs(this.#context).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
   }
 
   /**
@@ -88,8 +88,8 @@ export class Outbox {
    * the middle sends again. An attempt before it that had no end, because its process died under it, is a cut and not a
    * failure: the power is not the payload's fault. Undefined when the payload is not owed any more.
    */
-  attempt(id: number): Promise<Attempted | undefined> {
-    return atomically(this.#ground, async (inside) => {
+  attempt(id: number): Promise<AttemptedPayload | undefined> {
+    return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await inside.db
         .updateTable('outbox')
@@ -107,13 +107,13 @@ export class Outbox {
   }
 
   /** The service has said that it did not take it: the instance holds what it held before. */
-  async refused({ wasCertain, ...row }: Attempted): Promise<void> {
-    if (wasCertain) await new Receipts(this.#ground).trust(keyOf(row));
+  async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
+    if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
   }
 
   /** The service took it: receipt, payload and run in one transaction. True of one superseded on the way as well. */
   async delivered(row: OutboxRow): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
+    await inTransaction(this.#context, async (inside) => {
       // This attempt has been answered, those before it are what they were.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
@@ -126,7 +126,7 @@ export class Outbox {
 
   /** The instance turned out to hold these bytes already: settled without a request. */
   async unchanged(row: OutboxRow): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
       if (!settled) return false;
       await new Receipts(inside).renew(keyOf(row), row.as_of);
@@ -142,15 +142,15 @@ export class Outbox {
    */
   async postpone(
     id: number,
-    trouble: Trouble & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
+    trouble: FailureReason & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
   ): Promise<void> {
-    const now = Math.round(this.#ground.clock.now());
-    const unanswered = this.#ground.db
+    const now = Math.round(this.#context.clock.now());
+    const unanswered = this.#context.db
       .updateTable('outbox')
       .set({ unanswered_at: givenUpAt(now) })
       .where('id', '=', id);
     if (trouble.untaken !== true) await unanswered.execute();
-    await this.#ground.db
+    await this.#context.db
       .updateTable('outbox')
       .set((column) => ({
         attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
@@ -166,9 +166,9 @@ export class Outbox {
   }
 
   /** Why it is not being sent, without an attempt. True when that is news. */
-  async note(id: number, trouble: Trouble): Promise<boolean> {
+  async note(id: number, trouble: FailureReason): Promise<boolean> {
     const news = { code: trouble.code, message: redact(trouble.message) };
-    const row = await this.#ground.db
+    const row = await this.#context.db
       .updateTable('outbox')
       .set((column) => ({ ...news, attempts: failuresIn(column) }))
       .where('id', '=', id)
@@ -180,14 +180,14 @@ export class Outbox {
   }
 
   /** It will not be tried again by itself. False when it was not owed any more. `untaken`: as {@link postpone} has it. */
-  async bury(id: number, trouble: Trouble & { untaken?: boolean }): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+  async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
       if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
       const row = await outbox.find(id);
       if (row === undefined) return true;
       await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
-      await moveBack(inside, row.run);
+      await rewindCheckpoint(inside, row.run);
       return true;
     });
   }
@@ -197,12 +197,12 @@ export class Outbox {
    * what is older gives way. Returns the row as it is then; undefined when there is none.
    */
   readdress(id: number, url: string): Promise<OutboxRow | undefined> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
       const row = await outbox.find(id);
       if (row?.state !== 'owed') return row;
       const key = { ...keyOf(row), url };
-      const waiting = await outstanding(inside, key);
+      const waiting = await pendingPayloads(inside, key);
       const tried = (await new Receipts(inside).find(key))?.tried_as_of;
       const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
       const isOld = newest(inside.clock.now(), [...owed, tried]) > row.as_of;
@@ -213,8 +213,8 @@ export class Outbox {
   }
 
   /** A dead payload is owed once more, from its first attempt. False when newer data has made it pointless. */
-  async revive(id: number): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+  async requeue(id: number): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
       const row = await new Outbox(inside).find(id);
       if (row?.state !== 'dead') return false;
       const receipt = await new Receipts(inside).find(keyOf(row));
@@ -229,18 +229,18 @@ export class Outbox {
       };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
-      await moveOnAgain(inside, row);
+      await readvanceCheckpoint(inside, row);
       return true;
     });
   }
 
   async find(id: number): Promise<OutboxRow | undefined> {
-    return (await byId(this.#ground.db, { id }))[0];
+    return (await byId(this.#context.db, { id }))[0];
   }
 
   /** The payload that a run made, if it came so far. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
-    return this.#ground.db
+    return this.#context.db
       .selectFrom('outbox')
       .selectAll()
       .where('run', '=', run)
@@ -250,14 +250,14 @@ export class Outbox {
 
   /** Oldest first. */
   async inState(...states: readonly OutboxState[]): Promise<OutboxRow[]> {
-    const found = states.map((state) => ofState(this.#ground.db, { state }));
+    const found = states.map((state) => ofState(this.#context.db, { state }));
     return oldestFirst((await Promise.all(found)).flat());
   }
 
   /** Something else is what the instance is to show. What a guard or the service held against the run stays its history. */
   async supersede(row: OutboxRow): Promise<void> {
     if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
-    if (row.state === 'owed') await new Runs(this.#ground).settle(row.run, { state: 'superseded' });
+    if (row.state === 'owed') await new Runs(this.#context).settle(row.run, { state: 'superseded' });
   }
 
   /** `untaken`: the last attempt has had an answer. */
@@ -265,13 +265,13 @@ export class Outbox {
     id: number,
     state: OutboxState,
     from: readonly OutboxState[],
-    { code, message, untaken = false }: Partial<Trouble> & { untaken?: boolean } = {},
+    { code, message, untaken = false }: Partial<FailureReason> & { untaken?: boolean } = {},
   ): Promise<boolean> {
-    const row = await this.#ground.db
+    const row = await this.#context.db
       .updateTable('outbox')
       .set((column) => ({
         state,
-        settled_at: Math.round(this.#ground.clock.now()),
+        settled_at: Math.round(this.#context.clock.now()),
         next_attempt_at: null,
         ...(untaken ? {} : { unanswered_at: unansweredIn(column) }),
         code: code ?? null,
@@ -292,10 +292,10 @@ export function keyOf(row: Pick<OutboxRow, 'url' | 'client_id' | 'instance'>): I
 
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
 
-const byId = prepared((db, value: Value<{ id: number }>) =>
+const byId = prepared((db, value: BoundValue<{ id: number }>) =>
   db.selectFrom('outbox').selectAll().where('id', '=', value('id')),
 );
 
-const ofState = prepared((db, value: Value<{ state: OutboxState }>) =>
+const ofState = prepared((db, value: BoundValue<{ state: OutboxState }>) =>
   db.selectFrom('outbox').selectAll().where('state', '=', value('state')),
 );

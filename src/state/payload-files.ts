@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
-import { atomically, type Ground } from './part.ts';
-import { storedPath } from './placed-paths.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { filesBelow, removeIfEmpty } from './folder-files.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
-import { Repeats } from './repeats.ts';
-import { filesBelow, removeIfEmpty } from './run-files.ts';
+import { Resends } from './resends.ts';
 import { Runs } from './runs.ts';
+import { storedPath } from './stored-paths.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
 
 /** More than one too many at a time is left by a crash or a smaller limit: the next deliveries and the sweep find them. */
@@ -24,15 +24,15 @@ export interface Forgotten {
 
 /** The files of payloads: each run writes into a folder of its own, so no two runs ever share or lose a file. */
 export class PayloadFiles {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** The folder that holds all payloads. */
   get root(): string {
-    return join(this.#ground.folder, 'payloads');
+    return join(this.#context.folder, 'payloads');
   }
 
   /** The folder that one run spools into; made when missing. */
@@ -58,7 +58,7 @@ export class PayloadFiles {
    * instance are kept, as many and as long as the store was told.
    */
   async release(path: string): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
+    await inTransaction(this.#context, async (inside) => {
       if (await isWanted(inside, path)) return;
       rmSync(path, { force: true });
       removeIfEmpty(dirname(path), this.root);
@@ -67,7 +67,7 @@ export class PayloadFiles {
 
   /** A payload was delivered: its file, and those of the instance that it makes one too many, go unless they are kept. */
   async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
-    const former = await this.#ground.db
+    const former = await this.#context.db
       .selectFrom('outbox')
       .select('path')
       .where('url', '=', url)
@@ -75,11 +75,11 @@ export class PayloadFiles {
       .where('instance', '=', instance)
       .where('state', '=', 'delivered')
       .orderBy('id', 'desc')
-      .limit((this.#ground.keep?.payloads ?? 0) + fewMore)
+      .limit((this.#context.keep?.payloads ?? 0) + fewMore)
       .execute();
     // Of most of them nothing is left.
     const there = new Set([path, ...former.map((row) => row.path)].filter((one) => existsSync(one)));
-    await atomically(this.#ground, async (inside) => {
+    await inTransaction(this.#context, async (inside) => {
       for (const one of there) await new PayloadFiles(inside).release(one);
     });
   }
@@ -90,7 +90,7 @@ export class PayloadFiles {
    */
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
-    await atomically(this.#ground, async (inside) => {
+    await inTransaction(this.#context, async (inside) => {
       for (const path of await forgettable(inside)) {
         if (forgotten.bytes >= bytes) return;
         const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -111,10 +111,10 @@ export class PayloadFiles {
   async sweep(): Promise<string[]> {
     // Looked at before the runs: whoever has a folder by now has begun by then.
     const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
-    const living = new Set((await new Runs(this.#ground).underway()).map(({ id }) => id));
+    const living = new Set((await new Runs(this.#context).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
     // Asked at once for all: a lock for each of ten thousand files that stay would cost every start seconds.
-    const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.#ground);
+    const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.#context);
     const swept: string[] = [];
     for (const path of old) {
       if (wanted.has(path)) continue;
@@ -127,15 +127,15 @@ export class PayloadFiles {
 
   #isOld(path: string): boolean {
     const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    return touched !== undefined && touched < this.#ground.clock.now() - youngMs;
+    return touched !== undefined && touched < this.#context.clock.now() - youngMs;
   }
 }
 
 /** Files that only delivered payloads have, in the order in which they may go. */
-async function forgettable(ground: Ground): Promise<Set<string>> {
-  const { db } = ground;
+async function forgettable(context: StoreContext): Promise<Set<string>> {
+  const { db } = context;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
-  const again = await new Repeats(ground).paths();
+  const again = await new Resends(context).paths();
   const needed = new Set([...wanted.map(({ path }) => path), ...again]);
   const rows = await db
     .selectFrom(rankedPayloads({ db }).as('ranked'))
@@ -149,8 +149,8 @@ async function forgettable(ground: Ground): Promise<Set<string>> {
 }
 
 /** What {@link isWanted} would say of each payload there is. */
-async function wantedPaths(ground: Ground): Promise<Set<string>> {
-  const { db, clock, keep } = ground;
+async function wantedPaths(context: StoreContext): Promise<Set<string>> {
+  const { db, clock, keep } = context;
   const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const former =
     keep === undefined
@@ -161,20 +161,20 @@ async function wantedPaths(ground: Ground): Promise<Set<string>> {
           .where('rank', '<=', keep.payloads)
           .where('settled_at', '>=', clock.now() - keep.milliseconds)
           .execute();
-  const again = await new Repeats(ground).paths();
+  const again = await new Resends(context).paths();
   return new Set([...[...inKept, ...former].map(({ path }) => path), ...again]);
 }
 
-async function isWanted(ground: Ground, path: string): Promise<boolean> {
-  const stored = storedPath(ground.folder, path);
-  const rows = await ground.db.selectFrom('outbox').selectAll().where('path', '=', stored).execute();
+async function isWanted(context: StoreContext, path: string): Promise<boolean> {
+  const stored = storedPath(context.folder, path);
+  const rows = await context.db.selectFrom('outbox').selectAll().where('path', '=', stored).execute();
   if (rows.some(({ state }) => kept.includes(state))) return true;
-  for (const row of rows) if (row.state === 'delivered' && (await isKept(ground, row))) return true;
-  return new Repeats(ground).needs(rows);
+  for (const row of rows) if (row.state === 'delivered' && (await isKept(context, row))) return true;
+  return new Resends(context).needs(rows);
 }
 
 /** Among the newest that the instance was given, and not too old. A time in the future is a clock that was set back. */
-async function isKept({ db, clock, keep, folder }: Ground, row: OutboxRow): Promise<boolean> {
+async function isKept({ db, clock, keep, folder }: StoreContext, row: OutboxRow): Promise<boolean> {
   if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;
   const newer = await db
     .selectFrom('outbox')

@@ -2,7 +2,7 @@ import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** Stands in a query for a value that is there only when it runs. */
-export type Value<V> = <N extends keyof V & string>(name: N) => V[N];
+export type BoundValue<V> = <N extends keyof V & string>(name: N) => V[N];
 
 class Gap {
   readonly name: string;
@@ -18,7 +18,7 @@ class Gap {
  * transaction of the store. What is decided while it is built (which columns, how many values) is decided for good.
  */
 export function prepared<V extends object, R>(
-  build: (db: Kysely<Tables>, value: Value<V>) => Compilable<R>,
+  build: (db: Kysely<Tables>, value: BoundValue<V>) => Compilable<R>,
 ): (db: Kysely<Tables>, values: V) => Promise<R[]> {
   let compiled: CompiledQuery<R> | undefined;
   return async (db, values) => {

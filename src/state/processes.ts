@@ -1,4 +1,4 @@
-import { type Fate, fateOf, type Identity, ourselves } from '../lib/process-identity.ts';
+import { type Identity, ourselves, type ProcessState, processStateOf } from '../lib/process-identity.ts';
 
 /** Who this process is and what became of others. Handed in, so that tests can let processes die. */
 export interface Processes {
@@ -6,7 +6,7 @@ export interface Processes {
   readonly self: string;
   /** The boot of the machine, within which monotonic clocks can be compared. */
   readonly boot: string;
-  fate(owner: string): Fate;
+  stateOf(owner: string): ProcessState;
   /** Whether its monotonic clock is ours. */
   sharesBoot(owner: string): boolean;
 }
@@ -17,7 +17,7 @@ export function systemProcesses(me: Identity = ourselves): Processes {
   return {
     self,
     boot: me.boot,
-    fate: (owner) => (owner === self ? 'alive' : fateOfText(owner, me)),
+    stateOf: (owner) => (owner === self ? 'alive' : fateOfText(owner, me)),
     sharesBoot: (owner) => asIdentity(owner)?.boot === me.boot,
   };
 }
@@ -39,9 +39,9 @@ export function pidHere(owner: string): number | undefined {
   return identity.boot === ourselves.boot || identity.host === ourselves.host ? identity.pid : undefined;
 }
 
-function fateOfText(owner: string, me: Identity): Fate {
+function fateOfText(owner: string, me: Identity): ProcessState {
   const identity = asIdentity(owner);
-  return identity === undefined ? 'unknown' : fateOf(identity, me);
+  return identity === undefined ? 'unknown' : processStateOf(identity, me);
 }
 
 const asText = ({ host, boot, space, pid, start }: Identity) => JSON.stringify([host, boot, space, pid, start]);

@@ -1,24 +1,24 @@
 import { assertWhole } from './assert-whole.ts';
-import { Audit, type By } from './audit.ts';
-import type { Good } from './good-payloads.ts';
+import { Audit, type DecidedBy } from './audit.ts';
+import { advanceHeldCheckpoint, holdCheckpoint } from './checkpoint.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import type { GoodPayload } from './good-payloads.ts';
+import { instanceKeyOf, type NewPayload, recordPayload } from './new-payload.ts';
 import { keyOf, Outbox } from './outbox.ts';
-import { outstanding } from './outstanding.ts';
-import { instanceOf, type Owing, record } from './owing.ts';
-import { atomically, type Ground } from './part.ts';
-import { keepPlace, moveOnTo } from './place.ts';
-import { storedPath } from './placed-paths.ts';
+import { pendingPayloads } from './pending-payloads.ts';
 import { type InstanceKey, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
+import { storedPath } from './stored-paths.ts';
 import type { OutboxRow, QuarantineRow } from './tables.ts';
 
 /** Why a payload is held back. */
-export interface Verdict {
+export interface GuardVerdict {
   /** What each guard found, as JSON. */
   readonly findings: string;
   /** In one sentence, for history and log. */
   readonly message: string;
   /** What it was compared with. */
-  readonly last?: Good;
+  readonly last?: GoodPayload;
 }
 
 /** A payload that a guard held back, with what is known of it. */
@@ -32,23 +32,28 @@ export interface Decided {
 
 /** Payloads that guards held back: whole, on the disk, and not to be sent before a person says so. */
 export class Quarantine {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /**
    * Holds a payload back, in one transaction with its run. It takes the place of one that was held back before for the
    * same instance; what is owed or dead stays so, and the job's watermark stays where it is.
    */
-  put(owing: Owing, { findings, message, last }: Verdict): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
-    return atomically(this.#ground, async (inside) => {
+  put(
+    owing: NewPayload,
+    { findings, message, last }: GuardVerdict,
+  ): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
+    return inTransaction(this.#context, async (inside) => {
       assertWhole(owing.payload);
-      const before = (await outstanding(inside, instanceOf(owing))).filter(({ state }) => state === 'quarantined');
+      const before = (await pendingPayloads(inside, instanceKeyOf(owing))).filter(
+        ({ state }) => state === 'quarantined',
+      );
       for (const row of before) await new Outbox(inside).supersede(row);
-      const id = await record(inside, owing, 'quarantined');
-      await keepPlace(inside, owing);
+      const id = await recordPayload(inside, owing, 'quarantined');
+      await holdCheckpoint(inside, owing);
       const trouble = { code: 'GUARD_FAILED', message };
       await inside.db.updateTable('outbox').set(trouble).where('id', '=', id).execute();
       await new Runs(inside).settle(owing.run, { state: 'quarantined', problem: trouble });
@@ -71,12 +76,12 @@ export class Quarantine {
 
   /** All that were ever held back and are still in the history, oldest first; their state says what became of them. */
   async all(): Promise<Quarantined[]> {
-    return joined(this.#ground).orderBy('outbox.id').execute();
+    return joined(this.#context).orderBy('outbox.id').execute();
   }
 
   /** Whether a person has approved these very bytes for this very instance. */
   async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
-    const row = await this.#ground.db
+    const row = await this.#context.db
       .selectFrom('outbox')
       .innerJoin('quarantine', 'quarantine.id', 'outbox.id')
       .select('outbox.id')
@@ -94,13 +99,13 @@ export class Quarantine {
    * The payload is owed from now on, and the job's watermark moves to where its extract ended. Undefined when it is not
    * held back any more, or when the instance has newer data already or is owed it.
    */
-  approve(id: number, by: By): Promise<Decided | undefined> {
-    return atomically(this.#ground, async (inside) => {
+  approve(id: number, by: DecidedBy): Promise<Decided | undefined> {
+    return inTransaction(this.#context, async (inside) => {
       const row = await held(inside, id);
       if (row === undefined) return undefined;
       const receipt = await new Receipts(inside).find(keyOf(row));
       if (receipt?.certain === 1 && receipt.as_of > row.as_of) return undefined;
-      const others = (await outstanding(inside, keyOf(row))).filter((other) => other.id !== id);
+      const others = (await pendingPayloads(inside, keyOf(row))).filter((other) => other.id !== id);
       if (others.some(({ state, as_of }) => state === 'owed' && as_of > row.as_of)) return undefined;
       for (const other of others) await new Outbox(inside).supersede(other);
       const owed_at = Math.round(inside.clock.now());
@@ -116,15 +121,15 @@ export class Quarantine {
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
       const { job, run, reading, watermark: text } = row;
       const known = reading === null || text === null ? {} : { watermark: { reading, text } };
-      await moveOnTo(inside, { job, run, ...known });
+      await advanceHeldCheckpoint(inside, { job, run, ...known });
       await new Audit(inside).write({ by, action: 'approve', job: row.job, run: row.run });
       return { row: { ...row, ...fresh }, superseded: others };
     });
   }
 
   /** The payload is put away for good; nothing moves. Undefined when it is not held back any more. */
-  discard(id: number, by: By): Promise<Decided | undefined> {
-    return atomically(this.#ground, async (inside) => {
+  discard(id: number, by: DecidedBy): Promise<Decided | undefined> {
+    return inTransaction(this.#context, async (inside) => {
       const row = await held(inside, id);
       if (row === undefined) return undefined;
       const settled = { state: 'discarded' as const, settled_at: Math.round(inside.clock.now()) };
@@ -136,11 +141,11 @@ export class Quarantine {
   }
 }
 
-function held(inside: Ground, id: number): Promise<Quarantined | undefined> {
+function held(inside: StoreContext, id: number): Promise<Quarantined | undefined> {
   return joined(inside).where('outbox.id', '=', id).where('state', '=', 'quarantined').executeTakeFirst();
 }
 
-function joined({ db }: Ground) {
+function joined({ db }: StoreContext) {
   return db
     .selectFrom('outbox')
     .innerJoin('quarantine', 'quarantine.id', 'outbox.id')

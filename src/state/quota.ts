@@ -1,5 +1,5 @@
-import { atomically, type Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 
 export interface DayUse {
   /** All that is known to be gone: our own requests and those of others. */
@@ -17,10 +17,10 @@ export interface DayUse {
  * Nothing is ever given back.
  */
 export class Quota {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /**
@@ -32,7 +32,7 @@ export class Quota {
     days: readonly string[],
     limit: number | ((use: DayUse, day: string) => number),
   ): Promise<string | undefined> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const quota = new Quota(inside);
       for (const day of days) {
         const use = await quota.use(account, day);
@@ -46,13 +46,13 @@ export class Quota {
 
   /** Counts one request on a day, whatever its limit: the service may have counted it there. */
   async charge(account: string, day: string): Promise<void> {
-    await count(this.#ground.db, { account, day });
+    await count(this.#context.db, { account, day });
   }
 
   /** The service says that the account's day is over until `until` (epoch ms). */
   async close(account: string, day: string, until: number): Promise<void> {
-    const spent = { spent_at: Math.round(this.#ground.clock.now()), spent_until: Math.round(until) };
-    await this.#ground.db
+    const spent = { spent_at: Math.round(this.#context.clock.now()), spent_until: Math.round(until) };
+    await this.#context.db
       .insertInto('quota')
       .values({ account, day, used: 0, ...spent })
       .onConflict((conflict) => conflict.columns(['account', 'day']).doUpdateSet(spent))
@@ -60,7 +60,7 @@ export class Quota {
   }
 
   async use(account: string, day: string): Promise<DayUse> {
-    const [row] = await ofDay(this.#ground.db, { account, day });
+    const [row] = await ofDay(this.#context.db, { account, day });
     const { used: own = 0, others = 0, allowance } = row ?? {};
     const spentUntil = row && this.#stillSpent(row);
     return { used: own + others, others, allowance: allowance ?? undefined, spentUntil };
@@ -72,7 +72,7 @@ export class Quota {
    */
   reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
     const { reported, allowance } = told;
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const quota = new Quota(inside);
       const { used, others } = await quota.use(account, day);
       const seen = {
@@ -90,7 +90,7 @@ export class Quota {
 
   /** A wall clock that was set back below the moment of the answer must not stretch the wait. */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
-    const now = this.#ground.clock.now();
+    const now = this.#context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;
     return spent_until;
   }
@@ -101,11 +101,11 @@ interface Of {
   readonly day: string;
 }
 
-const ofDay = prepared((db, value: Value<Of>) =>
+const ofDay = prepared((db, value: BoundValue<Of>) =>
   db.selectFrom('quota').selectAll().where('account', '=', value('account')).where('day', '=', value('day')),
 );
 
-const count = prepared((db, value: Value<Of>) =>
+const count = prepared((db, value: BoundValue<Of>) =>
   db
     .insertInto('quota')
     .values({ account: value('account'), day: value('day'), used: 1, spent_at: null, spent_until: null })

@@ -1,10 +1,10 @@
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 
 /**
  * Payloads that instances were given, as a query: `rank` 1 is the newest of its instance. One that was put back is one
  * payload with one file, however often it was given.
  */
-export function rankedPayloads({ db }: Pick<Ground, 'db'>) {
+export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
   const given = db
     .selectFrom('outbox')
     .select(['run', 'path', 'settled_at', 'url', 'client_id', 'instance'])

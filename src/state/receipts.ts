@@ -1,7 +1,7 @@
-import { contested, lateMs } from './contested.ts';
-import { outstanding } from './outstanding.ts';
-import type { Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import type { StoreContext } from './context.ts';
+import { lateArrivals, lateMs } from './late-arrivals.ts';
+import { pendingPayloads } from './pending-payloads.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 import type { Receipt } from './tables.ts';
 
 /** An instance as the store knows it: ids are one service's, so the service's address is part of the name. */
@@ -20,15 +20,15 @@ export interface Contents {
 
 /** What each instance was last known to hold. */
 export class Receipts {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async find(key: InstanceKey): Promise<Receipt | undefined> {
     const { url, clientId = '', instance } = key;
-    return (await byKey(this.#ground.db, { url, clientId, instance }))[0];
+    return (await byKey(this.#context.db, { url, clientId, instance }))[0];
   }
 
   /**
@@ -39,8 +39,8 @@ export class Receipts {
     const known = await this.find(key);
     if (known?.sha256 !== sha256 || known.format !== format || known.certain !== 1) return false;
     const { url, clientId: client_id = '', instance } = key;
-    const [doubt] = await contested(this.#ground.db, { url, client_id, instance });
-    return doubt === undefined || this.#ground.clock.now() < doubt.since + lateMs;
+    const [doubt] = await lateArrivals(this.#context.db, { url, client_id, instance });
+    return doubt === undefined || this.#context.clock.now() < doubt.since + lateMs;
   }
 
   /** Whether the last request to the instance had no answer: it may hold something else than what it was last known to. */
@@ -50,7 +50,7 @@ export class Receipts {
   }
 
   async all(): Promise<Receipt[]> {
-    return this.#ground.db.selectFrom('receipts').selectAll().execute();
+    return this.#context.db.selectFrom('receipts').selectAll().execute();
   }
 
   /**
@@ -58,7 +58,7 @@ export class Receipts {
    * in the future was written while the clock was wrong, and says nothing.
    */
   async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
-    const { db, clock } = this.#ground;
+    const { db, clock } = this.#context;
     const newer = await db
       .selectFrom('receipts')
       .innerJoin('outbox', (join) =>
@@ -85,13 +85,13 @@ export class Receipts {
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known?.certain !== 1 || known.as_of >= asOf) return;
-    if ((await outstanding(this.#ground, key)).length === 0) await this.renew(key, asOf);
+    if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
   }
 
   /** A request with these contents is about to begin: from now on nobody knows what the instance holds. True where it was known. */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
-    const tried = newest(this.#ground.clock.now(), [contents.asOf, known?.tried_as_of]);
+    const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);
     await this.#put(key, { ...(known ?? asRow(contents, 0)), certain: 0, tried_as_of: tried });
     return known?.certain === 1;
   }
@@ -111,12 +111,12 @@ export class Receipts {
   /** The service has taken once more what the instance was given last. */
   async repeated(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
-    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#ground.clock.now()) });
+    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });
   }
 
   /** The service has taken these contents. */
   async confirm(key: InstanceKey, contents: Contents): Promise<void> {
-    const now = Math.round(this.#ground.clock.now());
+    const now = Math.round(this.#context.clock.now());
     const known = await this.find(key);
     const tried = newest(now, [contents.asOf, known?.tried_as_of]);
     await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
@@ -126,12 +126,12 @@ export class Receipts {
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known === undefined) return;
-    const tried = newest(this.#ground.clock.now(), [asOf, known.tried_as_of]);
+    const tried = newest(this.#context.clock.now(), [asOf, known.tried_as_of]);
     await this.#put(key, { ...known, as_of: asOf, tried_as_of: tried });
   }
 
   async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
-    await write(this.#ground.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
+    await write(this.#context.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
   }
 }
 
@@ -151,7 +151,7 @@ function asRow(contents: Contents, at: number) {
   return { sha256, bytes, format, as_of: asOf, at };
 }
 
-const byKey = prepared((db, value: Value<Required<InstanceKey>>) =>
+const byKey = prepared((db, value: BoundValue<Required<InstanceKey>>) =>
   db
     .selectFrom('receipts')
     .selectAll()
@@ -160,7 +160,7 @@ const byKey = prepared((db, value: Value<Required<InstanceKey>>) =>
     .where('instance', '=', value('instance')),
 );
 
-const write = prepared((db, value: Value<Receipt>) => {
+const write = prepared((db, value: BoundValue<Receipt>) => {
   const rest = {
     sha256: value('sha256'),
     bytes: value('bytes'),

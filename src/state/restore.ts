@@ -6,13 +6,13 @@ import { giveTreeToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { syncPath, syncTree } from '../lib/sync-path.ts';
-import { databaseName, keyName, type Manifest, namesIn, verifyBackup } from './backup-files.ts';
+import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } from './backup-files.ts';
 import { useDatabase } from './database.ts';
 import { hasDatabase } from './has-database.ts';
 import { processText } from './processes.ts';
 import { openStore } from './store.ts';
 
-export interface RestoreGiven {
+export interface RestoreOptions {
   /** The folder of the backup. */
   readonly from: string;
   /** The state folder that it becomes. */
@@ -27,7 +27,7 @@ export interface RestoreGiven {
   readonly clock?: Clock;
 }
 
-export interface Restored {
+export interface RestoreResult {
   readonly madeAt: string;
   readonly payloads: number;
   /** Payloads that were owed then and are put aside now. */
@@ -41,7 +41,7 @@ export interface Restored {
  * database goes last, so that no half state is ever taken for a whole one. The folder itself stays: it may be the root
  * of a volume.
  */
-export async function restore(given: RestoreGiven): Promise<Restored> {
+export async function restore(given: RestoreOptions): Promise<RestoreResult> {
   const { clock = systemClock } = given;
   const from = resolve(given.from);
   const state = resolve(given.state);
@@ -70,7 +70,7 @@ async function copyIn(from: string, to: string): Promise<void> {
 
 interface Readying {
   readonly moved: boolean;
-  readonly manifest: Manifest;
+  readonly manifest: BackupManifest;
   readonly clock: Clock;
 }
 
@@ -85,13 +85,13 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
     let parked = 0;
     for (const { id } of await store.outbox.inState('owed')) {
       const message = `The state was restored from a backup of ${manifest.made_at}: newer data may have gone out since`;
-      if (await store.outbox.bury(id, { code: 'STATE_RESTORED', message })) parked += 1;
+      if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
     // What a job keeps of its rows fits its watermark, whatever has happened since; all of it is sent again.
     const keeping = db.selectFrom('sets').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
-    await store.sets.doubt();
+    await store.generations.doubt();
     return parked;
   } finally {
     await close();

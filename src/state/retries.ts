@@ -1,28 +1,28 @@
 import { tickOf } from '../lib/clock.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { failWaiting } from './end-retries.ts';
-import { Owners } from './owners.ts';
-import { atomically, type Ground } from './part.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
+import { failureColumns, type RunFailure } from './run-failure.ts';
 import type { RetryRow } from './tables.ts';
-import { type Why, whyColumns } from './why.ts';
 
 /**
  * Runs that a passing fault ended and that are tried again. The row of a run lives from the end of its first attempt to the
  * end of its last; `end-retries.ts` deletes it wherever a run ends.
  */
 export class Retries {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async find(job: string): Promise<RetryRow | undefined> {
-    return this.#ground.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.#context.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   /** The soonest first. */
   async all(): Promise<RetryRow[]> {
-    return this.#ground.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
+    return this.#context.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
   /**
@@ -30,11 +30,11 @@ export class Retries {
    *
    * @returns false, and nothing is written, if the run has ended or has paid for a request.
    */
-  plan(run: string, why: Why, row?: RetryRow): Promise<boolean> {
-    return atomically(this.#ground, async ({ db }) => {
+  plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
+    return inTransaction(this.#context, async ({ db }) => {
       const waits = await db
         .updateTable('runs')
-        .set({ state: 'retrying', ended_at: null, took_ms: null, ...whyColumns(why) })
+        .set({ state: 'retrying', ended_at: null, took_ms: null, ...failureColumns(why) })
         .where('id', '=', run)
         .where('state', '=', 'running')
         .where('requests', '=', 0)
@@ -48,7 +48,7 @@ export class Retries {
 
   /** Rows that wait longer, or are due sooner; one that is gone by now stays gone. */
   async move(rows: readonly RetryRow[]): Promise<void> {
-    await atomically(this.#ground, async ({ db }) => {
+    await inTransaction(this.#context, async ({ db }) => {
       for (const { job, run, next_at, waits, until } of rows) {
         const at = { next_at, waits, until };
         await db.updateTable('retries').set(at).where('job', '=', job).where('run', '=', run).execute();
@@ -62,8 +62,8 @@ export class Retries {
    * @returns false if the run is not tried again any more: a newer result, a rollback or a hold has ended it.
    */
   async begin(run: string): Promise<boolean> {
-    const { clock, processes } = this.#ground;
-    const begun = await this.#ground.db
+    const { clock, processes } = this.#context;
+    const begun = await this.#context.db
       .updateTable('runs')
       .set(({ selectFrom, eb }) => ({
         state: 'running',
@@ -86,7 +86,7 @@ export class Retries {
    * @returns false for a run that has no row here.
    */
   stopped(run: string): Promise<boolean> {
-    return atomically(this.#ground, async ({ db }) => {
+    return inTransaction(this.#context, async ({ db }) => {
       const row = await db.selectFrom('retries').select('run').where('run', '=', run).executeTakeFirst();
       if (row === undefined) return false;
       await db
@@ -101,7 +101,7 @@ export class Retries {
 
   /** Gives the attempts of a job up: its run has failed with the last of them. The row as it was; undefined if there is none. */
   drop(job: string): Promise<RetryRow | undefined> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const row = await inside.db.deleteFrom('retries').where('job', '=', job).returningAll().executeTakeFirst();
       if (row !== undefined) await new Retries(inside).giveUp(row.run);
       return row;
@@ -110,8 +110,8 @@ export class Retries {
 
   /** Runs whose next attempt was a dead process's own business have failed. */
   async giveUpOrphans(): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
-      const owners = new Owners(inside);
+    await inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
       const unwritten = inside.db
         .selectFrom('runs')
         .select(['id', 'owner'])
@@ -125,11 +125,11 @@ export class Retries {
 
   /** A run that waits for its next attempt gets none: it has failed with the last one. */
   async giveUp(run: string): Promise<void> {
-    await failWaiting(this.#ground, run);
+    await failWaiting(this.#context, run);
   }
 }
 
-function write(db: Ground['db'], { job, ...rest }: RetryRow): Promise<unknown> {
+function write(db: StoreContext['db'], { job, ...rest }: RetryRow): Promise<unknown> {
   return db
     .insertInto('retries')
     .values({ job, ...rest })

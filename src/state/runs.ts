@@ -1,20 +1,20 @@
 import { tickOf } from '../lib/clock.ts';
 import { newRunId } from '../lib/ids.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import { endRetriesOf } from './end-retries.ts';
 import { forgetRuns } from './forget-runs.ts';
-import { Owners } from './owners.ts';
-import { atomically, type Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
+import { type BoundValue, prepared } from './prepared.ts';
+import { failureColumns, type RunFailure } from './run-failure.ts';
 import type { RunRow, RunState } from './tables.ts';
-import { type Why, whyColumns } from './why.ts';
 
 export interface RunEnd {
   readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
   /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
-  readonly problem?: Why;
+  readonly problem?: RunFailure;
 }
 
 /** Failures of a job in a row, up to now. */
@@ -44,19 +44,19 @@ const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2 } as const;
 
 /** The history: every firing of every job and what became of it. */
 export class Runs {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** Writes down that a run has begun in this process, and gives it its id. `firedAt`: the instant of its firing, epoch milliseconds. */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
-    return atomically(this.#ground, async ({ db, clock, processes, ...rest }) => {
+    return inTransaction(this.#context, async ({ db, clock, processes, ...rest }) => {
       let id = newRunId(clock.now());
       // Of many that begin in one second, two may draw the same letters.
       while (await isTaken(db, id)) id = newRunId(clock.now());
-      await new Owners({ db, clock, processes, ...rest }).beat();
+      await new ProcessHeartbeats({ db, clock, processes, ...rest }).beat();
       await db
         .insertInto('runs')
         .values({
@@ -73,7 +73,7 @@ export class Runs {
           started_tick: Math.round(tickOf(clock)),
           took_ms: null,
           warnings: null,
-          ...whyColumns(undefined),
+          ...failureColumns(undefined),
         })
         .execute();
       return id;
@@ -91,7 +91,7 @@ export class Runs {
   }
 
   #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       await endRetriesOf(inside, id, ends.includes(end.state));
       await inside.db
         .updateTable('runs')
@@ -99,7 +99,7 @@ export class Runs {
           state: end.state,
           ended_at: Math.round(inside.clock.now()),
           took_ms: await new Runs(inside).#tookMs(id),
-          ...whyColumns(end.problem),
+          ...failureColumns(end.problem),
           row_count: end.rows,
           bytes: end.bytes,
         })
@@ -111,7 +111,7 @@ export class Runs {
 
   /** Null if the run began in another boot, whose clock cannot be compared. */
   async #tookMs(id: string): Promise<number | null> {
-    const { db, clock, processes } = this.#ground;
+    const { db, clock, processes } = this.#context;
     const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
     const { owner, started_tick } = (await run.executeTakeFirst()) ?? { started_tick: null };
     if (started_tick === null || owner === undefined || !processes.sharesBoot(owner)) return null;
@@ -120,8 +120,8 @@ export class Runs {
 
   /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
   owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
-    const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...whyColumns(undefined) };
-    return atomically(this.#ground, async (inside) => {
+    const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
+    return inTransaction(this.#context, async (inside) => {
       await endRetriesOf(inside, id, true);
       await inside.db
         .updateTable('runs')
@@ -133,18 +133,18 @@ export class Runs {
 
   /** One more request was paid for on this run's account. */
   async countRequest(id: string): Promise<void> {
-    await countOne(this.#ground.db, { id });
+    await countOne(this.#context.db, { id });
   }
 
   /** Keeps what the run warned of, redacted already. */
   async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
     if (warnings.length === 0) return;
     const text = JSON.stringify(warnings);
-    await this.#ground.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
+    await this.#context.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
   }
 
   async find(id: string): Promise<RunRow | undefined> {
-    return (await byId(this.#ground.db, { id }))[0];
+    return (await byId(this.#context.db, { id }))[0];
   }
 
   async last(job: string): Promise<RunRow | undefined> {
@@ -153,7 +153,7 @@ export class Runs {
 
   /** Of each job that has any the newest run, or the newest in one of the `states`. */
   async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
-    return this.#ground.db
+    return this.#context.db
       .selectFrom('runs')
       .selectAll()
       .where('sequence', 'in', ({ selectFrom }) =>
@@ -171,7 +171,7 @@ export class Runs {
    * them again, once) and runs that newer firings took the place of are failures only as {@link toleratedCodes} says.
    */
   async streaks(): Promise<Streak[]> {
-    const { db } = this.#ground;
+    const { db } = this.#context;
     const rows = await db
       .selectFrom('runs')
       .leftJoin(
@@ -223,15 +223,15 @@ export class Runs {
 
   /** Newest first. */
   async history(filter: { job?: string; limit: number }): Promise<RunRow[]> {
-    let query = this.#ground.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    let query = this.#context.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
 
   /** Marks the runs whose process died under them; returns them. */
   async interruptOrphans(): Promise<RunRow[]> {
-    return atomically(this.#ground, async (inside) => {
-      const owners = new Owners(inside);
+    return inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
       const orphans: RunRow[] = [];
       for (const run of await running(inside)) {
         if (!(await owners.isDead(run.owner))) continue;
@@ -245,14 +245,14 @@ export class Runs {
 
   /** Forgets all but the newest `keep` runs; see {@link forgetRuns}. */
   async prune(keep: number): Promise<void> {
-    await forgetRuns(this.#ground, keep);
+    await forgetRuns(this.#context, keep);
   }
 
   /** The runs that a living process is working on. */
   async underway(): Promise<RunRow[]> {
-    const owners = new Owners(this.#ground);
+    const owners = new ProcessHeartbeats(this.#context);
     const alive: RunRow[] = [];
-    for (const run of await running(this.#ground)) if (!(await owners.isDead(run.owner))) alive.push(run);
+    for (const run of await running(this.#context)) if (!(await owners.isDead(run.owner))) alive.push(run);
     return alive;
   }
 }
@@ -261,7 +261,7 @@ export class Runs {
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 
-async function isTaken(db: Ground['db'], id: string): Promise<boolean> {
+async function isTaken(db: StoreContext['db'], id: string): Promise<boolean> {
   return (await idOnly(db, { id })).length > 0;
 }
 
@@ -269,15 +269,17 @@ interface Id {
   readonly id: string;
 }
 
-const byId = prepared((db, value: Value<Id>) => db.selectFrom('runs').selectAll().where('id', '=', value('id')));
+const byId = prepared((db, value: BoundValue<Id>) => db.selectFrom('runs').selectAll().where('id', '=', value('id')));
 
-const idOnly = prepared((db, value: Value<Id>) => db.selectFrom('runs').select('id').where('id', '=', value('id')));
+const idOnly = prepared((db, value: BoundValue<Id>) =>
+  db.selectFrom('runs').select('id').where('id', '=', value('id')),
+);
 
-const countOne = prepared((db, value: Value<Id>) =>
+const countOne = prepared((db, value: BoundValue<Id>) =>
   db
     .updateTable('runs')
     .set((row) => ({ requests: row('requests', '+', 1) }))
     .where('id', '=', value('id')),
 );
 
-const running = ({ db }: Ground) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();
+const running = ({ db }: StoreContext) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();

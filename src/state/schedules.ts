@@ -1,5 +1,5 @@
-import type { Ground } from './part.ts';
-import { prepared, type Value } from './prepared.ts';
+import type { StoreContext } from './context.ts';
+import { type BoundValue, prepared } from './prepared.ts';
 import type { ScheduleRow } from './tables.ts';
 
 /** The next firing of a job becomes another instant, both in epoch milliseconds. */
@@ -11,37 +11,37 @@ export interface Move {
 
 /** When each job is due next, written down so that a restart knows what it missed. */
 export class Schedules {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** `next_at` in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
-    await write(this.#ground.db, schedule);
+    await write(this.#context.db, schedule);
   }
 
   async find(job: string): Promise<ScheduleRow | undefined> {
-    return this.#ground.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.#context.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async all(): Promise<ScheduleRow[]> {
-    return this.#ground.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
+    return this.#context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
   /** Nothing is changed unless the job is still planned for `from`. */
   async move({ job, from, to }: Move): Promise<void> {
-    const planned = this.#ground.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
+    const planned = this.#context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
     await planned.set({ next_at: to }).execute();
   }
 
   async forget(job: string): Promise<void> {
-    await this.#ground.db.deleteFrom('schedules').where('job', '=', job).execute();
+    await this.#context.db.deleteFrom('schedules').where('job', '=', job).execute();
   }
 }
 
-const write = prepared((db, value: Value<ScheduleRow>) => {
+const write = prepared((db, value: BoundValue<ScheduleRow>) => {
   const rest = { schedule: value('schedule'), next_at: value('next_at') };
   return db
     .insertInto('schedules')

@@ -1,15 +1,15 @@
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 
 /** Small facts by name that outlive the process and belong to no other table. */
 export class Settings {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async set(name: string, value: string): Promise<void> {
-    await this.#ground.db
+    await this.#context.db
       .insertInto('settings')
       .values({ name, value })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
@@ -17,11 +17,11 @@ export class Settings {
   }
 
   async forget(name: string): Promise<void> {
-    await this.#ground.db.deleteFrom('settings').where('name', '=', name).execute();
+    await this.#context.db.deleteFrom('settings').where('name', '=', name).execute();
   }
 
   async find(name: string): Promise<string | undefined> {
-    const row = await this.#ground.db
+    const row = await this.#context.db
       .selectFrom('settings')
       .select('value')
       .where('name', '=', name)
@@ -31,7 +31,7 @@ export class Settings {
 
   /** All whose names begin with this. */
   async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
-    const rows = this.#ground.db.selectFrom('settings').select(['name', 'value']);
+    const rows = this.#context.db.selectFrom('settings').select(['name', 'value']);
     return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();
   }
 }

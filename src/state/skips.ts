@@ -1,4 +1,4 @@
-import { atomically, type Ground } from './part.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import type { SkipRow } from './tables.ts';
 
 /** Old ones go: a job that is skipped every minute must not fill the disk. */
@@ -16,15 +16,15 @@ export interface Skipped {
 
 /** What the schedules wanted and nobody did: the other half of the history. */
 export class Skips {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** Firings that follow one another with one reason, and no run between them, are one note. */
   async note(skipped: Skipped): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
+    await inTransaction(this.#context, async (inside) => {
       const last = await new Skips(inside).#last(skipped.job);
       if (last?.reason === skipped.reason && !(await new Skips(inside).#ranSince(last))) {
         await new Skips(inside).#extend(last, skipped);
@@ -34,7 +34,7 @@ export class Skips {
 
   /** Newest first. */
   async history(filter: { job?: string; limit: number }): Promise<SkipRow[]> {
-    let query = this.#ground.db.selectFrom('skips').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    let query = this.#context.db.selectFrom('skips').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
@@ -44,13 +44,13 @@ export class Skips {
   }
 
   async #ranSince({ job, noted_at }: SkipRow): Promise<boolean> {
-    const run = this.#ground.db.selectFrom('runs').select('id').where('job', '=', job);
+    const run = this.#context.db.selectFrom('runs').select('id').where('job', '=', job);
     return (await run.where('started_at', '>', noted_at).limit(1).executeTakeFirst()) !== undefined;
   }
 
   async #extend({ sequence, firings }: SkipRow, { last, ...more }: Skipped): Promise<void> {
-    const noted_at = Math.round(this.#ground.clock.now());
-    await this.#ground.db
+    const noted_at = Math.round(this.#context.clock.now());
+    await this.#context.db
       .updateTable('skips')
       .set({ last_at: last, firings: firings + more.firings, noted_at })
       .where('sequence', '=', sequence)
@@ -58,13 +58,13 @@ export class Skips {
   }
 
   async #add({ first, last, ...skipped }: Skipped): Promise<void> {
-    const noted_at = Math.round(this.#ground.clock.now());
-    const { sequence } = await this.#ground.db
+    const noted_at = Math.round(this.#context.clock.now());
+    const { sequence } = await this.#context.db
       .insertInto('skips')
       .values({ ...skipped, first_at: first, last_at: last, noted_at })
       .returning('sequence')
       .executeTakeFirstOrThrow();
-    await this.#ground.db
+    await this.#context.db
       .deleteFrom('skips')
       .where('sequence', '<=', sequence - mostKept)
       .execute();

@@ -4,90 +4,90 @@ import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
+import { AccountHistory } from './account-history.ts';
 import { Accounts } from './accounts.ts';
-import { Alerts } from './alerts.ts';
+import { AlertRecords } from './alerts.ts';
 import { Audit } from './audit.ts';
 import { Backfills } from './backfills.ts';
-import { DataSets } from './data-sets.ts';
+import { inTransaction, type PayloadRetention, type StoreContext } from './context.ts';
 import { useDatabase } from './database.ts';
 import { folderAdvice } from './folder-advice.ts';
+import { Generations } from './generations.ts';
 import { GoodPayloads } from './good-payloads.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
 import { Holds } from './holds.ts';
 import { Leases } from './leases.ts';
 import { refuseLinksIn } from './links.ts';
 import { LoginHolds } from './login-holds.ts';
-import { Logins } from './logins.ts';
+import { LoginRecords } from './logins.ts';
 import { migrate } from './migrate.ts';
 import { Outbox } from './outbox.ts';
-import { Owners } from './owners.ts';
-import { atomically, type Ground, type Keep } from './part.ts';
 import { PayloadFiles } from './payload-files.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { type Processes, systemProcesses } from './processes.ts';
-import { Purses } from './purses.ts';
 import { Quarantine } from './quarantine.ts';
 import { Quota } from './quota.ts';
 import { Receipts } from './receipts.ts';
-import { Repeats } from './repeats.ts';
+import { Resends } from './resends.ts';
 import { Retries } from './retries.ts';
+import { RunStats } from './run-stats.ts';
 import { Runs } from './runs.ts';
 import { Schedules } from './schedules.ts';
-import { Sends } from './sends.ts';
+import { SendSlots } from './send-slots.ts';
 import { Settings } from './settings.ts';
 import { Skips } from './skips.ts';
 import { isUnwritable, stateFileProblem } from './state-problem.ts';
-import { Stretches } from './stretches.ts';
-import { Tallies } from './tallies.ts';
 import { Targets } from './targets.ts';
+import { ThrottledJobs } from './throttled-jobs.ts';
 import { UsageChecks } from './usage-checks.ts';
 import { Watermarks } from './watermarks.ts';
 
 /** Everything that outlives the process, one noun a part. */
-export interface Parts {
+export interface Repositories {
   readonly accounts: Accounts;
-  readonly alerts: Alerts;
+  readonly alerts: AlertRecords;
   readonly audit: Audit;
   readonly backfills: Backfills;
-  readonly good: GoodPayloads;
+  readonly goodPayloads: GoodPayloads;
   readonly holds: Holds;
   readonly leases: Leases;
   readonly loginHolds: LoginHolds;
-  readonly logins: Logins;
+  readonly logins: LoginRecords;
   readonly outbox: Outbox;
-  readonly owners: Owners;
+  readonly heartbeats: ProcessHeartbeats;
   readonly payloads: PayloadFiles;
   readonly quarantine: Quarantine;
-  readonly purses: Purses;
+  readonly accountHistory: AccountHistory;
   readonly quota: Quota;
   readonly receipts: Receipts;
-  readonly repeats: Repeats;
+  readonly resends: Resends;
   readonly retries: Retries;
   readonly runs: Runs;
   readonly schedules: Schedules;
-  readonly sends: Sends;
-  readonly sets: DataSets;
+  readonly sendSlots: SendSlots;
+  readonly generations: Generations;
   readonly settings: Settings;
   readonly skips: Skips;
-  readonly stretches: Stretches;
-  readonly tallies: Tallies;
+  readonly throttledJobs: ThrottledJobs;
+  readonly runStats: RunStats;
   readonly targets: Targets;
   readonly usageChecks: UsageChecks;
   readonly watermarks: Watermarks;
 }
 
-export interface Store extends Parts {
+export interface Store extends Repositories {
   /** Absolute path of the state folder. */
   readonly folder: string;
   readonly processes: Processes;
   /** False: nothing in it need outlive this process. */
   readonly durable: boolean;
   /** All of `work` happens, or none of it. Inside, use the parts handed in and no others. */
-  transaction<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
+  transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /**
    * A transaction that is made now or, where the disk takes no writes, as soon as it does. `id` names what it settles.
    * Rejects only with what is not the fault of the disk; must be harmless when it is made twice.
    */
-  settle(id: string, work: (parts: Parts) => Promise<unknown>): Promise<void>;
+  settle(id: string, work: (parts: Repositories) => Promise<unknown>): Promise<void>;
   /** Why the last write failed, where the disk is full, fails or is read-only; undefined while writes succeed. */
   unwritable(): Problem | undefined;
   /** Writes a little to find out; for a process that has written nothing yet. */
@@ -99,15 +99,15 @@ export interface Store extends Parts {
 export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on the disk; none where nothing is said. */
-  readonly keep?: Keep;
+  readonly keep?: PayloadRetention;
   /** False: the database is in memory and ends with this process; for a state that nobody else looks at or needs afterwards. */
   readonly durable?: boolean;
   /** For tests: who this process is, and who has died. */
   readonly processes?: Processes;
 }
 
-/** Heartbeats are for those who cannot look into our process table; they stop when the store closes. */
-const beatMs = 10_000;
+/** ProcessHeartbeats are for those who cannot look into our process table; they stop when the store closes. */
+const heartbeatMs = 10_000;
 
 /**
  * Opens (and makes, and migrates) the state in `folder`. Several processes may have it open at once. Readable by its
@@ -118,22 +118,22 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const { db, health, close } = useDatabase(prepareFile(at), { ...options, mustExist: true });
   const { clock, keep, processes = systemProcesses() } = options;
   const pending = new PendingWrites(clock);
-  const ground: Ground = { db, clock, processes, pending, folder: at, keep };
+  const context: StoreContext = { db, clock, processes, pending, folder: at, keep };
   try {
     await migrate(db, { now: Math.round(options.clock.now()), folder: at });
   } catch (error) {
     await close();
     throw error;
   }
-  const parts = partsOf(ground);
-  const stopBeating = keepBeating(parts.owners);
+  const parts = repositoriesOf(context);
+  const stopBeating = keepBeating(parts.heartbeats);
   return {
     ...parts,
     folder: at,
-    processes: ground.processes,
+    processes: context.processes,
     durable: options.durable ?? true,
-    transaction: (work) => atomically(ground, (inside) => work(partsOf(inside))),
-    settle: (id, work) => pending.settle(id, () => atomically(ground, (inside) => work(partsOf(inside)))),
+    transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
+    settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
     unwritable: () => health.problem,
     async probe() {
       await parts.settings.set('probe', String(Math.round(clock.now()))).catch(otherThanDisk);
@@ -147,37 +147,37 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   };
 }
 
-function partsOf(ground: Ground): Parts {
+function repositoriesOf(context: StoreContext): Repositories {
   return {
-    accounts: new Accounts(ground),
-    alerts: new Alerts(ground),
-    audit: new Audit(ground),
-    backfills: new Backfills(ground),
-    good: new GoodPayloads(ground),
-    holds: new Holds(ground),
-    leases: new Leases(ground),
-    loginHolds: new LoginHolds(ground),
-    logins: new Logins(ground),
-    outbox: new Outbox(ground),
-    owners: new Owners(ground),
-    payloads: new PayloadFiles(ground),
-    quarantine: new Quarantine(ground),
-    purses: new Purses(ground),
-    quota: new Quota(ground),
-    receipts: new Receipts(ground),
-    repeats: new Repeats(ground),
-    retries: new Retries(ground),
-    runs: new Runs(ground),
-    schedules: new Schedules(ground),
-    sends: new Sends(ground),
-    sets: new DataSets(ground),
-    settings: new Settings(ground),
-    skips: new Skips(ground),
-    stretches: new Stretches(ground),
-    tallies: new Tallies(ground),
-    targets: new Targets(ground),
-    usageChecks: new UsageChecks(ground),
-    watermarks: new Watermarks(ground),
+    accounts: new Accounts(context),
+    alerts: new AlertRecords(context),
+    audit: new Audit(context),
+    backfills: new Backfills(context),
+    goodPayloads: new GoodPayloads(context),
+    holds: new Holds(context),
+    leases: new Leases(context),
+    loginHolds: new LoginHolds(context),
+    logins: new LoginRecords(context),
+    outbox: new Outbox(context),
+    heartbeats: new ProcessHeartbeats(context),
+    payloads: new PayloadFiles(context),
+    quarantine: new Quarantine(context),
+    accountHistory: new AccountHistory(context),
+    quota: new Quota(context),
+    receipts: new Receipts(context),
+    resends: new Resends(context),
+    retries: new Retries(context),
+    runs: new Runs(context),
+    schedules: new Schedules(context),
+    sendSlots: new SendSlots(context),
+    generations: new Generations(context),
+    settings: new Settings(context),
+    skips: new Skips(context),
+    throttledJobs: new ThrottledJobs(context),
+    runStats: new RunStats(context),
+    targets: new Targets(context),
+    usageChecks: new UsageChecks(context),
+    watermarks: new Watermarks(context),
   };
 }
 
@@ -219,8 +219,8 @@ function otherThanDisk(error: unknown): void {
   if (!isUnwritable(error)) throw error;
 }
 
-function keepBeating(owners: Owners): () => void {
-  const timer = setInterval(() => void owners.beat().catch(() => undefined), beatMs);
+function keepBeating(owners: ProcessHeartbeats): () => void {
+  const timer = setInterval(() => void owners.beat().catch(() => undefined), heartbeatMs);
   timer.unref();
   return () => clearInterval(timer);
 }

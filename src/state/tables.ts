@@ -75,5 +75,5 @@ export type ScheduleRow = Selectable<SchedulesTable>;
 export type SkipRow = Selectable<SkipsTable>;
 export type AccountRow = Selectable<AccountsTable>;
 export type UsageRow = Selectable<UsageTable>;
-export type StretchRow = Selectable<StretchesTable>;
+export type ThrottledJobRow = Selectable<StretchesTable>;
 export type TargetRow = Selectable<TargetsTable>;

@@ -1,4 +1,4 @@
-import type { Ground } from './part.ts';
+import type { StoreContext } from './context.ts';
 import type { TargetRow } from './tables.ts';
 
 /** What the ids of a declared data source are remembered by. */
@@ -12,15 +12,15 @@ export interface TargetKey {
 
 /** The ids that `apply` got for declared data sources. */
 export class Targets {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   async remember(key: TargetKey, ids: { datasource: string; instance: string; format: string }): Promise<void> {
-    const rest = { ...ids, remembered_at: Math.round(this.#ground.clock.now()) };
-    await this.#ground.db
+    const rest = { ...ids, remembered_at: Math.round(this.#context.clock.now()) };
+    await this.#context.db
       .insertInto('targets')
       .values({ url: key.url, client_id: key.clientId ?? '', name: key.name, ...rest })
       .onConflict((conflict) => conflict.columns(['url', 'client_id', 'name']).doUpdateSet(rest))
@@ -28,7 +28,7 @@ export class Targets {
   }
 
   async find(key: TargetKey): Promise<TargetRow | undefined> {
-    return this.#ground.db
+    return this.#context.db
       .selectFrom('targets')
       .selectAll()
       .where('url', '=', key.url)
@@ -38,6 +38,6 @@ export class Targets {
   }
 
   async all(): Promise<TargetRow[]> {
-    return this.#ground.db.selectFrom('targets').selectAll().orderBy('name').execute();
+    return this.#context.db.selectFrom('targets').selectAll().orderBy('name').execute();
   }
 }

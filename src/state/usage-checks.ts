@@ -1,5 +1,5 @@
 import { redact } from '../lib/redact.ts';
-import { atomically, type Ground } from './part.ts';
+import { inTransaction, type StoreContext } from './context.ts';
 import type { UsageRow } from './tables.ts';
 
 /** A refusal is asked about again after this: somebody may have given the permission meanwhile. */
@@ -7,10 +7,10 @@ const refusedForMs = 7 * 86_400_000;
 
 /** When the service was last asked what an account has used, so that all processes together do not ask too often. */
 export class UsageChecks {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /**
@@ -18,7 +18,7 @@ export class UsageChecks {
    * this moment, whatever comes of it. A clock that was set back below the last time begins anew.
    */
   claim(account: string, everyMs: number): Promise<boolean> {
-    return atomically(this.#ground, async (inside) => {
+    return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await new UsageChecks(inside).find(account);
       const rest = row?.refused == null ? everyMs : Math.max(everyMs, refusedForMs);
@@ -34,7 +34,7 @@ export class UsageChecks {
 
   /** The service will not tell us. */
   async refuse(account: string, why: string): Promise<void> {
-    await this.#ground.db
+    await this.#context.db
       .updateTable('usage')
       .set({ refused: redact(why) })
       .where('account', '=', account)
@@ -42,6 +42,6 @@ export class UsageChecks {
   }
 
   async find(account: string): Promise<UsageRow | undefined> {
-    return this.#ground.db.selectFrom('usage').selectAll().where('account', '=', account).executeTakeFirst();
+    return this.#context.db.selectFrom('usage').selectAll().where('account', '=', account).executeTakeFirst();
   }
 }

@@ -1,11 +1,11 @@
-import { Audit, type By } from './audit.ts';
-import { DataSets } from './data-sets.ts';
+import { Audit, type DecidedBy } from './audit.ts';
+import { inTransaction, type StoreContext } from './context.ts';
+import { Generations } from './generations.ts';
 import { Leases } from './leases.ts';
-import { atomically, type Ground } from './part.ts';
 import type { WatermarkRow } from './tables.ts';
 
 /** How far a run has read. */
-export interface Mark {
+export interface StoredWatermark {
   readonly job: string;
   readonly run: string;
   /** Tells what was read, how it was shaped and where it went: after a change of that, nothing is known any more. */
@@ -16,10 +16,10 @@ export interface Mark {
 
 /** How far each job has got in its source: as far as is safely delivered or safely owed. */
 export class Watermarks {
-  readonly #ground: Ground;
+  readonly #context: StoreContext;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(context: StoreContext) {
+    this.#context = context;
   }
 
   /** Where the job's next run goes on; undefined where it begins anew. */
@@ -29,8 +29,8 @@ export class Watermarks {
   }
 
   /** Moves on to where a run got; the place before is kept, in case its payload is never delivered. */
-  async set({ job, run, reading, text }: Mark): Promise<void> {
-    await atomically(this.#ground, async (inside) => {
+  async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
       const known = await new Watermarks(inside).#row(job);
       const before = known?.reading !== reading ? null : known.run === run ? known.before : known.text;
       const values = { reading, text, before, run, set_at: Math.round(inside.clock.now()) };
@@ -46,15 +46,15 @@ export class Watermarks {
    * The source was looked at again and nothing had changed: the text may be another, but the payload that stands behind
    * it is the same as before.
    */
-  async renew({ job, reading, text }: Omit<Mark, 'run'>): Promise<void> {
-    const { db, clock } = this.#ground;
+  async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
+    const { db, clock } = this.#context;
     const change = { text, set_at: Math.round(clock.now()) };
     await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
   }
 
   /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
   async takeBack(run: string): Promise<void> {
-    const { db } = this.#ground;
+    const { db } = this.#context;
     const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
     if (row === undefined) return;
     if (row.before === null) return this.forget(row.job);
@@ -63,12 +63,12 @@ export class Watermarks {
 
   /** The next run of the job reads everything. */
   async forget(job: string): Promise<void> {
-    await this.#ground.db.deleteFrom('watermarks').where('job', '=', job).execute();
+    await this.#context.db.deleteFrom('watermarks').where('job', '=', job).execute();
   }
 
   /** What is kept of each job, or of one. */
   async all(job?: string): Promise<WatermarkRow[]> {
-    const query = this.#ground.db.selectFrom('watermarks').selectAll().orderBy('job');
+    const query = this.#context.db.selectFrom('watermarks').selectAll().orderBy('job');
     return (job === undefined ? query : query.where('job', '=', job)).execute();
   }
 
@@ -78,11 +78,15 @@ export class Watermarks {
    * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
    * What `meant` throws changes nothing.
    */
-  decide(job: string, meant: ((former: string) => string) | undefined, by: By): Promise<'done' | 'busy' | 'unknown'> {
-    return atomically(this.#ground, async (inside) => {
+  decide(
+    job: string,
+    meant: ((former: string) => string) | undefined,
+    by: DecidedBy,
+  ): Promise<'done' | 'busy' | 'unknown'> {
+    return inTransaction(this.#context, async (inside) => {
       if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
-      const sets = new DataSets(inside);
+      const sets = new Generations(inside);
       const known = await watermarks.#row(job);
       if (known === undefined && (meant !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
       const text = known && meant?.(known.text);
@@ -100,6 +104,6 @@ export class Watermarks {
   }
 
   #row(job: string): Promise<WatermarkRow | undefined> {
-    return this.#ground.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.#context.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
   }
 }

@@ -10,24 +10,11 @@ const root = resolve(import.meta.dirname, '../..');
  */
 const declaredTwice = new Set(
   `
-    Action
-    Alerts
-    Answer
-    BookGiven
-    Fate
-    HttpRequest
-    Line
-    Logins
     Look
-    Manifest
     Outcome
-    Place
-    Plan
     Reading
-    Refusal
     Spread
     Stage
-    Value
     Written
   `
     .split(/\s+/)

@@ -279,7 +279,7 @@ it.each(['client_credentials', 'jwt_bearer'])(
     );
     expect(problems).toEqual([]);
     const desk = await openDesk({ login: config!.sources.get('crm')!.login! });
-    expect((await desk.entry.keeper.token()).access_token).toBe('the-token');
+    expect((await desk.entry.tokenManager.token()).access_token).toBe('the-token');
     const fields = new URLSearchParams(heard[0]!.body);
     const claims = Buffer.from(fields.get('assertion')?.split('.')[1] ?? '', 'base64url').toString();
     expect([fields.has('scope'), claims.includes('"scope"')]).toEqual([false, false]);

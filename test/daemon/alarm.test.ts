@@ -183,7 +183,7 @@ describe('the alarm of the daemon', () => {
   it('tells of what a guard holds back and of what the service will not take', async () => {
     const { store, receiver, told, clock } = await setUp({ alerts: { staleAfterMs: false } });
     const { owed } = await oweText(store, { instance: 'i-orders', text: 'x', asOf: clock.now(), job: 'orders' });
-    await store.outbox.bury(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
+    await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
     await told(1);
     expect(receiver.titles()).toEqual(['orders: the service will not take a payload']);
     expect(receiver.got[0]?.text).toContain('not csv [UPLOAD_REFUSED]');

@@ -251,7 +251,7 @@ describe('a new config', () => {
     const { folder, config, service, instance, destination } = await setUp();
     const clock = new SetClock();
     const { daemon, hear, runtime } = await startDaemon(config, { clock });
-    vi.spyOn(runtime.store.purses, 'follow').mockRejectedValueOnce(new Error('disk I/O error'));
+    vi.spyOn(runtime.store.accountHistory, 'track').mockRejectedValueOnce(new Error('disk I/O error'));
     await expect(daemon.adopt(configOf(folder, [], [destination]))).rejects.toThrow('disk I/O error');
     clock.forward(hour);
     await hear('payload.delivered');

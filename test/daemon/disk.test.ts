@@ -13,7 +13,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
-import { bytesIn } from '../../src/state/holdings.ts';
+import { bytesIn } from '../../src/state/disk-usage.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, Source } from './rig.ts';
 
 const megabyte = 1_000_000;

@@ -31,7 +31,7 @@ async function owe(
   const payload = spool(store, { run, text, asOf: clock.now() });
   const reading = readingOf(job);
   const manifest: Manifest = { version: 1, columns: [], next: 0, rows: 1, segments: [] };
-  const owed = await store.outbox.owe({
+  const owed = await store.outbox.enqueue({
     ...{ run, job: job.name, destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false },
     watermark: { reading, text },
     ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: shapeHashOf(job), manifest } }),
@@ -86,13 +86,13 @@ it('what was taken counts as shown though an older attempt may still be carried 
     await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
     await deliver(store, await owe(store, { job: one, text: 'sure', clock }));
     expect(await placeOf(store, one)).toEqual(shown);
-    const [repeat] = await store.repeats.all();
+    const [repeat] = await store.resends.all();
     expect(repeat!.row.sha256).toBe((await store.receipts.find(key))!.sha256);
     clock.advance(11 * 60_000);
     expect(await placeOf(store, one)).toEqual(shown);
-    await store.repeats.taken((await store.repeats.begin(repeat!))!);
+    await store.resends.delivered((await store.resends.begin(repeat!))!);
     expect(await placeOf(store, one)).toEqual(shown);
-    expect(await store.repeats.all()).toEqual([]);
+    expect(await store.resends.all()).toEqual([]);
   }
 });
 
@@ -105,7 +105,7 @@ it('what cannot be sent once more is read again', async () => {
   await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
   const sure = await owe(store, { job: one, text: 'sure', clock });
   await deliver(store, sure);
-  await store.repeats.giveUp((await store.outbox.find(sure))!);
+  await store.resends.giveUp((await store.outbox.find(sure))!);
   expect(await placeOf(store, one)).toEqual({ watermark: undefined });
 });
 
@@ -117,9 +117,9 @@ it('bytes that took two attempts may come once more after newer ones', async () 
   await store.outbox.attempt(twice);
   await store.outbox.postpone(twice, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
   await deliver(store, twice);
-  expect(await store.repeats.all(), 'the same bytes do no harm').toEqual([]);
+  expect(await store.resends.all(), 'the same bytes do no harm').toEqual([]);
   await deliver(store, await owe(store, { job: one, text: 'newer', clock }));
-  expect(await store.repeats.all()).toHaveLength(1);
+  expect(await store.resends.all()).toHaveLength(1);
 });
 
 it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {
@@ -129,7 +129,7 @@ it('rows that gave way to a payload that is dead now were never shown, though no
   await deliver(store, await owe(store, { job: one, text: 'shown', clock }));
   await owe(store, { job: one, text: 'waiting', clock });
   const last = await owe(store, { job: one, text: 'damaged', clock });
-  await store.outbox.bury(last, { code: 'PAYLOAD_DAMAGED', message: 'gone' });
+  await store.outbox.markDead(last, { code: 'PAYLOAD_DAMAGED', message: 'gone' });
   expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', mustSend: true });
 });
 

@@ -124,9 +124,9 @@ describe('the monitor', () => {
     const started = await startDaemon((await setUpGated()).config);
     const segment = { file: 'r1/1.rows', rows: 5, bytes: 700, crc: 0, asOf: 0 };
     const manifest = { version: 1 as const, columns: [], next: 0, rows: 3, segments: [segment] };
-    await started.runtime.store.transaction(async ({ sets }) => {
-      await sets.keep({ job: 'kept', run: 'r1', reading: '', shape: '', manifest, watermark: undefined });
-      await sets.advance('kept', 'r1');
+    await started.runtime.store.transaction(async ({ generations }) => {
+      await generations.keep({ job: 'kept', run: 'r1', reading: '', shape: '', manifest, watermark: undefined });
+      await generations.advance('kept', 'r1');
     });
     const { text } = await get(`${await watch(started)}/metrics`);
     expect(find(text, 'sluice_kept_rows', { job_name: 'kept' })).toBe(3);

@@ -21,7 +21,7 @@ async function setUp(requestsPerDay = 1000) {
   const job = jobOf({ name: 'orders', destination, instance: 'i', source, cron: '0 * * * *' });
   const config = configOf('/nowhere', [job]);
   const ground = async () => {
-    const throttles = await store.stretches.now();
+    const throttles = await store.throttledJobs.now();
     const overview = {
       now: clock.now(),
       accounts: await reportAccounts(config, store, clock),
@@ -36,7 +36,7 @@ async function setUp(requestsPerDay = 1000) {
     clock.advance(at - clock.now());
     return (await staleness.find(await ground())).length > 0;
   };
-  const throttle = (every: number) => store.stretches.replace([{ job: 'orders', every, says: '', until: turn }]);
+  const throttle = (every: number) => store.throttledJobs.replace([{ job: 'orders', every, says: '', until: turn }]);
   return { clock, store, ground, isStaleAt, throttle };
 }
 
@@ -59,7 +59,7 @@ it('a job that rests is not late before it had time to run on the next day, nor 
   const relaxed = await setUp();
   await relaxed.throttle(9);
   expect(await relaxed.isStaleAt(midnight + 8 * hour)).toBe(false);
-  await relaxed.store.stretches.replace([]);
+  await relaxed.store.throttledJobs.replace([]);
   expect(await relaxed.isStaleAt(midnight + 11 * hour - 1)).toBe(false);
   expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
 });

@@ -93,8 +93,8 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(said[0]!.facts.says).toBe(
       'runs every 30m instead of 10m until 00:00 EDT: the requests of the day do not reach for more',
     );
-    expect(await world.store.stretches.now()).toEqual([]);
-    const history = await world.store.stretches.history({ limit: 9 });
+    expect(await world.store.throttledJobs.now()).toEqual([]);
+    const history = await world.store.throttledJobs.history({ limit: 9 });
     expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
   });
 

@@ -3,7 +3,7 @@ import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { keepTidy } from '../../src/daemon/tidy.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
-import { keptRuns } from '../../src/state/heal.ts';
+import { maxKeptRuns } from '../../src/state/recover.ts';
 import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
@@ -29,7 +29,7 @@ it('forgets old runs every thousand runs, and says so when it cannot', async () 
   finish(999);
   expect(prune).not.toHaveBeenCalled();
   finish(1);
-  expect(prune.mock.calls).toEqual([[keptRuns]]);
+  expect(prune.mock.calls).toEqual([[maxKeptRuns]]);
   await prune.mock.results[0]!.value;
   prune.mockRejectedValueOnce(new Error('disk full'));
   finish(1000);

@@ -5,7 +5,7 @@ import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
-import { heal } from '../../src/state/heal.ts';
+import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
 import { spool } from '../state/fixtures.ts';
 import { destinationAt, jobFor } from './fixtures.ts';
@@ -40,7 +40,7 @@ const clock = {
 };
 const { emit } = new Events<DeliveryEvents>();
 const store = await openStore(errand.folder, { clock });
-await heal(store);
+await recover(store);
 const destination = destinationAt(errand.url, {
   requestsPerDay: errand.requestsPerDay,
   timeoutMs: 20_000,

@@ -19,7 +19,7 @@ describe('attempts', () => {
     expect(dead).toMatchObject({ state: 'dead', code: 'DELIVERY_GAVE_UP', attempts: stage.seen.filter(isOdd).length });
     expect(dead.attempts).toBeGreaterThanOrEqual(3);
     expect(dead.message).toContain('too busy');
-    expect(await store.outbox.revive(id)).toBe(true);
+    expect(await store.outbox.requeue(id)).toBe(true);
     stage.otherwise = say(200);
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
@@ -134,7 +134,7 @@ describe('refused credentials', () => {
       Array(3).fill([0, 'LOGIN_NEEDED']),
     );
     stage.otherwise = say(200);
-    gateway.forgive();
+    gateway.resetAuth();
     expect((await deliver(gateway)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 });

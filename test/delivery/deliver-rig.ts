@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Destination } from '../../src/config/config.ts';
-import { type DeliverGiven, type DeliveryResult, deliverOwed } from '../../src/delivery/deliver.ts';
+import { type DeliverOptions, type DeliveryResult, deliverOwed } from '../../src/delivery/deliver.ts';
 import type { Gateway } from '../../src/delivery/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -43,7 +43,7 @@ export function open(more: Partial<Destination> = {}): { destination: Destinatio
 }
 
 /** Sends what is owed, once, as a sync does. */
-export function deliver(gateway: Gateway, more: Partial<DeliverGiven> = {}): Promise<DeliveryResult[]> {
+export function deliver(gateway: Gateway, more: Partial<DeliverOptions> = {}): Promise<DeliveryResult[]> {
   return deliverOwed({
     store,
     destinations: [],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Destination, Job } from '../../src/config/config.ts';
-import { type Committed, commitPayload } from '../../src/delivery/commit-payload.ts';
+import { type CommitResult, commitPayload } from '../../src/delivery/commit-payload.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
@@ -185,7 +185,7 @@ export function jobFor(destination: Destination, instance: string, more: Partial
 export async function commitText(
   gateway: Gateway,
   options: { job: Job; text: string; asOf?: number; rows?: number },
-): Promise<Committed> {
+): Promise<CommitResult> {
   const { job, text, asOf = gateway.clock.now(), rows = 1 } = options;
   const run = await gateway.store.runs.begin({ job: job.name, origin: 'schedule' });
   const payload = { ...spool(gateway.store, { run, text, asOf }), rows };

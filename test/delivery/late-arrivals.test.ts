@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { apiRequest } from '../../src/delivery/api-request.ts';
 import type { Gateway } from '../../src/delivery/gateway.ts';
 import { dayOf } from '../../src/delivery/quota.ts';
-import type { Outcome } from '../../src/delivery/retry.ts';
+import type { RequestOutcome } from '../../src/delivery/retry.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -57,8 +57,8 @@ interface Sending {
   readonly store: Store;
   readonly gateway: Gateway;
   /** Sends one request, which is given up after less than a second of silence. */
-  send(): Promise<Outcome>;
-  slot(): ReturnType<Store['sends']['take']>;
+  send(): Promise<RequestOutcome>;
+  slot(): ReturnType<Store['sendSlots']['take']>;
 }
 
 async function sendingTo(url: string, wall?: number, timeoutMs = 300): Promise<Sending> {
@@ -74,7 +74,7 @@ async function sendingTo(url: string, wall?: number, timeoutMs = 300): Promise<S
     store,
     gateway,
     async send() {
-      const passed = await gate.pass({
+      const passed = await gate.send({
         method,
         path,
         priority: 'schedule',
@@ -84,7 +84,7 @@ async function sendingTo(url: string, wall?: number, timeoutMs = 300): Promise<S
       if (passed === 'idle' || 'closed' in passed) throw new Error('nothing was sent');
       return passed;
     },
-    slot: () => store.sends.take('account', 5),
+    slot: () => store.sendSlots.take('account', 5),
   };
 }
 

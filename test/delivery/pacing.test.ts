@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Line } from '../../src/delivery/pacing.ts';
-import type { Ticket } from '../../src/state/sends.ts';
+import { SendQueue } from '../../src/delivery/send-queue.ts';
+import type { SlotTicket } from '../../src/state/send-slots.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-async function take(store: Store, account = 'x'): Promise<Ticket> {
-  const ticket = await store.sends.take(account, 1);
+async function take(store: Store, account = 'x'): Promise<SlotTicket> {
+  const ticket = await store.sendSlots.take(account, 1);
   if (!('ticket' in ticket)) throw new Error('no slot is free');
   return ticket;
 }
@@ -20,12 +20,12 @@ describe('send slots', () => {
     const store = await newStore({ clock });
     const ticket = await take(store);
     clock.advance(60_000);
-    expect(await store.sends.take('x', 1)).toEqual({ freeInMs: undefined });
-    await store.sends.release(ticket);
+    expect(await store.sendSlots.take('x', 1)).toEqual({ freeInMs: undefined });
+    await store.sendSlots.release(ticket);
     clock.advance(1_000);
-    expect(await store.sends.take('x', 1)).toEqual({ freeInMs: 12 });
+    expect(await store.sendSlots.take('x', 1)).toEqual({ freeInMs: 12 });
     clock.advance(12);
-    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
+    expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
   it('care nothing for the wall clock', async () => {
@@ -33,37 +33,37 @@ describe('send slots', () => {
     const store = await newStore({ clock });
     const ticket = await take(store);
     clock.wall += 86_400_000;
-    await store.sends.release(ticket);
-    expect(await store.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+    await store.sendSlots.release(ticket);
+    expect(await store.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
     clock.wall -= 2 * 86_400_000;
     clock.ticks += 1_012;
-    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
+    expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
   it('of a request that was given up rest until it can no longer arrive', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
-    await store.sends.abandon(ticket, []);
+    await store.sendSlots.abandon(ticket, []);
     clock.advance(30_000);
-    expect(await store.sends.take('x', 1), 'it may have arrived as late as now').toEqual({ freeInMs: 1_012 });
+    expect(await store.sendSlots.take('x', 1), 'it may have arrived as late as now').toEqual({ freeInMs: 1_012 });
     clock.advance(1_012);
-    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
-    await store.sends.release(ticket);
-    expect(await store.sends.underway('x'), 'the next request keeps the slot').toBe(1);
+    expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
+    await store.sendSlots.release(ticket);
+    expect(await store.sendSlots.underway('x'), 'the next request keeps the slot').toBe(1);
   });
 
   it('of a request that was given up rest a second once the other side has closed its connection', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
-    await store.sends.abandon(ticket, []);
+    await store.sendSlots.abandon(ticket, []);
     clock.advance(3_000);
-    expect(await store.sends.take('x', 1), 'it may end at any time').toEqual({ freeInMs: undefined });
-    await store.sends.release(ticket);
-    expect(await store.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+    expect(await store.sendSlots.take('x', 1), 'it may end at any time').toEqual({ freeInMs: undefined });
+    await store.sendSlots.release(ticket);
+    expect(await store.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
     clock.advance(1_012);
-    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
+    expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
   it('of a process that died rest until its request can no longer arrive, and are free then', async () => {
@@ -75,13 +75,13 @@ describe('send slots', () => {
     const ticket = await take(a);
     clock.advance(10_000);
     people.dead.add('a');
-    expect(await b.sends.take('x', 1)).toEqual({ freeInMs: undefined });
+    expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: undefined });
     clock.advance(30_000);
-    expect(await b.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+    expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
     clock.advance(1_012);
-    expect(await b.sends.take('x', 1)).toHaveProperty('ticket');
-    await a.sends.release(ticket);
-    expect(await b.sends.underway('x'), 'a release of the dead frees nothing').toBe(1);
+    expect(await b.sendSlots.take('x', 1)).toHaveProperty('ticket');
+    await a.sendSlots.release(ticket);
+    expect(await b.sendSlots.underway('x'), 'a release of the dead frees nothing').toBe(1);
   });
 
   it('of a process that died long ago rest no longer than after an answer', async () => {
@@ -93,7 +93,7 @@ describe('send slots', () => {
     people.dead.add('a');
     clock.advance(45_000);
     const b = await newStore({ clock, folder, processes: people.member('b') });
-    expect(await b.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+    expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
   });
 
   it('from before a reboot rest as long as their requests may travel, whatever the new monotonic clock says', async () => {
@@ -102,32 +102,32 @@ describe('send slots', () => {
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a', 'boot-1') });
     await take(a, 'under way');
-    await a.sends.abandon(await take(a, 'given up'), []);
-    await a.sends.release(await take(a, 'answered'));
+    await a.sendSlots.abandon(await take(a, 'given up'), []);
+    await a.sendSlots.release(await take(a, 'answered'));
     people.dead.add('a');
     clock.ticks = 5;
     const b = await newStore({ clock, folder, processes: people.member('b', 'boot-2') });
-    expect(await b.sends.take('answered', 1)).toEqual({ freeInMs: 1_012 });
+    expect(await b.sendSlots.take('answered', 1)).toEqual({ freeInMs: 1_012 });
     for (const account of ['under way', 'given up']) {
-      expect(await b.sends.take(account, 1)).toEqual({ freeInMs: undefined });
+      expect(await b.sendSlots.take(account, 1)).toEqual({ freeInMs: undefined });
     }
     clock.advance(30_000);
-    expect(await b.sends.take('answered', 1)).toHaveProperty('ticket');
+    expect(await b.sendSlots.take('answered', 1)).toHaveProperty('ticket');
     for (const account of ['under way', 'given up']) {
-      expect(await b.sends.take(account, 1)).toEqual({ freeInMs: 1_012 });
+      expect(await b.sendSlots.take(account, 1)).toEqual({ freeInMs: 1_012 });
     }
     clock.advance(1_012);
     for (const account of ['under way', 'given up']) {
-      expect(await b.sends.take(account, 1)).toHaveProperty('ticket');
+      expect(await b.sendSlots.take(account, 1)).toHaveProperty('ticket');
     }
   });
 
   it('are fewer at once when the limit is lowered, counting those already taken', async () => {
     const store = await newStore({ clock: new VirtualClock() });
-    for (let taken = 0; taken < 4; taken++) expect(await store.sends.take('x', 5)).toHaveProperty('ticket');
-    expect(await store.sends.take('x', 2)).toEqual({ freeInMs: undefined });
-    expect(await store.sends.take('x', 5)).toHaveProperty('ticket');
-    expect(await store.sends.take('x', 5)).toEqual({ freeInMs: undefined });
+    for (let taken = 0; taken < 4; taken++) expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
+    expect(await store.sendSlots.take('x', 2)).toEqual({ freeInMs: undefined });
+    expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
+    expect(await store.sendSlots.take('x', 5)).toEqual({ freeInMs: undefined });
   });
 
   it('let no sliding second see more than its number, whatever travel times, stalls, deaths and clocks do', async () => {
@@ -183,10 +183,10 @@ describe('send slots', () => {
           // The oldest can wait no longer: everything arrives with it.
           const isLate = underway.some(({ sentAt }) => now() - sentAt > longest - 6_000);
           if (!stalls || isLate) for (const one of underway) one.at = Math.min(one.at, now() + travel);
-          const { sends, processes } = stores[who] as Store;
-          const ticket = await sends.take('x', 5);
+          const { sendSlots, processes } = stores[who] as Store;
+          const ticket = await sendSlots.take('x', 5);
           if (!('ticket' in ticket)) continue;
-          const end = () => sends.release(ticket);
+          const end = () => sendSlots.release(ticket);
           const isSeen = how === 'answered' || how === 'given up';
           const at = stalls ? now() + longest : now() + travel;
           const after = () => void (isSeen && ends.push({ at: now() + back, owner: processes.self, end }));
@@ -197,7 +197,7 @@ describe('send slots', () => {
             clock.ticks = 0;
             boots += 1;
             for (const each of stores.keys()) await replace(each);
-          } else if (how !== 'answered') await sends.abandon(ticket, []);
+          } else if (how !== 'answered') await sendSlots.abandon(ticket, []);
           await settle();
         }
         await pass(longest);
@@ -213,18 +213,18 @@ describe('the line', () => {
   it('lets people go first, keeps the order otherwise, and does not spin while it waits', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
-    const line = new Line(clock);
+    const line = new SendQueue(clock);
     let asked = 0;
     const order: string[] = [];
     const go = async (name: string, priority: 'person' | 'schedule') => {
       const take = async () => {
         asked += 1;
-        const ticket = await store.sends.take('x', 1);
+        const ticket = await store.sendSlots.take('x', 1);
         return 'ticket' in ticket ? { ticket } : ticket;
       };
-      const { ticket } = await line.enter(take, { priority });
+      const { ticket } = await line.acquire(take, { priority });
       order.push(name);
-      await store.sends.release(ticket);
+      await store.sendSlots.release(ticket);
     };
     await Promise.all([
       go('s1', 'schedule'),
@@ -239,12 +239,12 @@ describe('the line', () => {
 
   it('lets go of one who has given up, and serves the next', async () => {
     const clock = new VirtualClock();
-    const line = new Line(clock);
+    const line = new SendQueue(clock);
     const giveUp = new AbortController();
-    const never = line.enter(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
-    const behind = line.enter(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
+    const never = line.acquire(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
+    const behind = line.acquire(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
     const ticket = { account: 'x', slot: 0, ticket: 't' };
-    const next = line.enter(async () => ({ ticket }), { priority: 'schedule' });
+    const next = line.acquire(async () => ({ ticket }), { priority: 'schedule' });
     giveUp.abort();
     await expect(never).rejects.toThrow();
     await expect(behind).rejects.toThrow();

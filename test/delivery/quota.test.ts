@@ -117,7 +117,7 @@ describe('the count of the day', () => {
     const folder = newFolder();
     const people = new Population();
     const dead = await newStore({ clock, folder, processes: people.member('a') });
-    await dead.sends.take('account', 5, ['2026-06-30']);
+    await dead.sendSlots.take('account', 5, ['2026-06-30']);
     people.dead.add('a');
     const store = await newStore({ clock, folder, processes: people.member('b') });
     const destination = destinationAt('http://127.0.0.1:9');
@@ -159,7 +159,7 @@ describe('the count of the day', () => {
           for (const { wait, travel, ends } of steps) {
             clock.advance(wait);
             const sent = Promise.withResolvers<void>();
-            const passed = member.gate.pass({
+            const passed = member.gate.send({
               method: 'PUT',
               path: '/',
               priority: 'schedule',

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config, DatasourceDeclaration, Destination, Job } from '../../src/config/config.ts';
 import { type ClientOf, planApply } from '../../src/delivery/apply.ts';
-import { carryOut } from '../../src/delivery/carry-out.ts';
-import { Client } from '../../src/delivery/client.ts';
+import { carryOutPlan } from '../../src/delivery/carry-out-plan.ts';
+import { DestinationClient } from '../../src/delivery/client.ts';
 import { deliverOwed } from '../../src/delivery/deliver.ts';
 import type { Gateway } from '../../src/delivery/gateway.ts';
 import { refreshDatasources } from '../../src/delivery/refresh.ts';
@@ -56,7 +56,7 @@ const signal = () => AbortSignal.timeout(40_000);
 
 function clientsOf(gateway: Gateway): ClientOf {
   return ({ destination }) =>
-    new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
 }
 
 function declaring(destination: Destination, ...declarations: Partial<DatasourceDeclaration>[]): Config {
@@ -115,7 +115,7 @@ describe('apply', () => {
     const plan = await planApply(config, store, clientsOf(gateway));
     expect(kindsOf(plan)).toEqual(['create', 'share', 'create']);
     expect(await store.targets.all(), 'planning changes nothing').toEqual([]);
-    await carryOut(plan, { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(plan, { store, clientOf: clientsOf(gateway) });
     const again = await planApply(config, store, clientsOf(gateway));
     expect(kindsOf(again)).toEqual(['unchanged', 'unchanged']);
     expect(again.changes).toBe(false);
@@ -133,12 +133,12 @@ describe('apply', () => {
   it('updates a changed description and a changed right, and nothing else', async () => {
     const { store, destination, gateway } = await world();
     const before = declaring(destination, { name: 'Orders', shares: [{ group: 'team', canEdit: false }] });
-    await carryOut(await planApply(before, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(before, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     const shares = [{ group: 'team', canEdit: true }];
     const after = declaring(destination, { name: 'Orders', description: 'new', shares });
     const plan = await planApply(after, store, clientsOf(gateway));
     expect(kindsOf(plan)).toEqual(['update', 'share']);
-    await carryOut(plan, { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(plan, { store, clientOf: clientsOf(gateway) });
     expect(kindsOf(await planApply(after, store, clientsOf(gateway)))).toEqual(['unchanged']);
     const other = declaring(destination, { name: 'Orders', format: 'json' });
     await expect(planApply(other, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_FORMAT_CHANGED' });
@@ -152,12 +152,12 @@ describe('apply', () => {
     const plan = await planApply(config, store, clientsOf(gateway));
     expect(kindsOf(plan)).toEqual(['create']);
     expect(plan.actions[0]?.say).toContain('left alone');
-    await carryOut(plan, { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(plan, { store, clientOf: clientsOf(gateway) });
     const made = (await store.targets.all())[0];
     const newStoreOfState = await newStore({ clock: systemClock });
     const adopting = await planApply(config, newStoreOfState, clientsOf(gateway));
     expect(adopting.actions).toMatchObject([{ kind: 'adopt', datasource: made?.datasource }]);
-    await carryOut(adopting, { store: newStoreOfState, clientOf: clientsOf(gateway) });
+    await carryOutPlan(adopting, { store: newStoreOfState, clientOf: clientsOf(gateway) });
     expect((await newStoreOfState.targets.all())[0]).toMatchObject({
       datasource: made?.datasource,
       instance: made?.instance,
@@ -167,7 +167,7 @@ describe('apply', () => {
   it('creates again what somebody deleted, and says so', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'Orders' });
-    await carryOut(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     const id = (await store.targets.all())[0]?.datasource ?? '';
     await client.call('DELETE', `/datasources/${id}`);
     const plan = await planApply(config, store, clientsOf(gateway));
@@ -177,7 +177,7 @@ describe('apply', () => {
   it('works in a client account, apart from the company’s own', async () => {
     const { store, destination, gateway } = await world({ clientId: 'bakery' });
     const config = declaring(destination, { name: 'Orders' });
-    await carryOut(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     expect(await store.targets.all()).toMatchObject([{ client_id: 'bakery', name: 'Orders' }]);
     const job = config.jobs.get('job0');
     if (job === undefined) throw new Error('no job');
@@ -214,7 +214,7 @@ describe('apply', () => {
       answer(200, { data, meta: { total: list.length } })(request, response, seen);
     };
     const plan = await planApply(declaring(destination, { name: 'Orders' }), store, clientsOf(gateway));
-    await carryOut(plan, { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(plan, { store, clientOf: clientsOf(gateway) });
     expect(created).toHaveLength(1);
     expect(await store.targets.all()).toMatchObject([{ datasource: 'made0', instance: 'made0' }]);
   });
@@ -255,7 +255,12 @@ describe('a call of the API', () => {
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url, { requestsPerDay: 3 });
     const gateway = openGateway({ store, destinations: [destination] });
-    const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    const client = new DestinationClient({
+      gateway,
+      gate: gateway.of(destination),
+      priority: 'person',
+      signal: signal(),
+    });
     stage.script.push(say(503), say(200, { data: { x: 1 } }));
     expect(await client.call('GET', '/profile')).toMatchObject({ data: { x: 1 } });
     stage.script.push(say(500));
@@ -269,7 +274,12 @@ describe('a call of the API', () => {
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
     const gateway = openGateway({ store, destinations: [destination] });
-    const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    const client = new DestinationClient({
+      gateway,
+      gate: gateway.of(destination),
+      priority: 'person',
+      signal: signal(),
+    });
     stage.otherwise = say(503, { code: 'busy', words: 'come back later' });
     const calling = client.call('GET', '/profile', { attempts: 2 });
     await expect(calling).rejects.toMatchObject({ code: 'DELIVERY_FAILED', message: expect.stringContaining('later') });
@@ -281,7 +291,12 @@ describe('a call of the API', () => {
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
     const gateway = openGateway({ store, destinations: [destination] });
-    const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    const client = new DestinationClient({
+      gateway,
+      gate: gateway.of(destination),
+      priority: 'person',
+      signal: signal(),
+    });
     stage.script.push(say(429, { code: 'rate_limited', headers: { 'retry-after': '1' } }));
     await client.call('POST', '/datasources', { body: {} });
     const [first, second] = stage.seen.map(({ at }) => at);
@@ -296,7 +311,12 @@ describe('a call of the API', () => {
     const { gateway, destination, service } = await world({
       credentials: { kind: 'api_key', key: 'f'.repeat(40) },
     });
-    const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    const client = new DestinationClient({
+      gateway,
+      gate: gateway.of(destination),
+      priority: 'person',
+      signal: signal(),
+    });
     for (let call = 0; call < 2; call++) {
       await expect(client.call('GET', '/datasources')).rejects.toMatchObject({ code: 'LOGIN_NEEDED', family: 'login' });
     }
@@ -308,7 +328,7 @@ describe('against the embedded service', () => {
   it('forty uploads meet no 429, and the service’s own log shows five a second at most', async () => {
     const { service, store, destination, gateway } = await world();
     const config = declaring(destination, { name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D' });
-    await carryOut(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     for (let round = 0; round < 4; round++) {
       for (const job of config.jobs.values()) await commitText(gateway, { job, text: `a\r\n${round}\r\n` });
       expect((await deliver(store, gateway)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'));
@@ -322,7 +342,7 @@ describe('against the embedded service', () => {
   it('a day that somebody else used up is found out by one refusal, and what is owed waits', async () => {
     const { service, store, destination, gateway } = await world({}, { requests_per_day: 3 });
     const config = declaring(destination, { name: 'A' }, { name: 'B' });
-    await carryOut(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     for (const job of config.jobs.values()) await commitText(gateway, { job, text: 'a\r\n1\r\n' });
     const results = await deliver(store, gateway);
     expect(results.map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
@@ -337,7 +357,7 @@ describe('against the embedded service', () => {
   it('a broken document is dead with the words of the service, and the old data stays', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'A', format: 'json' });
-    await carryOut(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
+    await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     const job = config.jobs.get('job0');
     if (job === undefined) throw new Error('no job');
     await commitText(gateway, { job, text: '[{"a":1}]' });

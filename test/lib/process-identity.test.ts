@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { fateOf, ourselves } from '../../src/lib/process-identity.ts';
+import { ourselves, processStateOf } from '../../src/lib/process-identity.ts';
 
 const run = promisify(execFile);
 const library = new URL('../../src/lib/', import.meta.url).href;
@@ -11,32 +11,32 @@ const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 
 describe('what became of a process', () => {
   it('is seen in the process table by number and start, so that a number taken again deceives nobody', () => {
-    expect(fateOf(ourselves)).toBe('alive');
-    expect(fateOf({ ...ourselves, start: `${ourselves.start}1` })).toBe('dead');
-    expect(fateOf({ ...ourselves, pid: 2 ** 22 + 1 })).toBe('dead');
+    expect(processStateOf(ourselves)).toBe('alive');
+    expect(processStateOf({ ...ourselves, start: `${ourselves.start}1` })).toBe('dead');
+    expect(processStateOf({ ...ourselves, pid: 2 ** 22 + 1 })).toBe('dead');
   });
 
   it('does not change with the name of the host, which may be set at any time', () => {
-    expect(fateOf({ ...ourselves, host: 'localhost' })).toBe('alive');
+    expect(processStateOf({ ...ourselves, host: 'localhost' })).toBe('alive');
   });
 
   it('cannot be seen in another container, nor on another machine, whatever number it has there', () => {
-    expect(fateOf({ ...ourselves, space: 'pid:[1]', pid: 1 })).toBe('unknown');
-    expect(fateOf({ ...ourselves, space: 'pid:[1]', pid: 2 ** 22 + 1 })).toBe('unknown');
-    expect(fateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
+    expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 1 })).toBe('unknown');
+    expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 2 ** 22 + 1 })).toBe('unknown');
+    expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
   });
 
   it('is certain after the machine was started anew', () => {
-    expect(fateOf({ ...ourselves, boot: 'earlier', start: `${ourselves.start}1` })).toBe('dead');
-    expect(fateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
+    expect(processStateOf({ ...ourselves, boot: 'earlier', start: `${ourselves.start}1` })).toBe('dead');
+    expect(processStateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
   });
 
   it('is not death where two names are shown for one boot, as systemd-nspawn does', () => {
-    expect(fateOf({ ...ourselves, boot: 'made up' })).toBe('unknown');
+    expect(processStateOf({ ...ourselves, boot: 'made up' })).toBe('unknown');
   });
 
   it('cannot be known of a process that the system does not tell the start of', () => {
-    expect(fateOf({ ...ourselves, start: '' })).toBe('unknown');
+    expect(processStateOf({ ...ourselves, start: '' })).toBe('unknown');
   });
 
   it('is not read from a /proc of another namespace, where the numbers mean others', async () => {

@@ -98,7 +98,7 @@ async function newWorld() {
     },
     async kill({ job: name }) {
       const owed = await owe(name);
-      if (owed.state === 'owed') await store.outbox.bury(owed.id, { code: 'DELIVERY_REFUSED', message: 'no' });
+      if (owed.state === 'owed') await store.outbox.markDead(owed.id, { code: 'DELIVERY_REFUSED', message: 'no' });
     },
     async quarantine({ job: name }) {
       const run = await store.runs.begin({ job: name, origin: 'schedule' });

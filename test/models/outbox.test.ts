@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, utimesSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import { heal } from '../../src/state/heal.ts';
-import type { Attempted } from '../../src/state/outbox.ts';
-import type { Owing } from '../../src/state/owing.ts';
+import type { NewPayload } from '../../src/state/new-payload.ts';
+import type { AttemptedPayload } from '../../src/state/outbox.ts';
+import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
 import { cleanUp, newFolder, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
@@ -14,7 +14,7 @@ afterEach(cleanUp);
 interface Real {
   store: Store;
   readonly clock: VirtualClock;
-  sending: Attempted | undefined;
+  sending: AttemptedPayload | undefined;
   reopen(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ async function compare(model: OutboxModel, { store }: Real): Promise<void> {
 }
 
 /** A finished extract, up to what the outbox is asked. */
-async function finish({ store }: Real, text: string, asOf: number): Promise<Owing> {
+async function finish({ store }: Real, text: string, asOf: number): Promise<NewPayload> {
   const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
   const payload = spool(store, { run, text, asOf });
   const to = { destination: place, instance: 'i', mediaType: 'text/csv', always: false };
@@ -73,8 +73,8 @@ const commit = (text: string, age: number, early: boolean): Command =>
   command(`commit ${text}, ${age} old${early ? ', early' : ''}`, always, async (model, real) => {
     const asOf = real.clock.now() - age;
     const owing = await finish(real, text, asOf);
-    const passed = early && (await real.store.outbox.pass(owing));
-    const owed = passed ? { state: 'unchanged' as const, superseded: [] } : await real.store.outbox.owe(owing);
+    const passed = early && (await real.store.outbox.settleIfShown(owing));
+    const owed = passed ? { state: 'unchanged' as const, superseded: [] } : await real.store.outbox.enqueue(owing);
     const state = model.commit(text, asOf, real.clock.now());
     expect(owed.state).toBe(state);
     if (owed.state !== 'unchanged') {
@@ -120,7 +120,7 @@ const end = (how: End): Command =>
       if (piece.state === 'owed') piece.state = 'dead';
       piece.open = false;
       await store.outbox.refused(row);
-      await store.outbox.bury(row.id, { code: 'REFUSED', message: 'no', untaken: true });
+      await store.outbox.markDead(row.id, { code: 'REFUSED', message: 'no', untaken: true });
     } else {
       const now = real.clock.now();
       model.giveUp({ taken: how !== 'lost', now });
@@ -164,7 +164,7 @@ const revive = command(
   async (model, real) => {
     const piece = model.pieces.findLast(isDead)!;
     const isLate = model.isLate(piece);
-    expect(await real.store.outbox.revive(piece.id)).toBe(!isLate);
+    expect(await real.store.outbox.requeue(piece.id)).toBe(!isLate);
     if (isLate) return;
     piece.state = 'owed';
     piece.putBack = true;
@@ -176,9 +176,9 @@ const rollback = command(
   (model) => model.former() !== undefined,
   async (model, real) => {
     const piece = model.former()!;
-    const [former] = await real.store.good.former(key);
+    const [former] = await real.store.goodPayloads.former(key);
     expect(former).toMatchObject({ id: piece.id });
-    const { row, superseded } = await real.store.good.putBack(former!, { job: 'job', by });
+    const { row, superseded } = await real.store.goodPayloads.putBack(former!, { job: 'job', by });
     model.supersede();
     add(model, row, { ...piece, state: 'owed', putBack: true });
     await release(real, superseded);
@@ -192,22 +192,22 @@ const repeat = (how: 'taken' | 'taken, no answer' | 'lost' | 'cut off'): Command
     (model) => model.sending === undefined && model.owed === undefined,
     async (model, { store, clock }) => {
       const now = clock.now();
-      const due = (await store.repeats.all()).filter(({ dueAt }) => dueAt <= now);
+      const due = (await store.resends.all()).filter(({ dueAt }) => dueAt <= now);
       const piece = model.repeat(now);
       if (piece !== undefined && (piece.notBefore ?? 0) <= now) expect(due).toMatchObject([{ row: { id: piece.id } }]);
       else expect(due).toEqual([]);
       if (piece === undefined || due.length === 0) return;
-      const row = (await store.repeats.begin(due[0]!))!;
+      const row = (await store.resends.begin(due[0]!))!;
       if (how.startsWith('taken')) model.takeAgain(piece, now, how === 'taken');
       if (how !== 'taken') piece.unansweredAt = now;
       piece.isAdrift = how === 'cut off';
       if (how === 'lost') model.late.push({ text: piece.text, asOf: model.belief!.asOf, until: now + 600_000 });
       if (how === 'taken') {
         delete piece.notBefore;
-        await store.repeats.taken(row);
+        await store.resends.delivered(row);
       } else if (how !== 'cut off') {
         piece.notBefore = now + 600_000;
-        await store.repeats.postpone(row, { waitMs: 600_000, ambiguous: true });
+        await store.resends.postpone(row, { waitMs: 600_000, ambiguous: true });
       }
     },
   );
@@ -289,7 +289,7 @@ async function openReal(): Promise<Real> {
       // No start comes within the millisecond of what it follows.
       clock.advance(1);
       real.store = await open();
-      await heal(real.store);
+      await recover(real.store);
     },
   };
   return real;
@@ -315,7 +315,7 @@ async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Pro
     await (repeat('taken') as Command).run(model, real);
   }
   expect(model.shown?.text).toBe(last.text);
-  expect(await real.store.repeats.all()).toEqual([]);
+  expect(await real.store.resends.all()).toEqual([]);
 }
 
 it('the outbox does what its model says, whatever people, crashes and the service do to it', async () => {

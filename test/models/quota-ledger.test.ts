@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/delivery/answer.ts';
-import type { Gate, Passed } from '../../src/delivery/gate.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
-import type { Priority } from '../../src/delivery/pacing.ts';
-import { decide, type Outcome } from '../../src/delivery/retry.ts';
+import { decide, type RequestOutcome } from '../../src/delivery/retry.ts';
+import type { GatedResult, SendGate } from '../../src/delivery/send-gate.ts';
+import type { Priority } from '../../src/delivery/send-queue.ts';
 import { destinationAt } from '../delivery/fixtures.ts';
 import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
 
@@ -35,12 +35,12 @@ interface Underway {
   readonly charged: readonly string[];
   readonly owner: Member;
   answer(): void;
-  readonly done: Promise<Passed>;
+  readonly done: Promise<GatedResult>;
 }
 
 interface Member {
   readonly name: string;
-  readonly gate: Gate;
+  readonly gate: SendGate;
   readonly reconcile: (day: string, reported: number) => Promise<unknown>;
 }
 
@@ -101,7 +101,7 @@ function isOpen(model: Model, priority: Priority, now: number): boolean {
   });
 }
 
-const answered = (status: number, code?: string, retryAfterMs?: number): Outcome => ({
+const answered = (status: number, code?: string, retryAfterMs?: number): RequestOutcome => ({
   answer: readAnswer(
     {
       status,
@@ -132,13 +132,13 @@ class Send implements fc.AsyncCommand<Model, Real> {
     for (const paid of model.ghosts.splice(0)) {
       for (const day of daysOf(real.clock.now(), travel)) if (!paid.includes(day)) dayIn(model, day).ours++;
     }
-    const sent = Promise.withResolvers<(outcome: Outcome) => void>();
-    const done = member.gate.pass({
+    const sent = Promise.withResolvers<(outcome: RequestOutcome) => void>();
+    const done = member.gate.send({
       method: 'PUT',
       path: '/',
       priority: this.#priority,
       prepare: async () => true,
-      send: () => new Promise<Outcome>((answer) => sent.resolve(answer)),
+      send: () => new Promise<RequestOutcome>((answer) => sent.resolve(answer)),
     });
     const first = await Promise.race([sent.promise, done]);
     // The wait for a place has taken time; what counts is the moment of the payment.
@@ -183,7 +183,7 @@ class Answer implements fc.AsyncCommand<Model, Real> {
     for (const day of daysOf(now)) if (!one.charged.includes(day)) dayIn(model, day).ours++;
     if (passed === 'idle' || 'closed' in passed) throw new Error('it was sent');
     const decision = decide(passed);
-    await one.owner.gate.heed(decision, 1);
+    await one.owner.gate.applyDecision(decision, 1);
     if (decision.action !== 'wait_for_day') return;
     const told = now + (decision.retryAfterMs ?? 0) + 5 * second;
     const own = midnightAfter(now - 5 * second) + 5 * second;

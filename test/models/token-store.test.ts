@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
-import { LoginBook } from '../../src/oauth/book.ts';
-import { obtain } from '../../src/oauth/obtain.ts';
+import { authorize } from '../../src/oauth/authorize.ts';
+import { LoginRegistry } from '../../src/oauth/login-registry.ts';
 import type { Token } from '../../src/sdk/oauth.ts';
 import type { Store } from '../../src/state/store.ts';
 import { personLogin } from '../oauth/rig.ts';
@@ -36,8 +36,8 @@ interface Model {
 interface Member {
   readonly name: string;
   readonly store: Store;
-  readonly book: LoginBook;
-  readonly entry: NonNullable<ReturnType<LoginBook['entry']>>;
+  readonly book: LoginRegistry;
+  readonly entry: NonNullable<ReturnType<LoginRegistry['entry']>>;
   readonly login: Login;
   /** The token that it was given last. */
   token: Token | undefined;
@@ -79,7 +79,7 @@ class Ask implements Command {
     const before = { asked: vendor.asked, refused: vendor.refused, present: vendor.present };
     const rests = new Set(this.#which.map((one) => memberOf(real, one)).filter((one) => one.restsUntil > clock.ticks));
     const asking = this.#which.map((one) => memberOf(real, one));
-    const asks = await Promise.allSettled(asking.map(({ entry }) => entry.keeper.token()));
+    const asks = await Promise.allSettled(asking.map(({ entry }) => entry.tokenManager.token()));
     const [asked, refused] = [vendor.asked - before.asked, vendor.refused - before.refused];
     const wasLost = model.lost;
     if (asked > refused) model.unheard = vendor.weather !== 'well';
@@ -124,7 +124,7 @@ class Ask implements Command {
 
 /** What any process finds on the disk is what the vendor takes. */
 async function expectKept({ members, vendor }: Real): Promise<void> {
-  const kept = await members[0]!.entry.vault.open();
+  const kept = await members[0]!.entry.tokenStore.load();
   expect(kept?.granted.refreshToken, 'what the vendor takes is on the disk').toBe(vendor.present);
 }
 
@@ -146,7 +146,7 @@ class DieAsking implements Command {
     const { asked } = vendor;
     const reached = Promise.withResolvers<IncomingMessage>();
     vendor.hold = reached.resolve;
-    const asking = member.entry.keeper.token().catch(() => undefined);
+    const asking = member.entry.tokenManager.token().catch(() => undefined);
     const request = await Promise.race([reached.promise, asking]);
     vendor.hold = undefined;
     people.dead.add(member.name);
@@ -194,7 +194,7 @@ class Refuse implements Command {
     real.vendor.good.delete(member.token.access_token);
     for (const one of real.members) {
       if (one.token?.access_token !== member.token.access_token) continue;
-      await one.entry.keeper.refused(one.token);
+      await one.entry.tokenManager.refused(one.token);
       one.refused.add(one.token.access_token);
     }
   }
@@ -207,7 +207,7 @@ class Agree implements Command {
   async run(model: Model, { members, vendor, clock }: Real): Promise<void> {
     const { entry, store, login } = members[0]!;
     const ask = async () => ({ ...vendor.grant(), askedAt: clock.now(), lifetimeMs: 60 * minute, kept: {} });
-    await obtain(entry, { login, store, ask });
+    await authorize(entry, { login, store, ask });
     Object.assign(model, { agreed: true, lost: false, unheard: false });
   }
 }
@@ -264,14 +264,14 @@ async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Comma
   const clock = new VirtualClock();
   const [folder, people, vendor] = [newFolder(), new Population(), new TokenVendor(clock, forgives)];
   const login = personLogin({ description: await vendor.open() });
-  const books: LoginBook[] = [];
+  const books: LoginRegistry[] = [];
   const open = async (): Promise<Member> => {
     const name = `process-${books.length}`;
     const store = await newStore({ clock, folder, processes: people.member(name) });
     const emit = (...[event]: readonly [string, object]) => {
       if (event === 'token.failed') member.restsUntil = clock.ticks + rest;
     };
-    const book = new LoginBook({ store, clock, folder, emit });
+    const book = new LoginRegistry({ store, clock, folder, emit });
     books.push(book);
     const entry = book.entry({ name: login.name, login })!;
     const member: Member = { name, store, book, entry, login, token: undefined, restsUntil: 0, refused: new Set() };

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { redact } from '../../src/lib/redact.ts';
+import { authorize } from '../../src/oauth/authorize.ts';
 import { DeviceConsent } from '../../src/oauth/device-consent.ts';
-import { obtain } from '../../src/oauth/obtain.ts';
 import type { DeviceCodes } from '../../src/sdk/oauth.ts';
 import { enterCode } from './person.ts';
 import { openDesk, opens, personLogin, vendorForTest } from './rig.ts';
@@ -47,7 +47,7 @@ async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onS
   const { entry } = await openDesk({ login });
   const { clock, slept } = eagerClock(onSleep);
   const forms = () => heard.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
-  const consent = await DeviceConsent.begin(entry.vendor, clock);
+  const consent = await DeviceConsent.begin(entry.tokenClient, clock);
   return { consent, slept, forms, granted: (signal = never) => consent.wait(signal) };
 }
 
@@ -59,14 +59,14 @@ it('gives tokens once a person has entered the code on another machine, and they
   const { clock, slept } = eagerClock((nth) =>
     nth === 3 ? enterCode(consent!.code.address, consent!.code.userCode) : undefined,
   );
-  consent = await DeviceConsent.begin(entry.vendor, clock);
+  consent = await DeviceConsent.begin(entry.tokenClient, clock);
   expect(consent.code.fullAddress).toContain(consent.code.userCode);
-  await obtain(entry, { login, store, ask: () => consent.wait(never) });
+  await authorize(entry, { login, store, ask: () => consent.wait(never) });
   expect(slept).toEqual([5000, 5000, 5000]);
-  const first = await entry.keeper.token();
+  const first = await entry.tokenManager.token();
   expect(await opens(vendor, first.access_token)).toBe(true);
-  await entry.keeper.refused(first);
-  const second = await entry.keeper.token();
+  await entry.tokenManager.refused(first);
+  const second = await entry.tokenManager.token();
   expect(second.access_token).not.toBe(first.access_token);
   expect(await store.logins.find('acme')).toMatchObject({ state: 'good', who: 'alice' });
 });
@@ -74,7 +74,7 @@ it('gives tokens once a person has entered the code on another machine, and they
 it('says so when the person gives up where the code is entered', async () => {
   const vendor = await vendorForTest();
   const { entry } = await openDesk({ login: personLogin(vendor) });
-  const consent = await DeviceConsent.begin(entry.vendor, eagerClock().clock);
+  const consent = await DeviceConsent.begin(entry.tokenClient, eagerClock().clock);
   await enterCode(consent.code.address, consent.code.userCode, 'abort');
   await expect(consent.wait(never)).rejects.toMatchObject({ code: 'LOGIN_DENIED', family: 'login' });
 });

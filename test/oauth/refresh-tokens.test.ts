@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { obtain } from '../../src/oauth/obtain.ts';
+import { authorize } from '../../src/oauth/authorize.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { openDesk, personLogin } from './rig.ts';
 import { type Answer, tokenAddress } from './token-address.ts';
@@ -27,10 +27,10 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
     lifetimeMs: 3_600_000,
     kept: {},
   };
-  await obtain(entry, { login, store, ask: async () => agreed });
+  await authorize(entry, { login, store, ask: async () => agreed });
   const renew = async () => {
-    await entry.keeper.refused(await entry.keeper.token());
-    return (await entry.keeper.token()).access_token;
+    await entry.tokenManager.refused(await entry.tokenManager.token());
+    return (await entry.tokenManager.token()).access_token;
   };
   const asked = () => heard.map(({ body }) => new URLSearchParams(body).get('refresh_token'));
   return { ...desk, renew, asked };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Login, SealKeys } from '../../src/config/config.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { LoginBook } from '../../src/oauth/book.ts';
+import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
-import { obtain } from '../../src/oauth/obtain.ts';
+import { LoginRegistry } from '../../src/oauth/login-registry.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
 import { agree } from './person.ts';
 import { client, robot, startVendor, type Vendor, type VendorOptions } from './vendor.ts';
@@ -47,10 +47,10 @@ export function robotLogin(vendor: Vendor): Login {
 
 export interface Desk {
   readonly store: Store;
-  readonly book: LoginBook;
+  readonly book: LoginRegistry;
   /** Names of the events so far. */
   readonly events: string[];
-  readonly entry: NonNullable<ReturnType<LoginBook['entry']>>;
+  readonly entry: NonNullable<ReturnType<LoginRegistry['entry']>>;
   readonly login: Login;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function openDesk({ login, clock = systemClock, ...given }: DeskGiv
   const store = await openStore(folder, { clock });
   const events: string[] = [];
   const keys = given.sealKeys === undefined ? {} : { sealKeys: given.sealKeys };
-  const book = new LoginBook({ store, clock, folder, emit: (...[name]) => void events.push(name), ...keys });
+  const book = new LoginRegistry({ store, clock, folder, emit: (...[name]) => void events.push(name), ...keys });
   const desk: Desk = {
     store,
     book,
@@ -88,8 +88,8 @@ export async function openDesk({ login, clock = systemClock, ...given }: DeskGiv
 export async function agreeAt({ entry, login, store }: Desk): Promise<void> {
   const consent = await Consent.begin(login, login.redirectUri);
   const address = new URL(await agree(consent.url, login.redirectUri));
-  const ask = () => consent.redeem(address, entry.vendor);
-  await obtain(entry, { login, store, ask });
+  const ask = () => consent.redeem(address, entry.tokenClient);
+  await authorize(entry, { login, store, ask });
 }
 
 /** Whether the vendor's own page takes the token. */

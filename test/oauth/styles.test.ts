@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
+import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
-import { obtain } from '../../src/oauth/obtain.ts';
 import { reportLogins } from '../../src/oauth/report.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { folderForTest, openDesk, personLogin } from './rig.ts';
@@ -21,7 +21,7 @@ function loginOf(url: string, style: Partial<OAuthDescription>, more: Partial<Lo
 
 async function askFor(login: Login, folder?: string) {
   const desk = await openDesk({ login, ...(folder === undefined ? {} : { folder }) });
-  return { desk, token: await desk.entry.keeper.token() };
+  return { desk, token: await desk.entry.tokenManager.token() };
 }
 
 describe('a token request', () => {
@@ -76,8 +76,8 @@ describe('a token request', () => {
     const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
     const login = loginOf(url, { grants: ['password'], refresh: 'static' }, { username: 'me', password: 'p4ssword' });
     const { desk, token } = await askFor(login);
-    await desk.entry.keeper.refused(token);
-    expect((await desk.entry.keeper.token()).access_token).toBe('two');
+    await desk.entry.tokenManager.refused(token);
+    expect((await desk.entry.tokenManager.token()).access_token).toBe('two');
     expect(heard.map(({ body }) => new URLSearchParams(body).get('grant_type'))).toEqual([
       'password',
       'refresh_token',
@@ -165,7 +165,7 @@ describe('an answer', () => {
   it('without a lifetime does not count as ended', async () => {
     const { url, heard } = await tokenAddress({ body: { access_token: 'the-token' } });
     const { desk } = await askFor(loginOf(url, {}));
-    for (let i = 0; i < 5; i++) await desk.entry.keeper.token();
+    for (let i = 0; i < 5; i++) await desk.entry.tokenManager.token();
     expect(heard).toHaveLength(1);
   });
 
@@ -204,8 +204,8 @@ describe('a login by a person', () => {
     const desk = await openDesk({ login });
     const consent = await Consent.begin(login, login.redirectUri);
     const address = new URL(`${login.redirectUri}?code=the-code-of-consent&state=${state(consent.url)}`);
-    const ask = () => consent.redeem(address, desk.entry.vendor);
-    await obtain(desk.entry, { login, store: desk.store, ask });
+    const ask = () => consent.redeem(address, desk.entry.tokenClient);
+    await authorize(desk.entry, { login, store: desk.store, ask });
     return desk;
   }
 
@@ -218,7 +218,7 @@ describe('a login by a person', () => {
     const exchange = { parameters, token_parameter: 'fb_exchange_token' };
     const login = loginOf(url, { ...person, token_method: 'GET', exchange }, { name: 'ads' });
     const desk = await loggedIn(login);
-    expect((await desk.entry.keeper.token()).access_token).toBe('long');
+    expect((await desk.entry.tokenManager.token()).access_token).toBe('long');
     expect(heard[1]!.query).toMatchObject({ ...parameters, fb_exchange_token: 'short', client_id: 'the id' });
     const source = { name: 'ads', login, options: {}, connector: {} as never };
     const now = Date.now();
@@ -229,8 +229,8 @@ describe('a login by a person', () => {
   it('says that only a person can help when a token has ended that nothing renews', async () => {
     const { url } = await tokenAddress({ body: { access_token: 'one', expires_in: 3600 } });
     const desk = await loggedIn(loginOf(url, person));
-    await desk.entry.keeper.refused(await desk.entry.keeper.token());
-    await expect(desk.entry.keeper.token()).rejects.toMatchObject({ code: 'LOGIN_ENDED', family: 'login' });
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_ENDED', family: 'login' });
   });
 
   it('tries the refresh token before the last one once, which some vendors still take', async () => {
@@ -238,10 +238,10 @@ describe('a login by a person', () => {
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(answer(1), answer(2), ended, answer(3));
     const desk = await loggedIn(loginOf(url, { ...person, refresh: 'rotating' }));
-    const { keeper } = desk.entry;
-    await keeper.refused(await keeper.token());
-    await keeper.refused(await keeper.token());
-    expect((await keeper.token()).access_token).toBe('a3');
+    const { tokenManager } = desk.entry;
+    await tokenManager.refused(await tokenManager.token());
+    await tokenManager.refused(await tokenManager.token());
+    expect((await tokenManager.token()).access_token).toBe('a3');
     const used = heard.slice(1).map(({ body }) => new URLSearchParams(body).get('refresh_token'));
     expect(used).toEqual(['r1', 'r2', 'r1']);
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });

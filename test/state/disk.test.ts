@@ -2,7 +2,7 @@ import { existsSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Disk } from '../../src/state/disk.ts';
-import { bytesIn, holdingsIn } from '../../src/state/holdings.ts';
+import { bytesIn, diskUsageIn } from '../../src/state/disk-usage.ts';
 import type { Forgotten } from '../../src/state/payload-files.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
@@ -97,11 +97,11 @@ describe('a state folder with a limit', () => {
     const by = { who: 'a person', why: '' };
     await deliver(store, { instance: 'back', text: payload('a'), asOf: 1 });
     await deliver(store, { instance: 'back', text: payload('b'), asOf: 2 });
-    const [former] = await store.good.former({ url: place.url, instance: 'back' });
-    await store.good.putBack(former!, { job: 'job-back', by });
+    const [former] = await store.goodPayloads.former({ url: place.url, instance: 'back' });
+    await store.goodPayloads.putBack(former!, { job: 'job-back', by });
     await oweText(store, { instance: 'owed', text: payload('o'), asOf: 1 });
     const dead = await oweText(store, { instance: 'dead', text: payload('d'), asOf: 1 });
-    await store.outbox.bury((dead.owed as { id: number }).id, { code: 'REFUSED', message: 'no' });
+    await store.outbox.markDead((dead.owed as { id: number }).id, { code: 'REFUSED', message: 'no' });
     const { disk } = diskOf(store, { mostBytes: empty + megabyte });
     await expect(disk.claim(megabyte)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
     const waiting = await store.outbox.inState('owed', 'dead');
@@ -151,7 +151,7 @@ it('tells the kinds of files in a state folder apart', async () => {
   writeFileSync(join(store.folder, 'before-1'), Buffer.alloc(40));
   writeFileSync(join(store.folder, 'login.key'), Buffer.alloc(50));
   const rows = await store.outbox.inState('owed', 'delivered');
-  const held = holdingsIn(store.folder, rows).filter(({ kind }) => kind !== 'history');
+  const held = diskUsageIn(store.folder, rows).filter(({ kind }) => kind !== 'history');
   expect(held).toEqual([
     { kind: 'other', files: 1, bytes: 50 },
     { kind: 'former', files: 1, bytes: 40 },

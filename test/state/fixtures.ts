@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Fate } from '../../src/lib/process-identity.ts';
+import type { ProcessState } from '../../src/lib/process-identity.ts';
 import type { Payload } from '../../src/pipeline/payload.ts';
 import type { Processes } from '../../src/state/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
@@ -70,8 +70,8 @@ export class Population {
   readonly dead = new Set<string>();
 
   member(self: string, boot = 'boot-1'): Processes {
-    const fate = (owner: string): Fate => (this.dead.has(owner) ? 'dead' : 'alive');
-    return { self, boot, fate, sharesBoot: () => true };
+    const stateOf = (owner: string): ProcessState => (this.dead.has(owner) ? 'dead' : 'alive');
+    return { self, boot, stateOf, sharesBoot: () => true };
   }
 }
 
@@ -118,7 +118,7 @@ export async function oweText(
   const job = options.job ?? `job-${options.instance}`;
   const run = await store.runs.begin({ job, origin: 'schedule' });
   const payload = spool(store, { run, text: options.text, asOf: options.asOf });
-  const owed = await store.outbox.owe({
+  const owed = await store.outbox.enqueue({
     run,
     job,
     destination: place,

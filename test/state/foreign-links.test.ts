@@ -19,7 +19,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { refuseForeignLinks } from '../../src/lib/foreign-links.ts';
 import { giveTreeToOwner } from '../../src/lib/give-to-owner.ts';
 import { createPrivateFile, openPrivateFile } from '../../src/lib/private-file.ts';
-import { Keys } from '../../src/oauth/keys.ts';
+import { EncryptionKeys } from '../../src/oauth/keys.ts';
 import { backUp } from '../../src/state/backup.ts';
 import { refuseLinksIn } from '../../src/state/links.ts';
 import { openStore } from '../../src/state/store.ts';
@@ -72,7 +72,7 @@ describe('a state folder of another user', () => {
   it('keeps the rights of the target of a link as the key of the logins', () => {
     const before = factsOf(victim);
     linkOfService(victim, join(state, 'login.key'));
-    expect(() => new Keys({ former: [] }, state).current()).toThrow('link');
+    expect(() => new EncryptionKeys({ former: [] }, state).current()).toThrow('link');
     expect(factsOf(victim)).toEqual(before);
   });
 

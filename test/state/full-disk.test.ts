@@ -105,31 +105,31 @@ describe('what is given back while the disk takes no writes', () => {
 
   it('is a send slot that rests and is free again, for its own process and for others', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
-    const first = await mine.sends.take('account', 1);
+    const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
     await freeze(true);
-    await mine.sends.release(first);
+    await mine.sendSlots.release(first);
     await freeze(false);
-    expect(await mine.sends.take('account', 1)).toEqual({ freeInMs: undefined });
+    expect(await mine.sendSlots.take('account', 1)).toEqual({ freeInMs: undefined });
     clock.advance(10_000);
     await turnsOfTheLoop();
     clock.advance(10_000);
-    expect(await other.sends.take('account', 1)).toMatchObject({ slot: 0 });
+    expect(await other.sendSlots.take('account', 1)).toMatchObject({ slot: 0 });
     await close();
   });
 
   it('is a send slot that another process waits for no longer than the disk fails', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
-    const first = await mine.sends.take('account', 1);
+    const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
     await freeze(true);
-    await mine.sends.release(first);
+    await mine.sendSlots.release(first);
     await freeze(false);
     clock.advance(10_000);
     await turnsOfTheLoop();
-    expect(await other.sends.take('account', 1)).toEqual({ freeInMs: expect.any(Number) });
+    expect(await other.sendSlots.take('account', 1)).toEqual({ freeInMs: expect.any(Number) });
     clock.advance(2_000);
-    expect(await other.sends.take('account', 1)).toMatchObject({ slot: 0 });
+    expect(await other.sendSlots.take('account', 1)).toMatchObject({ slot: 0 });
     await close();
   });
 

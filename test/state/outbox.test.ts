@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { dueAt } from '../../src/state/attempts.ts';
-import { heal } from '../../src/state/heal.ts';
+import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, noon, oweText, Population, place, spool, VirtualClock } from './fixtures.ts';
 
@@ -49,7 +49,7 @@ describe('the outbox', () => {
       const { path, ...payload } = spool(store, { run, text, asOf: more.asOf ?? noon - 20 });
       rmSync(path);
       const owing = { run, job: 'job-i', destination: place, instance: 'i', mediaType: 'text/csv', always: false };
-      const passed = await store.outbox.pass({ ...owing, always: more.always ?? false, payload });
+      const passed = await store.outbox.settleIfShown({ ...owing, always: more.always ?? false, payload });
       return { passed, state: (await store.runs.find(run))?.state };
     };
     expect(await again('a'), 'nobody knows yet what it shows').toEqual({ passed: false, state: 'running' });
@@ -80,7 +80,7 @@ describe('the outbox', () => {
     const store = await newStore({ clock: new VirtualClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     await store.outbox.attempt(idOf(young));
-    await store.outbox.bury(idOf(young), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(young), { code: 'X_Y', message: 'gone' });
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
   });
 
@@ -155,9 +155,9 @@ describe('the outbox', () => {
     const payload = spool(store, { run, text: 'abc', asOf: noon });
     truncateSync(payload.path, 1);
     const owing = { run, job: 'j', destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false };
-    await expect(store.outbox.owe(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    await expect(store.outbox.enqueue(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
     rmSync(payload.path);
-    await expect(store.outbox.owe(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    await expect(store.outbox.enqueue(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
     expect(await store.runs.find(run)).toMatchObject({ state: 'running' });
   });
 
@@ -165,11 +165,11 @@ describe('the outbox', () => {
     const store = await newStore({ clock: new VirtualClock() });
     const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
     await store.outbox.attempt(first);
-    await store.outbox.bury(first, { code: 'X_Y', message: 'refused' });
-    expect(await store.outbox.revive(first)).toBe(true);
+    await store.outbox.markDead(first, { code: 'X_Y', message: 'refused' });
+    expect(await store.outbox.requeue(first)).toBe(true);
     expect(await store.outbox.find(first)).toMatchObject({ state: 'owed', attempts: 0 });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
-    expect(await store.outbox.revive(first)).toBe(false);
+    expect(await store.outbox.requeue(first)).toBe(false);
   });
 
   it('waits no longer because the clock was set back', async () => {
@@ -195,10 +195,10 @@ describe('payload files', () => {
     const { payload, ...rest } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
     await store.payloads.release(payload.path);
     expect(existsSync(payload.path)).toBe(true);
-    await store.outbox.bury(idOf(rest), { code: 'X_Y', message: 'no' });
+    await store.outbox.markDead(idOf(rest), { code: 'X_Y', message: 'no' });
     await store.payloads.release(payload.path);
     expect(existsSync(payload.path)).toBe(true);
-    await store.outbox.revive(idOf(rest));
+    await store.outbox.requeue(idOf(rest));
     await deliver(store, idOf(rest));
     await store.payloads.release(payload.path);
     expect(existsSync(payload.path)).toBe(false);
@@ -221,11 +221,11 @@ describe('payload files', () => {
     const fresh = join(store.payloads.root, 'fresh.tmp');
     writeFileSync(fresh, 'half');
 
-    expect((await heal(store)).swept, 'nobody has died yet').toEqual([]);
+    expect((await recover(store)).swept, 'nobody has died yet').toEqual([]);
     people.dead.add('dying');
-    expect((await heal(store)).swept).toEqual([orphan.path]);
+    expect((await recover(store)).swept).toEqual([orphan.path]);
     await store.runs.finish(slow, { state: 'failed' });
-    const { swept, interrupted } = await heal(store);
+    const { swept, interrupted } = await recover(store);
     expect(swept).toEqual([almost.path]);
     expect(interrupted).toEqual([]);
     expect(existsSync(owed.payload.path)).toBe(true);
@@ -249,7 +249,7 @@ describe('payload files', () => {
     const path = owed.payload.path.replace(folder, moved);
     utimesSync(path, 1, 1);
     const again = await newStore({ clock, folder: moved });
-    expect(await heal(again)).toMatchObject({ damaged: [], swept: [] });
+    expect(await recover(again)).toMatchObject({ damaged: [], swept: [] });
     expect(await again.outbox.inState('owed')).toMatchObject([{ path }]);
     expect(readFileSync(path, 'utf8')).toBe('the only copy');
     await deliver(again, idOf(owed));
@@ -264,7 +264,7 @@ describe('payload files', () => {
     const whole = await oweText(store, { instance: 'c', text: 'abc', asOf: noon });
     truncateSync(cut.payload.path, 2);
     rmSync(gone.payload.path);
-    expect((await heal(store)).damaged.map(({ id }) => id)).toEqual([idOf(cut), idOf(gone)]);
+    expect((await recover(store)).damaged.map(({ id }) => id)).toEqual([idOf(cut), idOf(gone)]);
     expect(await store.outbox.find(idOf(cut))).toMatchObject({ state: 'dead', code: 'PAYLOAD_DAMAGED' });
     expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([idOf(whole)]);
     expect(await store.runs.find(gone.run)).toMatchObject({ state: 'dead', code: 'PAYLOAD_DAMAGED' });
@@ -304,7 +304,7 @@ describe('any history of runs, crashes and answers', () => {
           if (now.kind === 'restart') {
             await store.close();
             store = await newStore({ clock, folder });
-            await heal(store);
+            await recover(store);
           }
           if (now.kind === 'owe') {
             const asOf = clock.now() - now.age;
@@ -323,12 +323,12 @@ describe('any history of runs, crashes and answers', () => {
             if (now.fate === 'arrived') await store.outbox.delivered(row);
             if (now.fate === 'lost')
               await store.outbox.postpone(row.id, { code: 'X_Y', message: 'lost', waitMs: 5, free: false });
-            if (now.fate === 'refused') await store.outbox.bury(row.id, { code: 'X_Y', message: 'refused' });
+            if (now.fate === 'refused') await store.outbox.markDead(row.id, { code: 'X_Y', message: 'refused' });
           }
           expect((await store.outbox.inState('owed')).length).toBeLessThanOrEqual(1);
           for (const id of model.ids) expect(await store.outbox.find(id)).toBeDefined();
         }
-        for (const row of await store.outbox.inState('dead')) await store.outbox.revive(row.id);
+        for (const row of await store.outbox.inState('dead')) await store.outbox.requeue(row.id);
         for (const { id } of await store.outbox.inState('owed')) {
           const row = await store.outbox.attempt(id);
           if (row === undefined) continue;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useDatabase } from '../../src/state/database.ts';
-import { outstanding } from '../../src/state/outstanding.ts';
+import { pendingPayloads } from '../../src/state/pending-payloads.ts';
 import { PendingWrites } from '../../src/state/pending-writes.ts';
-import { prepared, type Value } from '../../src/state/prepared.ts';
+import { type BoundValue, prepared } from '../../src/state/prepared.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, noon, oweText, place, VirtualClock } from './fixtures.ts';
 
@@ -16,14 +16,14 @@ async function newDatabase() {
 }
 
 describe('a query that is built once', () => {
-  const write = prepared((db, value: Value<{ name: string; text: string }>) => {
+  const write = prepared((db, value: BoundValue<{ name: string; text: string }>) => {
     const change = { value: value('text') };
     return db
       .insertInto('settings')
       .values({ name: value('name'), ...change })
       .onConflict((conflict) => conflict.column('name').doUpdateSet(change));
   });
-  const read = prepared((db, value: Value<{ name: string }>) =>
+  const read = prepared((db, value: BoundValue<{ name: string }>) =>
     db.selectFrom('settings').select(['name', 'value']).where('name', '=', value('name')).where('value', '<>', 'none'),
   );
 
@@ -60,21 +60,21 @@ function countPreparing() {
 
 describe('what is asked with every run', () => {
   const asked: [string, (store: Store, db: ReturnType<typeof useDatabase>['db']) => Promise<unknown>][] = [
-    ['slots', (store) => store.sends.look('a', [])],
+    ['slots', (store) => store.sendSlots.look('a', [])],
     ['what is owed', (store) => store.outbox.inState('owed')],
     [
       'what an instance waits for',
       ({ folder, processes }, db) => {
         const clock = new VirtualClock();
         const ground = { db, clock, processes, folder, pending: new PendingWrites(clock) };
-        return outstanding(ground, { url: place.url, instance: 'orders' });
+        return pendingPayloads(ground, { url: place.url, instance: 'orders' });
       },
     ],
   ];
 
   it.for(asked)('%s, is prepared once', async ([, ask]) => {
     const { store, db } = await newDatabase();
-    await store.sends.take('a', 5);
+    await store.sendSlots.take('a', 5);
     await oweText(store, { instance: 'orders', text: 'one', asOf: noon });
     expect(await ask(store, db)).not.toEqual([]);
     const preparing = countPreparing();

@@ -1,6 +1,6 @@
 import { existsSync, utimesSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { heal } from '../../src/state/heal.ts';
+import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, noon, oweText, place, spool, VirtualClock } from './fixtures.ts';
 
@@ -54,9 +54,9 @@ describe('a payload that is dead', () => {
     clock.wall = noon - hour;
     const { owed } = await oweText(store, { instance, text: 'older', asOf: noon - hour, job: 'job' });
     if (owed.state !== 'owed') throw new Error(owed.state);
-    await store.outbox.bury(owed.id, { code: 'X', message: 'refused' });
+    await store.outbox.markDead(owed.id, { code: 'X', message: 'refused' });
     clock.wall = noon + hour;
-    expect(await store.outbox.revive(owed.id)).toBe(false);
+    expect(await store.outbox.requeue(owed.id)).toBe(false);
     expect(await store.outbox.find(owed.id)).toMatchObject({ state: 'dead' });
   });
 });
@@ -69,7 +69,7 @@ describe('a payload that is held back', () => {
     expect(await store.watermarks.find('job', 'r')).toBe('start');
     expect(await store.quarantine.approve(id, by)).toMatchObject({ row: { state: 'owed' } });
     expect(await store.watermarks.find('job', 'r')).toBe('read to a');
-    await store.outbox.bury(id, { code: 'X', message: 'refused' });
+    await store.outbox.markDead(id, { code: 'X', message: 'refused' });
     expect(await store.watermarks.find('job', 'r')).toBe('start');
     expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);
   });
@@ -119,7 +119,7 @@ describe('a payload that is held back', () => {
     const store = await newStore({ clock: new VirtualClock() });
     const { id, run, payload } = await holdBack(store, { text: 'a', asOf: noon });
     age(payload.path);
-    await heal(store);
+    await recover(store);
     await store.runs.prune(0);
     expect(existsSync(payload.path)).toBe(true);
     expect(await store.runs.find(run)).toBeDefined();
@@ -142,10 +142,10 @@ describe('delivered payloads', () => {
     }
     await store.runs.prune(10);
     age(...paths.slice(1));
-    await heal(store);
+    await recover(store);
     expect(paths.map((path) => existsSync(path))).toEqual([false, true, true]);
-    expect(await store.good.last(key)).toMatchObject({ path: paths[2] });
-    expect(await store.good.former(key)).toMatchObject([{ path: paths[1] }]);
+    expect(await store.goodPayloads.last(key)).toMatchObject({ path: paths[2] });
+    expect(await store.goodPayloads.former(key)).toMatchObject([{ path: paths[1] }]);
   });
 
   it('stay as many as the store was told, through deliveries and sweeps, and no longer than that', async () => {
@@ -166,16 +166,16 @@ describe('delivered payloads', () => {
     await deliver(store, 'wrong', noon - 8);
     await store.watermarks.set({ job: 'renamed', run: 'x', reading: 'r', text: 'far' });
     const held = await holdBack(store, { text: 'held', asOf: noon - 7 });
-    const [former] = await store.good.former(key);
+    const [former] = await store.goodPayloads.former(key);
     expect(former).toMatchObject({ run: first.run });
-    const { row, superseded } = await store.good.putBack(former!, { job: 'renamed', by });
+    const { row, superseded } = await store.goodPayloads.putBack(former!, { job: 'renamed', by });
     expect(superseded).toMatchObject([{ id: held.id }]);
     expect(row).toMatchObject({ state: 'owed', path: first.payload.path, as_of: noon - 9, attempts: 0, always: 1 });
     expect(row.run).not.toBe(first.run);
     expect(row.job).toBe('renamed');
     expect(await store.holds.find('renamed')).toMatchObject(by);
     expect(await store.watermarks.find('renamed', 'r')).toBeUndefined();
-    expect(await store.good.former(key)).toEqual([]);
+    expect(await store.goodPayloads.former(key)).toEqual([]);
 
     expect(await store.holds.release('renamed', by)).toBe(true);
     expect(await store.holds.release('renamed', by)).toBe(false);

@@ -77,7 +77,7 @@ describe('runs', () => {
     await fail('failed');
     await kill('failed');
     const { owed } = await oweText(store, { instance: 'i', text: 'x', asOf: 1, job: 'dead' });
-    await store.outbox.bury(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: '' });
+    await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: '' });
     const failures = async () => (await store.runs.streaks()).map((streak) => [streak.job, streak.failures]).sort();
     expect(await failures()).toEqual([['failed', 2]]);
     await kill('killed');

@@ -149,15 +149,15 @@ describe('leases', () => {
   it('of a process that cannot be looked at end with its heartbeats', async () => {
     const folder = newFolder();
     const clock = new VirtualClock();
-    const far = { self: 'far', boot: 'boot-1', fate: () => 'alive' as const, sharesBoot: () => true };
-    const near = { self: 'near', boot: 'boot-1', fate: () => 'unknown' as const, sharesBoot: () => true };
+    const far = { self: 'far', boot: 'boot-1', stateOf: () => 'alive' as const, sharesBoot: () => true };
+    const near = { self: 'near', boot: 'boot-1', stateOf: () => 'unknown' as const, sharesBoot: () => true };
     const a = await newStore({ clock, folder, processes: far });
     const b = await newStore({ clock, folder, processes: near });
     await a.leases.take('job:x');
     clock.wall -= 86_400_000;
     clock.advance(25_000);
     expect(await b.leases.take('job:x')).toBeUndefined();
-    await a.owners.beat();
+    await a.heartbeats.beat();
     clock.advance(25_000);
     expect(await b.leases.take('job:x')).toBeUndefined();
     clock.advance(10_000);
@@ -179,10 +179,10 @@ describe('a process', () => {
     });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const owner = line.toString().trim();
-    expect(processes.fate(owner)).toBe('alive');
+    expect(processes.stateOf(owner)).toBe('alive');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(processes.fate(owner)).toBe('dead');
+    expect(processes.stateOf(owner)).toBe('dead');
   });
 });
 

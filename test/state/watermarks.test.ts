@@ -13,7 +13,7 @@ async function owe(
   const payload = spool(store, { run, text, asOf });
   const mark = watermark === undefined ? {} : { watermark: { reading, text: watermark } };
   const owing = { run, job: 'j', destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false };
-  return store.outbox.owe({ ...owing, ...mark });
+  return store.outbox.enqueue({ ...owing, ...mark });
 }
 
 const idOf = (owed: { id?: number }) => owed.id!;
@@ -62,7 +62,7 @@ describe('watermarks', () => {
       mediaType: 'text/csv',
       always: false,
     };
-    await expect(store.outbox.owe({ ...owing, watermark: { reading: 'r', text: 'w2' } })).rejects.toThrow();
+    await expect(store.outbox.enqueue({ ...owing, watermark: { reading: 'r', text: 'w2' } })).rejects.toThrow();
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
   });
 
@@ -70,14 +70,14 @@ describe('watermarks', () => {
     const store = await newStore({ clock: new VirtualClock() });
     const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });
-    await store.outbox.bury(idOf(second as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(second as { id?: number }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
     const third = await owe(store, { text: 'c', asOf: noon - 8, watermark: 'w3' });
-    await store.outbox.bury(idOf(first as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(first as { id?: number }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBe('w3');
     await store.watermarks.forget('j');
     const fourth = await owe(store, { text: 'd', asOf: noon - 7, watermark: 'w4' });
-    await store.outbox.bury(idOf(fourth as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(fourth as { id?: number }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
     expect(third.state).toBe('owed');
   });

@@ -14,9 +14,9 @@ interface Flags {
 async function run({ config: file, yes, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ planApply }, { carryOut }, { Client }, { wire }] = await Promise.all([
+  const [{ planApply }, { carryOutPlan }, { DestinationClient }, { wire }] = await Promise.all([
     import('../../delivery/apply.ts'),
-    import('../../delivery/carry-out.ts'),
+    import('../../delivery/carry-out-plan.ts'),
     import('../../delivery/client.ts'),
     import('../../daemon/wire.ts'),
   ]);
@@ -25,7 +25,7 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
   try {
     const { gateway, store } = runtime;
     const clientOf = ({ destination }: { destination: Parameters<typeof gateway.of>[0] }) =>
-      new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: stop.signal });
+      new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal: stop.signal });
     const plan = await planApply(config, store, clientOf);
     const said = plan.actions.map(({ kind, say }) => ({ action: kind, say }));
     if (json === true)
@@ -33,7 +33,7 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
         `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions: said }, undefined, 2))}\n`,
       );
     else for (const { say } of said) process.stdout.write(`  ${outward(say)}\n`);
-    if (yes === true) await carryOut(plan, { store, clientOf });
+    if (yes === true) await carryOutPlan(plan, { store, clientOf });
     if (json !== true)
       process.stdout.write(`${outward(verdict(plan, { done: yes === true, faults: problems.length }))}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;

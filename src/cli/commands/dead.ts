@@ -88,7 +88,7 @@ function oneText(row: OutboxRow): string {
 
 async function sendOne(ref: string, _: unknown, command: Command): Promise<void> {
   const flags = command.optsWithGlobals<Flags>();
-  const [{ withRuntime }, { findPayload }, { deciderOf }, { revive }, { sendNow }] = await Promise.all([
+  const [{ withRuntime }, { findPayload }, { deciderOf }, { requeue }, { sendNow }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../payloads/find-payload.ts'),
     import('../payloads/who.ts'),
@@ -97,7 +97,7 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
-    const row = await revive(runtime.gateway, dead, deciderOf(flags.why));
+    const row = await requeue(runtime.gateway, dead, deciderOf(flags.why));
     const done = `Sent again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
     await sendNow(row, { runtime, config, flags, done });
   });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { warningsOf } from '../../state/runs.ts';
 import type { Store } from '../../state/store.ts';
-import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
+import type { OutboxRow, RunRow, SkipRow, ThrottledJobRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { bytesText, countText, durationText, instantText } from '../figures.ts';
@@ -35,7 +35,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     // A job that the config has no more keeps its history; only a name that nobody ever knew is a mistake.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
-    const throttles = failed === true ? [] : ((await store?.stretches.history({ ...filter, limit })) ?? []);
+    const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);
     const skips = failed === true ? [] : ((await store?.skips.history({ ...filter, limit })) ?? []);
     const lines = [...shown.map(ofRun), ...throttles.map(ofThrottle), ...skips.map(ofSkip)]
       .sort((a, b) => b.started_at - a.started_at)
@@ -77,7 +77,7 @@ interface Line
   readonly attempts?: number;
 }
 
-function ofThrottle({ job, since, until, ended_at, says }: StretchRow): Line {
+function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Line {
   const none = { rows: null, bytes: null, requests: 0, code: null, next: null };
   const end = ended_at ?? (until <= Date.now() ? until : null);
   return {

@@ -12,18 +12,18 @@ interface Flags {
 
 async function run(name: string, flags: Flags): Promise<void> {
   const { config, problems } = await openConfig(flags.config);
-  const [{ findLogin }, { logIn }, { systemClock }, { openStore }, { LoginBook }] = await Promise.all([
+  const [{ findLogin }, { logIn }, { systemClock }, { openStore }, { LoginRegistry }] = await Promise.all([
     import('../login/find-login.ts'),
     import('../login/log-in.ts'),
     import('../../lib/clock.ts'),
     import('../../state/store.ts'),
-    import('../../oauth/book.ts'),
+    import('../../oauth/login-registry.ts'),
   ]);
   showProblems(problems.filter(({ where }) => where.source === name));
   const source = findLogin(config, name);
   const stop = onStop();
   const store = await openStore(config.state, { clock: systemClock });
-  const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
+  const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
   // Requests for tokens know of no signal: what a person gives up is over with its connections.
   stop.signal.addEventListener('abort', () => void book.close(), { once: true });
   try {

@@ -72,14 +72,14 @@ function toneOf(state: string): Tone | undefined {
 async function revoke(name: string, _: unknown, command: Command): Promise<void> {
   const { config: file, force } = command.optsWithGlobals<Flags>();
   const { config } = await openConfig(file);
-  const [{ openStore }, { systemClock }, { LoginBook }, { revokeLogin }] = await Promise.all([
+  const [{ openStore }, { systemClock }, { LoginRegistry }, { revokeLogin }] = await Promise.all([
     import('../../state/store.ts'),
     import('../../lib/clock.ts'),
-    import('../../oauth/book.ts'),
+    import('../../oauth/login-registry.ts'),
     import('../login/revoke-login.ts'),
   ]);
   const store = await openStore(config.state, { clock: systemClock });
-  const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
+  const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
   try {
     const said = await revokeLogin(name, { config, store, book, force: force === true });
     process.stdout.write(`${outward(said)}\n`);

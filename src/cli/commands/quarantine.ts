@@ -140,7 +140,7 @@ async function discardOne(ref: string, _: unknown, command: Command): Promise<vo
 
 interface Deciding {
   readonly row: Quarantined;
-  readonly by: import('../../state/audit.ts').By;
+  readonly by: import('../../state/audit.ts').DecidedBy;
   readonly runtime: import('../../daemon/wire.ts').Runtime;
   readonly config: import('../../config/config.ts').Config;
   readonly flags: Flags;

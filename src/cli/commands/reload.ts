@@ -55,7 +55,7 @@ async function reload(
   for (const end = performance.now() + withinMs; performance.now() < end; await wait(pollMs)) {
     const answer = await answerTo(asked, { store, owner });
     if (answer !== undefined) return answer;
-    if (store.processes.fate(owner) === 'dead') throw noDaemon(state);
+    if (store.processes.stateOf(owner) === 'dead') throw noDaemon(state);
   }
   throw noAnswer(processText(owner), withinMs);
 }

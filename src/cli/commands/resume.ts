@@ -14,7 +14,7 @@ async function run(name: string, flags: Flags): Promise<void> {
     const { chooseJob } = await import('../payloads/choose-job.ts');
     const released = (await store?.holds.release(name, deciderOf(flags.why))) ?? false;
     if (!released) chooseJob(config, name);
-    const keeps = ((await store?.sets.all(name)) ?? []).length > 0;
+    const keeps = ((await store?.generations.all(name)) ?? []).length > 0;
     const from = keeps ? 'goes on from the rows that were kept with what was put back' : 'reads everything';
     const text = released
       ? `Job ${name} may run again; its next run ${from} and sends what it finds.`

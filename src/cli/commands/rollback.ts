@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { Good } from '../../state/good-payloads.ts';
+import type { GoodPayload } from '../../state/good-payloads.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
@@ -27,7 +27,7 @@ async function list(name: string, flags: RollbackFlags): Promise<void> {
   });
 }
 
-function listText(rows: readonly Good[], name: string): string {
+function listText(rows: readonly GoodPayload[], name: string): string {
   if (rows.length === 0) return `No payload of ${name} from before the present one is kept.`;
   const right = { align: 'right' as const };
   const columns = [
@@ -47,15 +47,15 @@ function listText(rows: readonly Good[], name: string): string {
   return `${renderTable(columns, cells, { paper: process.stdout })}\n\nPut one back: sluice rollback ${name} --to RUN`;
 }
 
-function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: Good): object {
+function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: GoodPayload): object {
   const delivered_at = new Date(settled_at ?? as_of).toISOString();
   return { run, as_of: new Date(as_of).toISOString(), delivered_at, rows: row_count, bytes, sha256 };
 }
 
-async function formerOf(job: Job, store: Store): Promise<Good[]> {
+async function formerOf(job: Job, store: Store): Promise<GoodPayload[]> {
   const { addressOf } = await import('../../delivery/address.ts');
   if (job.target.kind !== 'refresh')
-    return store.good.former({ url: job.destination.url, ...(await addressOf(store, job)) });
+    return store.goodPayloads.former({ url: job.destination.url, ...(await addressOf(store, job)) });
   throw new Problem({
     code: 'ROLLBACK_NOTHING',
     family: 'config',
@@ -65,7 +65,7 @@ async function formerOf(job: Job, store: Store): Promise<Good[]> {
 }
 
 async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
-  const [{ withRuntime }, { chooseJob }, { deciderOf }, { putBack }, { sendNow }] = await Promise.all([
+  const [{ withRuntime }, { chooseJob }, { deciderOf }, { rollback }, { sendNow }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../payloads/choose-job.ts'),
     import('../payloads/who.ts'),
@@ -74,7 +74,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
-    const row = await putBack(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
+    const row = await rollback(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
     const what = `${countOf(row.row_count, 'row')} of run ${former.run}, data as of ${instantText(row.as_of)}`;
     const held = `The job is held: nothing runs it until "sluice resume ${name}".`;
     await sendNow(row, { runtime, config, flags, done: `Put back: ${what}.\n${held}` });
@@ -82,7 +82,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
 }
 
 /** The one that was named, or the newest from before the present one. */
-function choose(name: string, former: readonly Good[], to: string | undefined): Good {
+function choose(name: string, former: readonly GoodPayload[], to: string | undefined): GoodPayload {
   const found = to === undefined ? former[0] : former.find(({ run }) => run === to);
   if (found !== undefined) return found;
   throw new Problem({

@@ -45,7 +45,7 @@ async function placesOf(store: Store, job: string | undefined): Promise<Place[]>
   for (const { job: name, text: watermark, run, set_at } of await store.watermarks.all(job)) {
     places.set(name, { job: name, watermark, run, set_at });
   }
-  for (const { job: name, run, set_at, manifest } of await store.sets.all(job)) {
+  for (const { job: name, run, set_at, manifest } of await store.generations.all(job)) {
     const kept = { rows: manifest.rows, bytes: bytesOf(manifest), files: manifest.segments.length };
     const unfinished = await store.backfills.find(name);
     const backfill = unfinished && { from: unfinished.lower, to: unfinished.upper, reached: unfinished.reached };

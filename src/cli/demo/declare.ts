@@ -1,16 +1,16 @@
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import { type ClientOf, planApply } from '../../delivery/apply.ts';
-import { carryOut } from '../../delivery/carry-out.ts';
-import { Client } from '../../delivery/client.ts';
+import { carryOutPlan } from '../../delivery/carry-out-plan.ts';
+import { DestinationClient } from '../../delivery/client.ts';
 
 /** Creates the data sources that a config declares; returns what was done, a sentence each. */
 export async function declare(given: { runtime: Runtime; config: Config; signal: AbortSignal }): Promise<string[]> {
   const { runtime, config, signal } = given;
   const { gateway, store } = runtime;
   const clientOf: ClientOf = ({ destination }) =>
-    new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
+    new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal });
   const plan = await planApply(config, store, clientOf);
-  await carryOut(plan, { store, clientOf });
+  await carryOutPlan(plan, { store, clientOf });
   return plan.actions.map(({ say }) => say);
 }

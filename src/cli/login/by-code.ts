@@ -1,21 +1,21 @@
 import { systemClock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
 import { DeviceConsent } from '../../oauth/device-consent.ts';
-import type { Granted } from '../../oauth/granted.ts';
-import type { Vendor } from '../../oauth/vendor.ts';
+import type { TokenClient } from '../../oauth/token-client.ts';
+import type { TokenResponse } from '../../oauth/token-response.ts';
 import { instantText } from '../figures.ts';
 import { printable } from '../table.ts';
 import type { LoginSource } from './find-login.ts';
 
 interface ByCodeGiven {
   readonly source: LoginSource;
-  readonly vendor: Vendor;
+  readonly vendor: TokenClient;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
 /** Shows a code to enter at any other machine, and waits until somebody has. */
-export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Promise<Granted> {
+export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Promise<TokenResponse> {
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);
   const { address, fullAddress, userCode, lifetimeMs } = consent.code;

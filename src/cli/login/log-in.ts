@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import { LoginGate } from '../../daemon/login-holds/gate.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Entry, LoginBook } from '../../oauth/book.ts';
+import { authorize } from '../../oauth/authorize.ts';
 import { Consent } from '../../oauth/consent.ts';
 import { isLocal, Listener } from '../../oauth/listener.ts';
-import { obtain } from '../../oauth/obtain.ts';
+import type { LoginRegistry, RegisteredLogin } from '../../oauth/login-registry.ts';
 import type { Store } from '../../state/store.ts';
 import { printable } from '../table.ts';
 import { ask } from './ask.ts';
@@ -15,7 +15,7 @@ import { untilText } from './words.ts';
 
 export interface LogInGiven {
   readonly source: LoginSource;
-  readonly book: LoginBook;
+  readonly book: LoginRegistry;
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
@@ -33,21 +33,22 @@ export async function logIn(given: LogInGiven): Promise<void> {
   const { source, book, store, config } = given;
   const { login } = source;
   const entry = book.entry(source)!;
-  if (login.grant === 'authorization_code') await obtain(entry, { login, store, ask: () => consent(given, entry) });
-  else await obtain(entry, { login, store, ask: () => entry.vendor.grantAlone() });
+  if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
+  else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
   // A refused secret that works now need not wait for its next attempt.
   await new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
   say(`Logged in${row.who === null ? '' : ` as ${printable(row.who)}`}, for ${sharing.join(', ')}.`);
-  say(untilText(row, { login, renews: await entry.vault.renews() }));
+  say(untilText(row, { login, renews: await entry.tokenStore.renews() }));
 }
 
-async function consent(given: LogInGiven, { vendor }: Entry) {
+async function consent(given: LogInGiven, { tokenClient }: RegisteredLogin) {
   const { source, signal } = given;
   const { login } = source;
-  if (given.code || login.description.authorize_url === undefined) return byCode({ source, vendor, say, signal });
-  if (given.paste || !isLocal(login.redirectUri)) return byPaste(given, { vendor });
+  if (given.code || login.description.authorize_url === undefined)
+    return byCode({ source, vendor: tokenClient, say, signal });
+  if (given.paste || !isLocal(login.redirectUri)) return byPaste(given, { tokenClient });
   const listener = await Listener.open(login.redirectUri);
   try {
     const consent = await Consent.begin(login, listener.redirectUri);
@@ -57,7 +58,7 @@ async function consent(given: LogInGiven, { vendor }: Entry) {
     say(
       `${opened ? 'A browser was opened. ' : ''}Waiting for it to come back to ${listener.redirectUri} (Ctrl-C gives up) …`,
     );
-    const redeem = (address: URL) => (consent.knows(address) ? consent.redeem(address, vendor) : undefined);
+    const redeem = (address: URL) => (consent.knows(address) ? consent.redeem(address, tokenClient) : undefined);
     return await listener.wait(redeem, signal);
   } finally {
     listener.close();
@@ -71,11 +72,11 @@ function elsewhere({ name, login }: LoginSource): string {
   return `The browser has to be on this machine. Is it on another one? End this, and use ${commands}.\n`;
 }
 
-async function byPaste({ source, signal }: LogInGiven, { vendor }: Pick<Entry, 'vendor'>) {
+async function byPaste({ source, signal }: LogInGiven, { tokenClient }: Pick<RegisteredLogin, 'tokenClient'>) {
   const { redirectUri } = source.login;
   const consent = await Consent.begin(source.login, redirectUri);
   say(`Open this address in a browser, wherever there is one, and agree:\n\n  ${consent.url}\n`);
   say(`You are then sent to ${redirectUri}; that this page may not open does not matter.`);
   const pasted = await ask('Paste its whole address here, out of the address bar: ', signal);
-  return consent.redeem(consent.read(pasted), vendor);
+  return consent.redeem(consent.read(pasted), tokenClient);
 }

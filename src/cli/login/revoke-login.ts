@@ -1,15 +1,15 @@
 import type { Config } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { LoginBook } from '../../oauth/book.ts';
-import { Refusal } from '../../oauth/refusal.ts';
-import { inTurn } from '../../oauth/turn.ts';
+import { withLoginLease } from '../../oauth/login-lease.ts';
+import type { LoginRegistry } from '../../oauth/login-registry.ts';
+import { TokenRefusal } from '../../oauth/refusal.ts';
 import type { Store } from '../../state/store.ts';
 import { findLogin, type LoginSource } from './find-login.ts';
 
 export interface RevokeGiven {
   readonly config: Config;
   readonly store: Store;
-  readonly book: LoginBook;
+  readonly book: LoginRegistry;
   /** Forget the tokens though the vendor could not be told. */
   readonly force: boolean;
 }
@@ -23,28 +23,28 @@ export async function revokeLogin(name: string, given: RevokeGiven): Promise<str
     return `The tokens of "${name}" are forgotten. No source has this login any more, so the vendor was not told.`;
   }
   const source = findLogin(config, name);
-  return inTurn(source.login.name, { store }, () => endLogin(source, given));
+  return withLoginLease(source.login.name, { store }, () => endLogin(source, given));
 }
 
 async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven): Promise<string> {
-  const { vault, vendor } = book.entry(source)!;
+  const { tokenStore, tokenClient } = book.entry(source)!;
   const { name: login } = source.login;
   try {
-    const kept = await vault.open();
+    const kept = await tokenStore.load();
     if (kept === undefined) return `There is no login "${login}" to end.`;
-    const told = await vendor.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
+    const told = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
     await store.logins.forget(login);
     return told
       ? `The login "${login}" has ended, at the vendor and here.`
       : `The tokens of "${login}" are forgotten. This vendor has no address to end them at: take the app out of the account there.`;
   } catch (thrown) {
-    if (!force) throw thrown instanceof Refusal ? notEnded(login, thrown) : thrown;
+    if (!force) throw thrown instanceof TokenRefusal ? notEnded(login, thrown) : thrown;
     await store.logins.forget(login);
     return `The tokens of "${login}" are forgotten; the vendor could not be told.`;
   }
 }
 
-function notEnded(login: string, { error, message }: Refusal): Problem {
+function notEnded(login: string, { error, message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_NOT_REVOKED',
     family: 'login',

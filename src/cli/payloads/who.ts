@@ -1,8 +1,8 @@
 import { hostname, userInfo } from 'node:os';
-import type { By } from '../../state/audit.ts';
+import type { DecidedBy } from '../../state/audit.ts';
 
 /** Who sits at this keyboard, for the record. */
-export function deciderOf(why: string | undefined): By {
+export function deciderOf(why: string | undefined): DecidedBy {
   return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
 }
 

@@ -8,10 +8,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { HttpAgent } from '../../lib/http.ts';
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
-import type { Granted } from '../../oauth/granted.ts';
 import { clientRefused, oddRefusal } from '../../oauth/login-problems.ts';
-import { Refusal } from '../../oauth/refusal.ts';
-import { Vendor } from '../../oauth/vendor.ts';
+import { TokenRefusal } from '../../oauth/refusal.ts';
+import { TokenClient } from '../../oauth/token-client.ts';
+import type { TokenResponse } from '../../oauth/token-response.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { OAuthDescription, Token, TokenSource } from '../../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../../sdk/option.ts';
@@ -116,7 +116,7 @@ const usedShare = 0.8;
 class AskedToken implements TokenSource {
   readonly #login: LoginConfig;
   readonly #refreshToken: string | undefined;
-  #granted: Promise<Granted> | undefined;
+  #granted: Promise<TokenResponse> | undefined;
 
   constructor(login: LoginConfig, refreshToken: string | undefined) {
     this.#login = login;
@@ -134,9 +134,9 @@ class AskedToken implements TokenSource {
     this.#granted = undefined;
   }
 
-  async #ask(): Promise<Granted> {
+  async #ask(): Promise<TokenResponse> {
     const agent = new HttpAgent({ connectTimeoutMs: 30_000 });
-    const vendor = new Vendor({ login: this.#login, folder: '/', agent, clock: systemClock });
+    const vendor = new TokenClient({ login: this.#login, folder: '/', agent, clock: systemClock });
     try {
       const granted = await (this.#refreshToken === undefined
         ? vendor.grantAlone()
@@ -144,7 +144,7 @@ class AskedToken implements TokenSource {
       registerSecret(granted.accessToken);
       return granted;
     } catch (thrown) {
-      if (!(thrown instanceof Refusal)) throw thrown;
+      if (!(thrown instanceof TokenRefusal)) throw thrown;
       throw thrown.meaning === 'client' ? clientRefused(this.#login, thrown) : oddRefusal(this.#login, thrown);
     } finally {
       await agent.destroy();

@@ -1,5 +1,5 @@
 import type { Format } from '../../formats/format.ts';
-import type { ProblemInit } from '../../lib/problem.ts';
+import type { ProblemOptions } from '../../lib/problem.ts';
 import type { Reach } from '../../service/refresh/address-policy.ts';
 
 /** What the process of a refresh is told to do: plain data, since it goes from one process to another. */
@@ -16,7 +16,7 @@ export interface Order {
 /** What comes back beside the bytes: that they are whole, or why not. */
 export type Outcome =
   | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly problem: Omit<ProblemInit, 'where' | 'cause'> };
+  | { readonly kind: 'failed'; readonly problem: Omit<ProblemOptions, 'where' | 'cause'> };
 
 /** Where the document's bytes go: a pipe beside the three usual ones and that of the messages. */
 export const bytesFd = 4;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Network } from '../../delivery/gate.ts';
+import type { Network } from '../../delivery/send-gate.ts';
 import { HttpAgent } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { luckOf } from './luck.ts';

@@ -1,5 +1,5 @@
 import { bytesText } from '../../lib/bytes-text.ts';
-import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
+import { diskUsageText, roomAdvice } from '../../state/disk-problems.ts';
 import type { DiskStatus } from '../report-disk.ts';
 import type { Condition } from './condition.ts';
 
@@ -11,8 +11,8 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
   const left = isFull ? 'runs that have something new fail' : `room for ${bytesText(room_bytes)} is left`;
   const isDiskShort = room_bytes < limit_bytes - bytes;
   const what = isDiskShort
-    ? `the disk of the state folder ${isFull ? 'is full' : 'fills up'}, ${left}; the folder holds ${holdingsText(holds)}`
-    : `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${holdingsText(holds)}`;
+    ? `the disk of the state folder ${isFull ? 'is full' : 'fills up'}, ${left}; the folder holds ${diskUsageText(holds)}`
+    : `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${diskUsageText(holds)}`;
   const advice = roomAdvice(holds) ?? 'sluice doctor';
   return [
     {

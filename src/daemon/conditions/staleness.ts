@@ -58,7 +58,7 @@ export class Staleness {
 
   /** A job that was made to run less often because of the requests of the day is not late by that. */
   async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
-    const ends = await store.stretches.ends();
+    const ends = await store.throttledJobs.ends();
     return (job) => {
       const throttle = overview.throttle(job);
       if (throttle === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };

@@ -30,7 +30,7 @@ async function examineClock(
   const { name } = destination;
   const asked = { method: 'GET', path: '/datasources' } as const;
   let began = 0;
-  const passed = await gate.pass({
+  const passed = await gate.send({
     ...asked,
     priority: 'person',
     signal,

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { bytesText } from '../../lib/bytes-text.ts';
-import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
-import { bytesHeld, holdingsIn } from '../../state/holdings.ts';
+import { diskUsageText, roomAdvice } from '../../state/disk-problems.ts';
+import { diskUsageIn, totalBytes } from '../../state/disk-usage.ts';
 import type { OutboxState } from '../../state/tables.ts';
 import { bad, type Finding, good } from './finding.ts';
 
@@ -14,9 +14,9 @@ export function examineFullness(
   payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,
 ): Finding[] {
   if (limits === undefined) return [];
-  const holdings = holdingsIn(folder, payloads);
-  const used = bytesHeld(holdings);
-  const says = `${bytesText(used)} of ${bytesText(limits.mostBytes)}: ${holdingsText(holdings)}`;
+  const holdings = diskUsageIn(folder, payloads);
+  const used = totalBytes(holdings);
+  const says = `${bytesText(used)} of ${bytesText(limits.mostBytes)}: ${diskUsageText(holdings)}`;
   if (used < limits.mostBytes * worthPart) return [good('state size', says)];
   return [bad('state size', says, roomAdvice(holdings) ?? 'raise disk.limit_megabytes in the config')];
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Login, Source } from '../../config/config.ts';
-import type { Key } from '../../oauth/keys.ts';
+import type { EncryptionKey } from '../../oauth/keys.ts';
 import type { SourceAccount } from '../../sdk/connector.ts';
 import type { LoginAccount } from '../../state/login-holds.ts';
 
@@ -39,7 +39,11 @@ function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined 
  * Keyed hash of all that a login rests on, the content of its files included: without the key, which is not in the database, no
  * password can be tried against it.
  */
-export async function hashSecret({ secret, files = [] }: SourceLogin, key: Key, folder: string): Promise<string> {
+export async function hashSecret(
+  { secret, files = [] }: SourceLogin,
+  key: EncryptionKey,
+  folder: string,
+): Promise<string> {
   const hash = createHmac('sha256', key.bytes).update('login on hold\0').update(JSON.stringify(secret));
   for (const file of files) {
     const content = file === undefined ? '' : await readFile(resolve(folder, file)).catch(() => '');

@@ -2,7 +2,7 @@ import type { SealKeys, Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import type { Problem } from '../../lib/problem.ts';
-import { Keys } from '../../oauth/keys.ts';
+import { EncryptionKeys } from '../../oauth/keys.ts';
 import type { LoginGuard } from '../../pipeline/source.ts';
 import type { LoginKey } from '../../state/login-holds.ts';
 import type { Store } from '../../state/store.ts';
@@ -32,7 +32,7 @@ const unansweredMs = 5 * 60_000;
  */
 export class LoginGate {
   readonly #given: LoginGateOptions;
-  readonly #keys: Keys;
+  readonly #keys: EncryptionKeys;
   /** Attempts that runs have taken and not made yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly turns: Turns;
@@ -41,7 +41,7 @@ export class LoginGate {
 
   constructor(given: LoginGateOptions) {
     this.#given = given;
-    this.#keys = new Keys(given.sealKeys ?? { former: [] }, given.store.folder);
+    this.#keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
     this.turns = new Turns(given);
   }
 

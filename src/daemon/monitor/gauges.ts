@@ -3,7 +3,7 @@ import { occasions } from '../../config/alert-options.ts';
 import type { Config } from '../../config/config.ts';
 import { bytesOf } from '../../kept-rows/manifest.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { holdingKinds } from '../../state/holdings.ts';
+import { diskUsageKinds } from '../../state/disk-usage.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';
 import { type Condition, conditionKinds, conditionLevels } from '../conditions/condition.ts';
@@ -105,7 +105,7 @@ export class Gauges {
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
-    this.#throttled.set((await this.#given.store.stretches.now()).length);
+    this.#throttled.set((await this.#given.store.throttledJobs.now()).length);
     await Promise.all([
       this.#readOutbox(),
       this.#readQuota(),
@@ -122,7 +122,7 @@ export class Gauges {
     const disk = await this.#disk.look(config(), { store, clock });
     if (disk === undefined) return;
     const bytes = new Map(disk.holds.map((one) => [one.kind, one.bytes]));
-    for (const kind of holdingKinds) this.#state.set({ kind }, bytes.get(kind) ?? 0);
+    for (const kind of diskUsageKinds) this.#state.set({ kind }, bytes.get(kind) ?? 0);
     this.#stateLimit.set(disk.limit_bytes);
     this.#stateRoom.set(disk.room_bytes);
   }
@@ -149,7 +149,7 @@ export class Gauges {
 
   async #readKept(): Promise<void> {
     for (const gauge of [this.#kept, this.#keptBytes]) gauge.reset();
-    for (const { job, manifest } of await this.#given.store.sets.all()) {
+    for (const { job, manifest } of await this.#given.store.generations.all()) {
       this.#kept.set({ job_name: this.#jobs.of(job) }, manifest.rows);
       this.#keptBytes.set({ job_name: this.#jobs.of(job) }, bytesOf(manifest));
     }

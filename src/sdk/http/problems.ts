@@ -1,5 +1,5 @@
 import type { PassingAnswer } from '../../lib/passing-answer.ts';
-import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { Problem, type ProblemOptions } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { networkWords, seenIn } from '../network.ts';
 import { blamedBy } from './blamed-by.ts';
@@ -112,9 +112,9 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
 /** A problem of this connector. */
 export function httpProblem(
   code: string,
-  family: ProblemInit['family'],
+  family: ProblemOptions['family'],
   message: string,
-  more: Partial<ProblemInit> = {},
+  more: Partial<ProblemOptions> = {},
 ): Problem {
   return new Problem({ ...more, code, family, message });
 }

@@ -1,4 +1,4 @@
-import { Problem, type Where } from '../../lib/problem.ts';
+import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
 /** One document to read records from: a file, or one page of an answer. */
@@ -39,7 +39,7 @@ interface Fault {
 /** A problem with the content of an input; the message begins with the input's name and line. */
 export function faultIn(input: RecordInput, fault: Fault): Problem {
   const { spot = {}, seen, allowed, next } = fault;
-  const where: Where = { file: input.file, ...spot };
+  const where: ProblemLocation = { file: input.file, ...spot };
   const place = spot.line === undefined ? input.name : `${input.name}, line ${spot.line}`;
   return new Problem({
     code: fault.code,

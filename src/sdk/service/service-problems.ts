@@ -1,4 +1,4 @@
-import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { Problem, type ProblemOptions } from '../../lib/problem.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { messageIn } from '../http/message-in.ts';
 import { shownUrl } from '../http/problems.ts';
@@ -17,7 +17,7 @@ export class WatermarkLost extends Error {}
 /** Longer than any run waits: whoever has used up the day is asked again by a later run. */
 const shortestDailyMs = 15 * 60_000;
 
-type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemInit, 'code' | 'family' | 'message' | 'next'>>>;
+type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
 
 const meanings: Verdicts = {
   wait: { code: 'SERVICE_BUSY', family: 'try_later', message: 'cannot answer at the moment' },

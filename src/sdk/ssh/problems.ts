@@ -1,4 +1,4 @@
-import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { Problem, type ProblemOptions } from '../../lib/problem.ts';
 import { excerpt } from '../../lib/redact.ts';
 import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
@@ -7,8 +7,8 @@ import type { SshLogin } from './login.ts';
 export function make(
   { codes }: SshLogin,
   code: string,
-  family: ProblemInit['family'],
-  rest: Omit<ProblemInit, 'code' | 'family'>,
+  family: ProblemOptions['family'],
+  rest: Omit<ProblemOptions, 'code' | 'family'>,
 ): Problem {
   return new Problem({ code: `${codes}_${code}`, family, ...rest });
 }

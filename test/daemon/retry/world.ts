@@ -7,7 +7,7 @@ import { tickOf } from '../../../src/cli/simulate/tick.ts';
 import type { Config, Job, RetryRule } from '../../../src/config/config.ts';
 import { Daemon } from '../../../src/daemon/daemon.ts';
 import { type Runtime, wire } from '../../../src/daemon/wire.ts';
-import { Problem, type ProblemInit } from '../../../src/lib/problem.ts';
+import { Problem, type ProblemOptions } from '../../../src/lib/problem.ts';
 import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
 import { createTimer } from '../../../src/schedule/timer.ts';
 import { startService } from '../../../src/service/service.ts';
@@ -35,7 +35,7 @@ export class Away {
   /** Instants of all attempts to read it. */
   readonly asked: number[] = [];
   /** The fault that it answers with now; undefined: it is there. */
-  fault: (now: number) => Partial<ProblemInit> | undefined = () => undefined;
+  fault: (now: number) => Partial<ProblemOptions> | undefined = () => undefined;
 
   constructor(clock: VirtualClock, name = 'made') {
     this.name = name;
@@ -49,7 +49,7 @@ export class Away {
   }
 
   /** Away from one instant to another. */
-  between(from: number, until: number, fault: Partial<ProblemInit> = {}): void {
+  between(from: number, until: number, fault: Partial<ProblemOptions> = {}): void {
     this.fault = (now) => (now >= from && now < until ? fault : undefined);
   }
 }

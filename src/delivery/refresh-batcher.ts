@@ -1,0 +1,113 @@
+import type { Gateway } from './gateway.ts';
+import { type RefreshResult, refreshDatasources, resultFor } from './refresh.ts';
+import type { SendGate } from './send-gate.ts';
+import type { Priority } from './send-queue.ts';
+
+/** What one job wants refreshed. */
+export interface BatchedRefresh {
+  readonly gateway: Gateway;
+  readonly gate: SendGate;
+  readonly datasources: readonly string[];
+  readonly clientId?: string;
+  readonly priority: Priority;
+  readonly rank: number;
+  readonly signal: AbortSignal;
+  readonly run: string;
+}
+
+/** A place at the desk for one job that is about to ask; give it back in any case. */
+export interface RefreshTicket {
+  /** Asks together with the others; rejects as the request does, or with the reason of the wish's own signal. */
+  refresh(wish: BatchedRefresh): Promise<RefreshResult>;
+  /** Nothing more comes from here; the others need not wait. May be called twice. */
+  cancel(): void;
+}
+
+interface PendingRefresh {
+  readonly wish: BatchedRefresh;
+  readonly resolve: (result: RefreshResult) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Seats that were taken in the same moment. */
+interface Batch {
+  awaited: number;
+  readonly asked: PendingRefresh[];
+}
+
+/**
+ * Brings together the refreshes that fall due in the same moment: whoever takes a seat is waited for, and when all have
+ * asked or left, the wishes for one client account of one destination go out as a single request.
+ */
+export class RefreshBatcher {
+  #batch: Batch | undefined;
+
+  /** Take the seats of all that are due before the first of them asks. */
+  join(): RefreshTicket {
+    const round = this.#batch ?? { awaited: 0, asked: [] };
+    this.#batch = round;
+    round.awaited++;
+    let isAwaited = true;
+    const rise = (): void => {
+      if (!isAwaited) return;
+      isAwaited = false;
+      round.awaited--;
+      if (round.awaited === 0) this.#close(round);
+    };
+    return {
+      cancel: rise,
+      refresh: (wish) => {
+        const { promise, resolve, reject } = Promise.withResolvers<RefreshResult>();
+        round.asked.push({ wish, resolve, reject });
+        rise();
+        return promise;
+      },
+    };
+  }
+
+  #close(round: Batch): void {
+    if (this.#batch === round) this.#batch = undefined;
+    const gates = Map.groupBy(round.asked, ({ wish }) => wish.gate);
+    for (const [, asked] of gates) {
+      const alike = Map.groupBy(asked, ({ wish }) => `${wish.priority} ${wish.clientId ?? ''}`);
+      for (const [, together] of alike) void send(together);
+    }
+  }
+}
+
+/** One request for all of them, paid by the first; each gets its own part of the answer. */
+async function send(asked: readonly PendingRefresh[]): Promise<void> {
+  const { signal, dispose } = whenAllAborted(asked);
+  const { gateway, gate, clientId, priority, run } = asked[0]!.wish;
+  const datasources = [...new Set(asked.flatMap(({ wish }) => wish.datasources))];
+  const rank = Math.max(...asked.map(({ wish }) => wish.rank));
+  const client = clientId === undefined ? {} : { clientId };
+  try {
+    const whole = await refreshDatasources({ gateway, gate, datasources, ...client, priority, rank, signal, run });
+    for (const { wish, resolve } of asked) resolve(resultFor(wish.datasources, whole, gate.destination.name));
+  } catch (error) {
+    for (const { reject } of asked) reject(error);
+  } finally {
+    dispose();
+  }
+}
+
+/** One that is stopped goes by itself; the request ends when nobody waits for it any more. */
+function whenAllAborted(asked: readonly PendingRefresh[]): { signal: AbortSignal; dispose: () => void } {
+  const all = new AbortController();
+  let waiting = asked.length;
+  const leaving = asked.map(({ wish: { signal }, reject }) => {
+    const leave = (): void => {
+      reject(signal.reason);
+      waiting--;
+      if (waiting === 0) all.abort(signal.reason);
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    return () => signal.removeEventListener('abort', leave);
+  });
+  const dispose = (): void => {
+    for (const stay of leaving) stay();
+  };
+  return { signal: all.signal, dispose };
+}

@@ -1,0 +1,78 @@
+import { verifyPayload } from '../pipeline/verify-payload.ts';
+import { keyOf } from '../state/outbox.ts';
+import type { Resend } from '../state/resends.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
+import { decide } from './retry.ts';
+import { leaseOf, type SendOptions } from './send-payload.ts';
+import { dataPath, upload } from './upload.ts';
+
+/** Below everything that is owed. */
+export const resendRank = -1;
+/** Nothing is lost by a delay: what was tried in vain is not tried again before this. */
+const restMs = 10 * 60_000;
+
+/**
+ * Sends a delivered payload once more, so that nothing older stands in its place (see `Repeats`). Paid for like any
+ * request, and only while nothing else is in the way: what it meets is waited out. True when it was taken.
+ */
+export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {
+  const { store } = given.gateway;
+  const { row } = repeat;
+  // Under an edited address the instance is another one, and nothing is known of it.
+  if (row.url !== given.gate.destination.url) return false;
+  if ((await given.gate.closed(given.priority)) !== undefined) return false;
+  const lease = await leaseOf(keyOf(row), given);
+  if (lease === undefined) return false;
+  try {
+    if ((await verifyPayload(row)) === 'whole') return await attempt(repeat, given);
+    await store.resends.giveUp(row);
+    return false;
+  } finally {
+    await lease.release();
+  }
+}
+
+async function attempt(repeat: Resend, { gateway, gate, priority, signal, cut }: SendOptions): Promise<boolean> {
+  const { store, clock, emit } = gateway;
+  let row = repeat.row;
+  const began = clock.monotonic();
+  const passed = await gate.send({
+    method: 'PUT',
+    path: dataPath(row),
+    priority,
+    rank: resendRank,
+    signal,
+    prepare: (parts) => parts.resends.begin(repeat),
+    send: async (prepared) => {
+      row = prepared;
+      emit('upload.started', { ...factsOf(row), attempt: 1 });
+      return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
+    },
+  });
+  if (passed === 'idle' || 'closed' in passed) return false;
+  const decision = decide(passed);
+  const waitMs = await gate.applyDecision(decision, 1);
+  if (decision.action === 'settle') {
+    await store.resends.delivered(row);
+    emit('payload.repeated', { ...factsOf(row), milliseconds: clock.monotonic() - began });
+    await store.payloads.releaseFormer(row);
+    return true;
+  }
+  await putOff(row, { ...decision, waitMs: Math.max(waitMs, restMs) }, store.resends);
+  const { code = '', message = '' } = decision.problem ?? {};
+  emit('upload.failed', { ...factsOf(row), code, message, attempt: 1, action: decision.action });
+  const until = clock.now() + Math.max(waitMs, restMs);
+  emit('payload.waiting', { ...factsOf(row), code, message, ...(decision.action === 'dead' ? {} : { until }) });
+  return false;
+}
+
+async function putOff(
+  row: OutboxRow,
+  { action, ambiguous, waitMs }: { action: string; ambiguous: boolean; waitMs: number },
+  repeats: SendOptions['gateway']['store']['resends'],
+): Promise<void> {
+  await repeats.postpone(row, { waitMs, ambiguous });
+  // What was taken before and is refused now is for the next run to send, and to tell of.
+  if (action === 'dead') await repeats.giveUp(row);
+}

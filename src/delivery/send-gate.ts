@@ -1,0 +1,293 @@
+import type { Destination } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { HttpAgent } from '../lib/http.ts';
+import type { Problem } from '../lib/problem.ts';
+import type { DayUse } from '../state/quota.ts';
+import { maxTravelMs, type NoFreeSlot, type SlotSnapshot, type SlotTicket } from '../state/send-slots.ts';
+import type { Repositories, Store } from '../state/store.ts';
+import type { Closed } from './closed.ts';
+import type { DeliveryEvents } from './events.ts';
+import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
+import { backoffMs, type Decision, limitReached, type RequestOutcome } from './retry.ts';
+import type { Priority, SendQueue } from './send-queue.ts';
+import { SlotReturns } from './slot-returns.ts';
+
+export interface GatedRequest<T> {
+  readonly priority: Priority;
+  /** Among requests of the same priority the higher goes first; 0 where nothing is said. */
+  readonly rank?: number;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Ends the wait for a place; the request itself is `send`'s own affair. */
+  readonly signal?: AbortSignal;
+  /** Written down together with the place and the quota; undefined gives both back: there is nothing to send. */
+  readonly prepare: (parts: Repositories) => Promise<T | undefined>;
+  /** Never rejects: what the network threw is an outcome too. */
+  readonly send: (prepared: T) => Promise<RequestOutcome>;
+}
+
+/** `idle`: `prepare` found nothing to send. */
+export type GatedResult = RequestOutcome | { readonly closed: Closed } | 'idle';
+
+/** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
+export interface Network {
+  agentFor(destination: Destination): HttpAgent;
+  /** From 0 to below 1, for pauses that must not coincide. */
+  random(): number;
+}
+
+interface SendGateOptions {
+  readonly destination: Destination;
+  readonly network?: Network;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<DeliveryEvents>;
+  readonly line: SendQueue;
+}
+
+/** Thrown to take back a place and its payment. */
+class Rejected extends Error {
+  readonly result: { readonly closed: Closed } | 'idle';
+
+  constructor(passed: { readonly closed: Closed } | 'idle') {
+    super('turned away');
+    this.result = passed;
+  }
+}
+
+interface Taken<T> {
+  readonly ticket: SlotTicket;
+  readonly prepared: T;
+}
+
+type Limits = (use: DayUse, day: string) => number;
+
+/** `maxStartMs` of the send slots rests on it. */
+const connectTimeoutMs = 10_000;
+
+const realNetwork: Network = {
+  agentFor: ({ timeoutMs }) =>
+    new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs), lingerMs: maxTravelMs }),
+  random: Math.random,
+};
+
+/** The one way to a destination: every request of every kind passes here, is paced here and paid for here. */
+export class SendGate {
+  readonly destination: Destination;
+  readonly agent: HttpAgent;
+  readonly #options: SendGateOptions;
+  readonly #network: Network;
+  #login: Problem | undefined;
+  #spentUntil: number | undefined;
+  /** 429s in a row: the longer it goes on, the longer the pauses. */
+  #pauses = 0;
+  /** As long as nobody is there: how often in a row that was so, and until when (monotonic ms) nothing else is sent. */
+  #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
+
+  readonly #returns: SlotReturns;
+
+  constructor(given: SendGateOptions) {
+    this.#options = given;
+    this.destination = given.destination;
+    this.#network = given.network ?? realNetwork;
+    this.#returns = new SlotReturns(given);
+    this.agent = this.#network.agentFor(given.destination);
+  }
+
+  /**
+   * Waits for a place, pays, sends. Place, payment and `prepare` are one transaction that is on the disk before the
+   * request begins. Resolves to `closed` or `idle` where nothing was sent and nothing paid; rejects when aborted.
+   */
+  async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
+    const { line, emit, clock } = this.#options;
+    const { method, path, priority, rank = 0, signal } = passage;
+    // A place in the line is for now: nothing may stand between it and the request.
+    await this.agent.dispatcher();
+    const asked = clock.monotonic();
+    try {
+      const taken = await line.acquire(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
+      const milliseconds = clock.monotonic() - asked;
+      emit('request.sent', { account: this.destination.account, method, path, milliseconds });
+      return await this.#sendNow(passage, taken);
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+      // What the dead left behind is written down, though what found it was taken back.
+      await this.#look(this.#options.store);
+      return error.result;
+    }
+  }
+
+  /** Why nothing can be sent now; undefined when something can. */
+  async closed(priority: Priority): Promise<Closed | undefined> {
+    const { store, clock } = this.#options;
+    const { account, requestsPerSecond } = this.destination;
+    const days = daysOf(clock.now());
+    const slots = await this.#look(store);
+    const { heldUntil } = await store.accounts.look(account, requestsPerSecond);
+    const closed = this.#blocked(heldUntil) ?? (await this.#spentIn(store, days, this.#limits(slots, priority)));
+    if (closed?.why === 'quota') this.#reportSpent(closed.until);
+    return closed;
+  }
+
+  /**
+   * Writes down what a decision means for everybody who sends to this account. Returns the wait before the next
+   * attempt in milliseconds, where there is to be one.
+   */
+  async applyDecision(decision: Decision, attempts: number): Promise<number> {
+    const { action, problem, retryAfterMs } = decision;
+    this.#pauses = action === 'pause' ? this.#pauses + 1 : 0;
+    if (action === 'login' && problem !== undefined) this.#blockLogin(problem);
+    if (action === 'pause') await this.#slow();
+    if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
+    if (action === 'away' && problem !== undefined) return this.#openBreaker(problem);
+    this.#breaker = undefined;
+    if (action !== 'pause' && action !== 'retry') return 0;
+    const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs, this.#network.random);
+    if (action === 'pause' || retryAfterMs !== undefined) await this.#pauseAccount(waitMs);
+    return waitMs;
+  }
+
+  /** The credentials are worth another try: they changed, or a new run has come. */
+  resetAuth(): void {
+    this.#login = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+    await this.#returns.settled();
+  }
+
+  #take<T>({ priority, prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {
+    const { account, requestsPerSecond } = this.destination;
+    const { store, clock } = this.#options;
+    return store.transaction(async (parts) => {
+      const days = daysOf(clock.now());
+      const slots = await this.#look(parts);
+      const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);
+      this.#rejectIf(this.#blocked(heldUntil));
+      const ticket = await parts.sendSlots.takeOf(slots, { account, perSecond: pace, days });
+      if (!('ticket' in ticket)) return ticket;
+      const limits = this.#limits(slots, priority);
+      const spent = await parts.quota.take(account, days, limits);
+      if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
+      const prepared = await prepare(parts);
+      if (prepared === undefined) throw new Rejected('idle');
+      // One goes ahead and sees whether somebody is there again.
+      if (this.#breaker !== undefined)
+        this.#breaker = { ...this.#breaker, until: clock.monotonic() + connectTimeoutMs };
+      this.#reportNewDay();
+      return { ticket, prepared };
+    });
+  }
+
+  async #sendNow<T>({ method, path, send }: GatedRequest<T>, { ticket, prepared }: Taken<T>): Promise<RequestOutcome> {
+    const { clock, emit } = this.#options;
+    const began = clock.monotonic();
+    const outcome = await send(prepared).catch((error: unknown) => ({ error }));
+    await this.#returns.giveBack(ticket, 'error' in outcome ? this.agent.closing() : undefined);
+    const milliseconds = clock.monotonic() - began;
+    const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
+    const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
+    const reached = limit === undefined ? {} : { limit };
+    emit('request.answered', {
+      account: this.destination.account,
+      method,
+      path,
+      milliseconds,
+      ...answered,
+      ...reached,
+    });
+    return outcome;
+  }
+
+  #look({ sendSlots }: Pick<Repositories, 'sendSlots'>): Promise<SlotSnapshot> {
+    return sendSlots.look(this.destination.account, daysOf(this.#options.clock.now(), maxTravelMs));
+  }
+
+  /** Why nothing can go, whatever is left of the day; `heldUntil`: what is known of the account. */
+  #blocked(heldUntil: number | undefined): Closed | undefined {
+    if (this.#login !== undefined) return { why: 'login', problem: this.#login };
+    const { clock } = this.#options;
+    const awayMs = (this.#breaker?.until ?? 0) - clock.monotonic();
+    if (this.#breaker !== undefined && awayMs > 0) {
+      return { why: 'away', until: clock.now() + awayMs, problem: this.#breaker.problem };
+    }
+    return heldUntil === undefined ? undefined : { why: 'held', until: heldUntil };
+  }
+
+  async #spentIn(
+    { quota }: Pick<Repositories, 'quota'>,
+    days: readonly string[],
+    limits: Limits,
+  ): Promise<Closed | undefined> {
+    for (const day of days) {
+      const use = await quota.use(this.destination.account, day);
+      if (use.spentUntil !== undefined) return { why: 'quota', until: use.spentUntil };
+      if (use.used >= limits(use, day)) return { why: 'quota', until: resumeAfter(day) };
+    }
+    return undefined;
+  }
+
+  /** What may be used of a day. A request that was sent before the day turned may arrive after it: it counts on both. */
+  #limits(slots: SlotSnapshot, priority: Priority): Limits {
+    return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
+  }
+
+  #rejectIf(closed: Closed | undefined): void {
+    if (closed === undefined) return;
+    if (closed.why === 'quota') this.#reportSpent(closed.until);
+    throw new Rejected({ closed });
+  }
+
+  /** The longer nobody is there, the longer it is until the next look. Those who failed together look together. */
+  #openBreaker(problem: Problem): number {
+    const now = this.#options.clock.monotonic();
+    const times = (this.#breaker?.times ?? 0) + 1;
+    const waitMs = backoffMs(times, 0, this.#network.random);
+    this.#breaker = { times, until: now + waitMs, problem };
+    return waitMs;
+  }
+
+  #blockLogin(problem: Problem): void {
+    this.#login = problem;
+    const { code, message } = problem;
+    this.#options.emit('login.refused', { ...this.#names(), code, message });
+  }
+
+  async #closeDay(retryAfterMs: number | undefined): Promise<void> {
+    const { store, clock } = this.#options;
+    const { day, until } = closing(clock.now(), retryAfterMs);
+    await store.quota.close(this.destination.account, day, until);
+    this.#reportSpent(until);
+  }
+
+  /** Others are on the account as well: room is made for them. */
+  async #slow(): Promise<void> {
+    const { account, requestsPerSecond } = this.destination;
+    const perSecond = await this.#options.store.accounts.slow(account, requestsPerSecond);
+    if (perSecond !== undefined) this.#options.emit('account.slowed', { ...this.#names(), per_second: perSecond });
+  }
+
+  async #pauseAccount(waitMs: number): Promise<void> {
+    const { store, clock, emit } = this.#options;
+    await store.accounts.hold(this.destination.account, waitMs);
+    emit('account.held', { ...this.#names(), until: clock.now() + waitMs, refusals: this.#pauses });
+  }
+
+  #reportSpent(until: number): void {
+    if (this.#spentUntil === until) return;
+    this.#spentUntil = until;
+    this.#options.emit('quota.spent', { ...this.#names(), until });
+  }
+
+  #reportNewDay(): void {
+    if (this.#spentUntil === undefined || this.#options.clock.now() < this.#spentUntil) return;
+    this.#spentUntil = undefined;
+    this.#options.emit('quota.turned', this.#names());
+  }
+
+  #names() {
+    return { account: this.destination.account, destination: this.destination.name };
+  }
+}

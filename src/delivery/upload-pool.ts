@@ -1,0 +1,85 @@
+import PQueue from 'p-queue';
+import { type Problem, toProblem } from '../lib/problem.ts';
+import type { Resend } from '../state/resends.ts';
+import { isUnwritable } from '../state/state-problem.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
+import type { Gateway } from './gateway.ts';
+import { resendPayload, resendRank } from './resend-payload.ts';
+import type { SendGate } from './send-gate.ts';
+import { type DeliveryState, sendPayload } from './send-payload.ts';
+import type { Priority } from './send-queue.ts';
+
+/** A payload that met a fault of ours is looked at again after this, one that met a disk that takes no writes sooner. */
+const faultWaitMs = 60_000;
+const unwritableWaitMs = 10_000;
+
+interface UploadPoolOptions {
+  readonly gateway: Gateway;
+  readonly priority: Priority;
+  readonly signal: AbortSignal;
+  readonly cut: AbortSignal;
+}
+
+/**
+ * Sends payloads side by side, as many per destination as requests fit into a second, the important ones first. The
+ * rest waits as rows in the store, and one that is stuck holds up nobody else.
+ */
+export class UploadPool {
+  readonly #options: UploadPoolOptions;
+  readonly #queues = new Map<string, PQueue>();
+
+  constructor(given: UploadPoolOptions) {
+    this.#options = given;
+  }
+
+  /** Sends the payload when its turn comes; never rejects. Undefined when no gate leads to its destination. */
+  send(row: OutboxRow): Promise<DeliveryState> | undefined {
+    const gate = this.#options.gateway.find(row.destination);
+    if (gate === undefined) return undefined;
+    const priority = this.#options.gateway.rankOf(row);
+    return this.#queueOf(gate).add(() => this.#sendSafely(row, gate), { priority });
+  }
+
+  /** Sends a delivered payload once more, after all that is owed; never rejects. Undefined when no gate leads there. */
+  resend(repeat: Resend): Promise<void> | undefined {
+    const { destination, url } = repeat.row;
+    const gate = this.#options.gateway.find(destination) ?? this.#options.gateway.at(url);
+    if (gate === undefined) return undefined;
+    const sending = async (): Promise<void> => {
+      if (this.#options.signal.aborted) return;
+      // What went wrong is written down, or comes again with the next look.
+      await resendPayload(repeat, { ...this.#options, gate }).catch(() => false);
+    };
+    return this.#queueOf(gate).add(sending, { priority: resendRank });
+  }
+
+  async #sendSafely(row: OutboxRow, gate: SendGate): Promise<DeliveryState> {
+    const { clock } = this.#options.gateway;
+    if (this.#options.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+    try {
+      return await sendPayload(row, { ...this.#options, gate });
+    } catch (error) {
+      if (this.#options.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+      const problem = toProblem(error, { code: 'DELIVERY_FAULT', family: 'bug' });
+      const at = clock.now() + (isUnwritable(problem) ? unwritableWaitMs : faultWaitMs);
+      await this.#report(row, problem, at);
+      return { state: 'waiting_retry', at, problem };
+    }
+  }
+
+  /** Told each time: the store may not be able to keep it. */
+  async #report(row: OutboxRow, { code, message }: Problem, until: number): Promise<void> {
+    const { store, emit } = this.#options.gateway;
+    emit('payload.waiting', { ...factsOf(row), code, message, until });
+    await store.outbox.note(row.id, { code, message }).catch(() => undefined);
+  }
+
+  #queueOf({ destination }: SendGate): PQueue {
+    const known = this.#queues.get(destination.name);
+    if (known !== undefined) return known;
+    const queue = new PQueue({ concurrency: Math.max(1, destination.requestsPerSecond) });
+    this.#queues.set(destination.name, queue);
+    return queue;
+  }
+}

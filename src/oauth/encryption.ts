@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { Problem } from '../lib/problem.ts';
+import type { EncryptionKeys } from './keys.ts';
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Something encrypted, and the name of the key that did it. */
+export interface EncryptedText {
+  readonly sealed: string;
+  readonly key_id: string;
+}
+
+/** Encrypts a text for one purpose: opened for another (`about` differs) it comes out as damaged. */
+export function encrypt(text: string, about: string, keys: EncryptionKeys): EncryptedText {
+  const { id, bytes } = keys.current();
+  const nonce = randomBytes(nonceBytes);
+  const encrypt = createCipheriv(cipher, bytes, nonce).setAAD(Buffer.from(about));
+  const body = Buffer.concat([encrypt.update(text, 'utf8'), encrypt.final()]);
+  return { key_id: id, sealed: Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64') };
+}
+
+/** The text again. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED`, of family `config`; what is kept is not touched. */
+export function decrypt({ sealed, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
+  const key = keys.find(key_id);
+  if (key === undefined) throw keyUnknown(key_id, keys);
+  const bytes = Buffer.from(sealed, 'base64');
+  try {
+    const decrypt = createDecipheriv(cipher, key.bytes, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(about));
+    decrypt.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    return Buffer.concat([decrypt.update(bytes.subarray(nonceBytes + tagBytes)), decrypt.final()]).toString('utf8');
+  } catch (cause) {
+    throw damaged(cause);
+  }
+}
+
+function keyUnknown(id: string, keys: EncryptionKeys): Problem {
+  return new Problem({
+    code: 'LOGIN_KEY_UNKNOWN',
+    family: 'config',
+    message: 'The kept login is encrypted with a key that is not here; nothing of it is lost',
+    seen: `key ${id}`,
+    allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
+    next: 'Give the key back, as former_login_keys where it was replaced; without it: sluice login SOURCE',
+  });
+}
+
+function damaged(cause: unknown): Problem {
+  return new Problem({
+    code: 'LOGIN_DAMAGED',
+    family: 'config',
+    message: 'The kept login cannot be decrypted: it was changed, or moved here from another login',
+    next: 'Restore the state folder, or log in anew: sluice login SOURCE',
+    cause,
+  });
+}

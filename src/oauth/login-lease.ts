@@ -1,0 +1,25 @@
+import { Problem } from '../lib/problem.ts';
+import type { Store } from '../state/store.ts';
+
+/** Longest wait for another process that renews: its request ends earlier. */
+const maxWaitMs = 60_000;
+
+/** Does something with a login while no other process does; what died gave its turn back. Throws `LOGIN_BUSY`. */
+export async function withLoginLease<T>(name: string, { store }: { store: Store }, work: () => Promise<T>): Promise<T> {
+  const lease = await store.leases.wait(`login:${name}`, { forMs: maxWaitMs });
+  if (lease === undefined) throw busy(name);
+  try {
+    return await work();
+  } finally {
+    await lease.release();
+  }
+}
+
+function busy(name: string): Problem {
+  return new Problem({
+    code: 'LOGIN_BUSY',
+    family: 'try_later',
+    message: `Another process has been renewing the login "${name}" for a minute`,
+    next: 'The next run tries again; "sluice status" shows who is running',
+  });
+}

@@ -1,0 +1,75 @@
+import type { SealKeys, Source } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { HttpAgent } from '../lib/http.ts';
+import type { Store } from '../state/store.ts';
+import type { LoginEvents } from './events.ts';
+import { EncryptionKeys } from './keys.ts';
+import { TokenClient } from './token-client.ts';
+import { TokenManager } from './token-manager.ts';
+import { TokenStore } from './token-store.ts';
+
+export interface LoginRegistryOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<LoginEvents>;
+  /** Folder of the config. */
+  readonly folder: string;
+  readonly sealKeys?: SealKeys;
+}
+
+type Named = Pick<Source, 'name' | 'login'>;
+
+/** What belongs to one login: where its tokens are kept, who gives them, who keeps them fresh. */
+export interface RegisteredLogin {
+  readonly tokenStore: TokenStore;
+  readonly tokenClient: TokenClient;
+  readonly tokenManager: TokenManager;
+}
+
+const connectTimeoutMs = 10_000;
+/** A request under way may have used up a refresh token, so its answer is waited for, but the end has to be prompt. */
+const settleMs = 5000;
+
+/** The logins of one config, each opened when it is first asked for and shared by all sources of its name. */
+export class LoginRegistry {
+  readonly #options: LoginRegistryOptions;
+  readonly #agent = new HttpAgent({ connectTimeoutMs });
+  readonly #entries = new Map<string, RegisteredLogin>();
+  readonly keys: EncryptionKeys;
+
+  constructor(given: LoginRegistryOptions) {
+    this.#options = given;
+    this.keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
+  }
+
+  /** What a connector gets; undefined for a source that does not log in by OAuth. */
+  of(source: Named): TokenManager | undefined {
+    return this.entry(source)?.tokenManager;
+  }
+
+  entry({ login }: Named): RegisteredLogin | undefined {
+    if (login === undefined) return undefined;
+    const known = this.#entries.get(login.name);
+    if (known !== undefined) return known;
+    const { store, clock, emit, folder } = this.#options;
+    const tokenStore = new TokenStore({ store, keys: this.keys, login });
+    const tokenClient = new TokenClient({ login, folder, agent: this.#agent, clock });
+    const entry = {
+      tokenStore,
+      tokenClient,
+      tokenManager: new TokenManager({ login, tokenStore, tokenClient, store, clock, emit }),
+    };
+    this.#entries.set(login.name, entry);
+    return entry;
+  }
+
+  /** Ends its connections, after what is under way has been written down. */
+  async close(): Promise<void> {
+    const enough = new AbortController();
+    const settled = Promise.all([...this.#entries.values()].map(({ tokenManager }) => tokenManager.settled()));
+    await Promise.race([settled, this.#options.clock.sleep(settleMs, enough.signal).catch(() => undefined)]);
+    enough.abort();
+    await this.#agent.destroy();
+  }
+}

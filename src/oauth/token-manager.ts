@@ -1,0 +1,244 @@
+import type { Login as LoginConfig } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import { pauseMs } from '../sdk/http/retry.ts';
+import type { Token, TokenSource } from '../sdk/oauth.ts';
+import type { Store } from '../state/store.ts';
+import type { LoginEvents } from './events.ts';
+import { withLoginLease } from './login-lease.ts';
+import { clientRefused, endedByVendor, needsLogin, oddRefusal, tokenEnded } from './login-problems.ts';
+import { TokenRefusal } from './refusal.ts';
+import type { TokenClient } from './token-client.ts';
+import type { TokenResponse } from './token-response.ts';
+import type { StoredTokens, TokenStore } from './token-store.ts';
+
+export interface TokenManagerOptions {
+  readonly login: LoginConfig;
+  readonly tokenStore: TokenStore;
+  readonly tokenClient: TokenClient;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<LoginEvents>;
+}
+
+/** A token is renewed this long before its end, or a fifth of its life where that is less. */
+const aheadMs = 5 * 60_000;
+const aheadShare = 0.2;
+/** After a failure nobody asks the vendor again for this long; a token that is still good is used meanwhile. */
+const holdMs = 15_000;
+/** A request for a token is repeated so often, and no longer than this: others wait a minute for their turn. */
+const maxRepeats = 3;
+const repeatMs = 20_000;
+/** A token with less left than this is not handed out when it cannot be renewed. */
+const lastMs = 2000;
+/** A token that seems to come from the future was kept before the clock was set back: its end cannot be trusted. */
+const futureMs = 60_000;
+
+/** A token in hand. Both instants are on the monotonic clock: setting the wall clock changes nothing. */
+interface CachedToken {
+  readonly token: Token;
+  readonly renewAt: number;
+  readonly endsAt: number;
+}
+
+/**
+ * Keeps one login's token good. However many ask at once, one request goes out: callers of this process share it, and
+ * processes take turns by a lease. What a renewal gives is on disk before anybody uses it.
+ */
+export class TokenManager implements TokenSource {
+  readonly #options: TokenManagerOptions;
+  #cached: CachedToken | undefined;
+  #renewing: Promise<Token> | undefined;
+  /** The access token that the vendor has refused before its time. */
+  #refused: string | undefined;
+  #failed: { readonly problem: Problem; readonly until: number } | undefined;
+
+  constructor(given: TokenManagerOptions) {
+    this.#options = given;
+  }
+
+  async token(): Promise<Token> {
+    const { clock } = this.#options;
+    if (this.#cached !== undefined && clock.monotonic() < this.#cached.renewAt) return this.#cached.token;
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async refused({ access_token }: Token): Promise<void> {
+    this.#refused = access_token;
+    if (this.#cached?.token.access_token === access_token) this.#cached = undefined;
+  }
+
+  /** Resolves when no request is under way: a token that a vendor has just given must not be dropped. */
+  async settled(): Promise<void> {
+    await this.#renewing?.catch(() => undefined);
+  }
+
+  async #renew(): Promise<Token> {
+    const kept = await this.#options.tokenStore.load();
+    const usable = this.#useStored(kept);
+    if (usable !== undefined) return usable;
+    this.#requireConsent(kept);
+    if (this.#failed !== undefined && this.#options.clock.monotonic() < this.#failed.until) {
+      return this.#useCachedOrThrow(this.#failed.problem);
+    }
+    try {
+      return await withLoginLease(this.#options.login.name, this.#options, () => this.#renewWithLease());
+    } catch (thrown) {
+      return this.#useCachedOrThrow(this.#noteFailure(thrown));
+    }
+  }
+
+  /** Another process may have renewed while we waited for our turn. */
+  async #renewWithLease(): Promise<Token> {
+    const kept = await this.#options.tokenStore.load();
+    const usable = this.#useStored(kept);
+    if (usable !== undefined) return usable;
+    this.#requireConsent(kept);
+    const granted = await this.#request(kept);
+    this.#refused = undefined;
+    this.#failed = undefined;
+    return this.#cache(granted, this.#options.clock.now()).token;
+  }
+
+  async #request(kept: StoredTokens | undefined): Promise<TokenResponse> {
+    const { login, tokenClient } = this.#options;
+    const { refreshToken } = kept?.granted ?? {};
+    const isAlone = login.grant !== 'authorization_code';
+    try {
+      if (kept !== undefined && refreshToken !== undefined && kept.row.state === 'good') {
+        return await this.#refresh(kept, refreshToken);
+      }
+      if (isAlone) return await this.#commit(() => this.#repeated(() => tokenClient.grantAlone()), kept);
+    } catch (thrown) {
+      if (!(thrown instanceof TokenRefusal)) throw thrown;
+      // A user and password give a new refresh token when the old one has ended.
+      if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
+        const ask = () => this.#repeated(() => tokenClient.grantAlone());
+        return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
+      }
+      return this.#explain(thrown, kept);
+    }
+    throw tokenEnded(login, kept!.row);
+  }
+
+  async #refresh(kept: StoredTokens, refreshToken: string): Promise<TokenResponse> {
+    const { login, tokenClient } = this.#options;
+    const { previous } = kept;
+    try {
+      return await this.#commit(() => tokenClient.refresh(refreshToken), kept);
+    } catch (thrown) {
+      const isOver = thrown instanceof TokenRefusal && thrown.meaning === 'ended';
+      if (!isOver || previous === undefined || login.description.refresh !== 'rotating') throw thrown;
+      // Some vendors take the former one as long as the present one was not used. There is nothing to lose by it now.
+      return await this.#commit(() => tokenClient.refresh(previous), kept).catch(() => {
+        throw thrown;
+      });
+    }
+  }
+
+  /**
+   * Asks again after a fault that passes, as pages are. Only for what gives a token of its own with every request: a refresh token
+   * may be used up by a request whose answer was lost.
+   */
+  async #repeated(ask: () => Promise<TokenResponse>): Promise<TokenResponse> {
+    const { clock } = this.#options;
+    const end = clock.monotonic() + repeatMs;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (!(thrown instanceof Problem) || thrown.family !== 'try_later' || tries >= maxRepeats) throw thrown;
+        const pause = pauseMs(thrown, tries);
+        if (clock.monotonic() + pause > end) throw thrown;
+        await clock.sleep(pause);
+      }
+    }
+  }
+
+  /** Asks, and has the answer on disk before it is given to anybody. */
+  async #commit(ask: () => Promise<TokenResponse>, kept: StoredTokens | undefined): Promise<TokenResponse> {
+    const { login, tokenStore, store, emit } = this.#options;
+    await store.logins.asking(login.name);
+    emit('token.asked', { login: login.name, grant: login.grant });
+    const granted = await ask();
+    emit('token.answered', { login: login.name });
+    const whole = await tokenStore.save(granted, kept, { fresh: kept === undefined });
+    const { lifetimeMs, askedAt } = whole;
+    emit('token.kept', {
+      login: login.name,
+      expires_at: lifetimeMs === undefined ? undefined : askedAt + lifetimeMs,
+    });
+    return whole;
+  }
+
+  /** What a refusal means for a person; only the end of the grant itself is written down. */
+  async #explain(thrown: unknown, kept: StoredTokens | undefined): Promise<never> {
+    const { login, store, emit } = this.#options;
+    if (!(thrown instanceof TokenRefusal)) throw thrown;
+    await store.logins.askedInVain(login.name);
+    if (thrown.meaning === 'client') throw clientRefused(login, thrown);
+    if (thrown.meaning === 'unknown') throw oddRefusal(login, thrown);
+    const problem = endedByVendor(login, thrown, kept?.row);
+    const { code, message } = problem;
+    await store.logins.refuse(login.name, { code, message });
+    emit('token.refused', { login: login.name, code, message });
+    throw problem;
+  }
+
+  /** Throws when there is nothing that could be renewed without somebody at a browser. */
+  #requireConsent(kept: StoredTokens | undefined): void {
+    const { login } = this.#options;
+    if (login.grant !== 'authorization_code') return;
+    if (kept === undefined) throw needsLogin(login);
+    if (kept.row.state === 'refused') throw needsLogin(login, kept.row);
+  }
+
+  /** What is kept, when it is good for long enough. */
+  #useStored(kept: StoredTokens | undefined): Token | undefined {
+    const { clock } = this.#options;
+    if (kept === undefined || kept.row.state === 'refused' || kept.granted.accessToken === this.#refused)
+      return undefined;
+    const now = clock.now();
+    if (kept.granted.askedAt > now + futureMs) return undefined;
+    const held = this.#cache(kept.granted, now);
+    return clock.monotonic() < held.renewAt ? held.token : undefined;
+  }
+
+  #cache(
+    { accessToken, kept, askedAt, lifetimeMs = Number.POSITIVE_INFINITY }: TokenResponse,
+    now: number,
+  ): CachedToken {
+    const endsAt = this.#options.clock.monotonic() + askedAt + lifetimeMs - now;
+    const renewAt = endsAt - (lifetimeMs === Number.POSITIVE_INFINITY ? 0 : Math.min(aheadMs, lifetimeMs * aheadShare));
+    const known = this.#cached?.token;
+    const { clientId } = this.#options.login;
+    const token =
+      known?.access_token === accessToken ? known : { access_token: accessToken, kept, client_id: clientId };
+    this.#cached = { token, renewAt, endsAt };
+    return this.#cached;
+  }
+
+  #noteFailure(thrown: unknown): Problem {
+    const { clock, login, emit } = this.#options;
+    const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
+    // A refused secret is no better for the next caller: it is not sent again before the hold on the source is written down.
+    if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
+    this.#failed = { problem, until: clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0) };
+    emit('token.failed', { login: login.name, code: problem.code, message: problem.message });
+    return problem;
+  }
+
+  /** A vendor that is away does not hurt as long as the token in hand is good. */
+  #useCachedOrThrow(problem: Problem): Token {
+    const { clock } = this.#options;
+    const inHand = this.#cached;
+    if (problem.family === 'try_later' && inHand !== undefined && clock.monotonic() < inHand.endsAt - lastMs) {
+      return inHand.token;
+    }
+    throw problem;
+  }
+}

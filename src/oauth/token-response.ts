@@ -1,0 +1,70 @@
+import type { OAuthDescription } from '../sdk/oauth.ts';
+
+/** What a vendor gave for a token request. */
+export interface TokenResponse {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  /** Wall clock, when the request went out: a token lives from then on at the earliest. */
+  readonly askedAt: number;
+  /** Absent when the token does not expire. */
+  readonly lifetimeMs?: number;
+  /** As granted, between spaces; absent where the vendor does not say. */
+  readonly scopes?: string;
+  /** Whose it is, where the vendor says so. */
+  readonly who?: string;
+  /** Fields of the answer that the connector needs later. */
+  readonly kept: Readonly<Record<string, string>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads a vendor's answer with everything that is odd about it: numbers as text, lists as scopes, no type, no lifetime. */
+export function readTokenResponse(
+  answer: Fields,
+  description: OAuthDescription,
+  askedAt: number,
+): TokenResponse | undefined {
+  const accessToken = textOf(answer.access_token);
+  if (accessToken === undefined) return undefined;
+  const refreshToken = textOf(answer.refresh_token);
+  const seconds = lifetimeOf(answer, description);
+  const scopes = Array.isArray(answer.scope) ? answer.scope.join(' ') : textOf(answer.scope)?.replaceAll(',', ' ');
+  const who = whoOf(answer, description);
+  const wanted = (description.keep ?? []).map((name) => [name, scalarOf(answer[name])] as const);
+  return {
+    accessToken,
+    askedAt,
+    kept: Object.fromEntries(wanted.filter(([, value]) => value !== undefined)) as Record<string, string>,
+    refreshToken,
+    lifetimeMs: seconds === undefined ? undefined : seconds * 1000,
+    scopes,
+    who,
+  };
+}
+
+/** Nothing said means that it does not expire, unless the description knows better; zero means that it is over now. */
+function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthDescription): number | undefined {
+  const said = answer[lifetime_field ?? 'expires_in'];
+  const seconds = typeof said === 'string' && /^\d+(\.\d+)?$/.test(said) ? Number(said) : said;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : lifetime_seconds;
+}
+
+/** The id token came straight from the vendor over TLS, so its signature says nothing that the connection did not. */
+function whoOf(answer: Fields, { who_field }: OAuthDescription): string | undefined {
+  if (who_field !== undefined) return scalarOf(answer[who_field]);
+  const claims = claimsOf(textOf(answer.id_token));
+  return textOf(claims.email) ?? textOf(claims.preferred_username) ?? textOf(claims.sub);
+}
+
+function claimsOf(token: string | undefined): Fields {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return typeof claims === 'object' && claims !== null ? (claims as Fields) : {};
+  } catch {
+    return {};
+  }
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const scalarOf = (value: unknown): string | undefined => (typeof value === 'number' ? String(value) : textOf(value));

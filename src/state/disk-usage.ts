@@ -1,0 +1,100 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { Store } from './store.ts';
+import type { OutboxState } from './tables.ts';
+
+/** What a state folder is filled with. */
+export const diskUsageKinds = [
+  'owed',
+  'quarantined',
+  'dead',
+  'kept',
+  'rows',
+  'spooling',
+  'history',
+  'former',
+  'other',
+] as const;
+export type DiskUsageKind = (typeof diskUsageKinds)[number];
+
+export interface DiskUsage {
+  readonly kind: DiskUsageKind;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+interface Sized {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Of several payloads that share a file, the first of these says what it is for. */
+const ranks: readonly OutboxState[] = ['owed', 'quarantined', 'dead', 'delivered'];
+
+/** Bytes of all files in a folder, whatever they are for. */
+export function bytesIn(folder: string): number {
+  return sizesBelow(folder).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What fills the folder of a store, by what it is for. The largest first. */
+export async function diskUsageOf({ folder, outbox }: Pick<Store, 'folder' | 'outbox'>): Promise<DiskUsage[]> {
+  return diskUsageIn(folder, await outbox.inState(...ranks));
+}
+
+/** Bytes of several holdings together. */
+export const totalBytes = (holdings: readonly DiskUsage[]): number =>
+  holdings.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** What fills a state folder, by what it is for; `payloads` are those that its outbox knows. The largest first. */
+export function diskUsageIn(
+  folder: string,
+  payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,
+): DiskUsage[] {
+  const states = new Map<string, OutboxState>();
+  for (const { path, state } of payloads) if (rankOf(state) < rankOf(states.get(path))) states.set(path, state);
+  const sums = new Map<DiskUsageKind, { files: number; bytes: number }>();
+  for (const { path, bytes } of sizesBelow(folder)) {
+    const kind = kindOf(relative(folder, path), states.get(path));
+    const { files = 0, bytes: before = 0 } = sums.get(kind) ?? {};
+    sums.set(kind, { files: files + 1, bytes: before + bytes });
+  }
+  return [...sums].map(([kind, sum]) => ({ kind, ...sum })).sort((a, b) => b.bytes - a.bytes);
+}
+
+function rankOf(state: OutboxState | undefined): number {
+  const rank = state === undefined ? -1 : ranks.indexOf(state);
+  return rank === -1 ? ranks.length : rank;
+}
+
+function kindOf(path: string, state: OutboxState | undefined): DiskUsageKind {
+  const [first = ''] = path.split(sep, 1);
+  if (first === 'sets') return 'rows';
+  if (first.startsWith('sluice.db')) return 'history';
+  if (/^(before-|\.backup-|\.restore-)/.test(first)) return 'former';
+  if (first !== 'payloads') return 'other';
+  if (state === 'owed' || state === 'quarantined' || state === 'dead') return state;
+  return state === 'delivered' ? 'kept' : 'spooling';
+}
+
+/** Runs come and go meanwhile, in other processes too: what has just gone holds nothing. */
+function sizesBelow(folder: string): Sized[] {
+  const sizes: Sized[] = [];
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for (const entry of entriesOf(at)) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) sizes.push({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 });
+    }
+  }
+  return sizes;
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

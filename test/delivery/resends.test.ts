@@ -1,0 +1,175 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { deliverOwed, resendDue } from '../../src/delivery/deliver.ts';
+import { Deliverer } from '../../src/delivery/deliverer.ts';
+import { cleanUp, HandClock, newStore } from '../state/fixtures.ts';
+import {
+  closeStages,
+  commitText,
+  destinationAt,
+  jobFor,
+  listener,
+  openGateway,
+  openStage,
+  type Play,
+  readBody,
+  say,
+  take,
+} from './fixtures.ts';
+
+const minute = 60_000;
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  await closeStages();
+  await cleanUp();
+});
+
+/** A service that carries out the first upload only after it has taken a newer one: it shows the old rows. */
+async function setUp(more = {}) {
+  const clock = new HandClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const heard = listener();
+  const destination = destinationAt(stage.url, { timeoutMs: 600, ...more });
+  const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
+  const service = { shows: '' };
+  const shown: Play = async (request, response, seen) => {
+    await take(request, response, seen);
+    service.shows = seen.body;
+  };
+  stage.otherwise = shown;
+  const job = jobFor(destination, 'i');
+  const given = { store, destinations: [destination], gateway, clock, emit: heard.emit, priority: 'schedule' } as const;
+  const signal = new AbortController().signal;
+  const send = async (text: string) => {
+    clock.advance(1000);
+    await commitText(gateway, { job, text });
+    return deliverOwed({ ...given, signal });
+  };
+  stage.script.push(async (request, _, seen) => readBody(request, seen));
+  expect(await send('old')).toMatchObject([{ state: 'waiting_retry' }]);
+  expect(await send('new')).toMatchObject([{ state: 'delivered' }]);
+  service.shows = 'old';
+  const again = () => resendDue({ ...given, signal, isOurs: (name) => name === job.name });
+  return { clock, store, stage, heard, gateway, service, send, again };
+}
+
+it('what the service took last is sent once more when an upload may have come late, and then no more', async () => {
+  const { clock, stage, heard, gateway, service } = await setUp();
+  const deliverer = new Deliverer(gateway);
+  stops.push(() => deliverer.stop());
+  deliverer.start();
+  const pass = async (isSo: () => boolean) => {
+    while (!isSo()) {
+      clock.advance(5_000);
+      await wait(2);
+    }
+  };
+  const before = clock.now();
+  await pass(() => heard.names().includes('payload.repeated'));
+  expect(service.shows).toBe('new');
+  expect(clock.now() - before).toBeGreaterThanOrEqual(9 * minute);
+  const later = clock.now() + 60 * minute;
+  await pass(() => clock.now() > later);
+  expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
+});
+
+it('a sync without a daemon sends it once it is due, and not before', async () => {
+  const { clock, stage, service, again } = await setUp();
+  await again();
+  expect(stage.seen).toHaveLength(2);
+  clock.advance(11 * minute);
+  await again();
+  expect(service.shows).toBe('new');
+  await again();
+  expect(stage.seen).toHaveLength(3);
+});
+
+it('the same rows found again meanwhile are not sent for that', async () => {
+  const { clock, stage, send } = await setUp();
+  for (let run = 0; run < 5; run++) {
+    clock.advance(minute);
+    await send('new');
+  }
+  expect(stage.seen).toHaveLength(2);
+});
+
+it('the same rows found when it is due take its place', async () => {
+  const { clock, stage, send, again } = await setUp();
+  clock.advance(11 * minute);
+  await send('new');
+  await again();
+  expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
+});
+
+it('an attempt that never reached the service calls for nothing', async () => {
+  const { clock, store, stage, gateway, again, send } = await setUp();
+  clock.advance(11 * minute);
+  await again();
+  await stage.close();
+  // That its connection has ended is heard in the next turns; what is sent before might have reached somebody.
+  for (let turns = 0; turns < 10; turns++) await nextTurn();
+  expect(await send('unreached')).toMatchObject([{ state: 'waiting_retry', problem: { code: 'DELIVERY_NO_ANSWER' } }]);
+  await commitText(gateway, { job: jobFor(gateway.find('main')!.destination, 'i'), text: 'newest' });
+  const [row] = await store.outbox.inState('owed');
+  await store.outbox.delivered((await store.outbox.attempt(row!.id))!);
+  expect(await store.resends.all()).toEqual([]);
+});
+
+it('is paid for like any request: with nothing left of the day it waits', async () => {
+  const { clock, store, stage, again } = await setUp({ requestsPerDay: 2 });
+  clock.advance(11 * minute);
+  await again();
+  expect(stage.seen).toHaveLength(2);
+  expect(await store.resends.all()).toHaveLength(1);
+});
+
+it('what the service refuses then is left to the next run', async () => {
+  const { clock, store, stage, send, again } = await setUp();
+  clock.advance(11 * minute);
+  stage.script.push(say(404));
+  await again();
+  expect(await store.resends.all()).toEqual([]);
+  await send('new');
+  expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
+});
+
+it('is tried again later where it had no answer', async () => {
+  const { clock, stage, again } = await setUp();
+  clock.advance(11 * minute);
+  stage.script.push(say(503));
+  await again();
+  await again();
+  expect(stage.seen).toHaveLength(3);
+  clock.advance(20 * minute);
+  await again();
+  await again();
+  expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
+});
+
+it('a refused upload leaves no doubt', async () => {
+  const clock = new HandClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const destination = destinationAt(stage.url);
+  const gateway = openGateway({ store, destinations: [destination], clock });
+  const job = jobFor(destination, 'i');
+  const given = {
+    store,
+    destinations: [destination],
+    gateway,
+    clock,
+    emit: () => undefined,
+    priority: 'schedule',
+  } as const;
+  const signal = new AbortController().signal;
+  await commitText(gateway, { job, text: 'a' });
+  await deliverOwed({ ...given, signal });
+  clock.advance(1000);
+  stage.script.push(say(429));
+  await commitText(gateway, { job, text: 'b' });
+  await deliverOwed({ ...given, signal });
+  expect(await store.receipts.find({ url: destination.url, instance: 'i' })).toMatchObject({ certain: 1 });
+});

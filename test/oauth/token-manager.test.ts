@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { redact } from '../../src/lib/redact.ts';
+import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from './rig.ts';
+
+const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
+  (await desk.entry.tokenManager.token()).access_token;
+
+describe('a login by a person', () => {
+  it('gives the token of a consent with PKCE and state, and says whose it is', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED', family: 'login' });
+    await agreeAt(desk);
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+    expect(await desk.store.logins.find('acme')).toMatchObject({ who: 'alice', state: 'good', asked_at: null });
+    expect(vendor.asked).toHaveLength(1);
+  });
+
+  it('is renewed before its end, again and again, though every refresh token is good for one use only', async () => {
+    const vendor = await vendorForTest({ accessTtl: 2 });
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const seen = new Set<string>();
+    while (seen.size < 3) {
+      const token = await tokenOf(desk);
+      seen.add(token);
+      expect(await opens(vendor, token)).toBe(true);
+      await systemClock.sleep(150);
+    }
+    expect(vendor.asked.length).toBe(seen.size);
+  });
+
+  it('keeps its refresh token where the vendor gives no new one', async () => {
+    const vendor = await vendorForTest({ rotate: false });
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    for (let i = 0; i < 3; i++) await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+  });
+
+  it('asks once however many want a token at the same time', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenOf(desk)));
+    expect(new Set(tokens).size).toBe(1);
+    expect(vendor.asked).toHaveLength(2);
+    expect(await opens(vendor, tokens[0]!)).toBe(true);
+  });
+
+  it('takes up what another process has renewed instead of renewing again', async () => {
+    const vendor = await vendorForTest();
+    const one = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(one);
+    const two = await openDesk({ login: personLogin(vendor), folder: one.store.folder });
+    const old = await one.entry.tokenManager.token();
+    await two.entry.tokenManager.refused(await two.entry.tokenManager.token());
+    const renewed = await tokenOf(two);
+    await one.entry.tokenManager.refused(old);
+    expect(await tokenOf(one)).toBe(renewed);
+    expect(vendor.asked).toHaveLength(2);
+  });
+
+  it('writes the new refresh token to disk before anybody gets the access token', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    const token = await tokenOf(desk);
+    expect(desk.events).toEqual(['token.asked', 'token.answered', 'token.kept']);
+    expect((await desk.entry.tokenStore.load())?.granted.accessToken).toBe(token);
+  });
+
+  it('keeps its newest tokens out of every text, and does not look for the ended ones for ever', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const tokens: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      const token = await desk.entry.tokenManager.token();
+      tokens.push(token.access_token);
+      expect(redact(`sent ${token.access_token}`)).toBe('sent [redacted]');
+      await desk.entry.tokenManager.refused(token);
+    }
+    expect(redact(tokens[0]!)).toBe(tokens[0]);
+    expect(redact(tokens[5]!)).toBe('[redacted]');
+  });
+
+  it('lasts through a vendor that is away, and uses the token that it has', async () => {
+    const vendor = await vendorForTest({ accessTtl: 20 });
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const first = await desk.entry.tokenManager.token();
+    let elapsed = 0;
+    const clock = {
+      ...systemClock,
+      now: () => Date.now() + elapsed,
+      monotonic: () => systemClock.monotonic() + elapsed,
+    };
+    const later = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
+    vendor.fault = (_, response) => void response.writeHead(503).end('busy') === undefined;
+    elapsed = 17_000;
+    expect(await later.entry.tokenManager.token()).toEqual(first);
+    expect(later.events).toContain('token.failed');
+    elapsed = 40_000;
+    await expect(later.entry.tokenManager.token()).rejects.toMatchObject({
+      code: 'LOGIN_UNREACHABLE',
+      family: 'try_later',
+    });
+    const before = vendor.asked.length;
+    await expect(later.entry.tokenManager.token()).rejects.toMatchObject({ family: 'try_later' });
+    expect(vendor.asked.length).toBe(before);
+    vendor.fault = undefined;
+    elapsed = 90_000;
+    expect(await opens(vendor, await tokenOf(later))).toBe(true);
+    expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
+  });
+
+  it('is never handed out with less than two seconds left, however far away the vendor is', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const { accessToken, askedAt, lifetimeMs } = (await desk.entry.tokenStore.load())!.granted;
+    let left = 2001;
+    const now = () => askedAt + lifetimeMs! - left;
+    const clock = { ...systemClock, now, monotonic: () => now() - askedAt };
+    const later = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
+    vendor.fault = (_, response) => void response.writeHead(503).end('busy') === undefined;
+    expect(await tokenOf(later)).toBe(accessToken);
+    left = 2000;
+    await expect(later.entry.tokenManager.token()).rejects.toMatchObject({
+      code: 'LOGIN_UNREACHABLE',
+      family: 'try_later',
+    });
+  });
+
+  it.each([
+    ['breaks off', (response: { destroy(): void }) => response.destroy()],
+    [
+      'answers with a page',
+      (response: Answer) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>x</p>'),
+    ],
+    ['refuses without a reason', (response: Answer) => response.writeHead(400).end('<p>no</p>')],
+    ['wants us slower', (response: Answer) => response.writeHead(429, { 'retry-after': '1' }).end()],
+  ])('is not lost when the vendor %s', async (_, answer) => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    vendor.fault = (_request, response) => {
+      answer(response as never);
+      return true;
+    };
+    await expect(desk.entry.tokenManager.token()).rejects.not.toMatchObject({ family: 'login' });
+    vendor.fault = undefined;
+    const again = await openDesk({ login: personLogin(vendor), folder: desk.store.folder });
+    expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
+    expect((await again.entry.tokenStore.load())?.granted.refreshToken).toBeDefined();
+  });
+
+  it('sends a refresh token once if the answer is lost', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    let requests = 0;
+    vendor.fault = (_, response) => {
+      requests += 1;
+      response.destroy();
+      return true;
+    };
+    await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ family: 'try_later' });
+    expect(requests).toBe(1);
+  });
+
+  it('needs a person once the vendor has ended it, keeps its tokens for inspection, and asks the vendor no more', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const token = await desk.entry.tokenManager.token();
+    await vendor.revokeAll();
+    await desk.entry.tokenManager.refused(token);
+    await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({
+      code: 'LOGIN_ENDED',
+      family: 'login',
+      next: 'sluice login acme',
+    });
+    const asked = vendor.asked.length;
+    await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({
+      code: 'LOGIN_NEEDED',
+      next: 'sluice login acme',
+    });
+    expect(vendor.asked.length).toBe(asked);
+    expect((await desk.entry.tokenStore.load())?.granted.refreshToken).toBeDefined();
+    await agreeAt(desk);
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+  });
+
+  it('is kept when the app is refused: mending the secret mends it', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
+    const wrong = await openDesk({
+      login: personLogin(vendor, { clientSecret: 'something-else-entirely' }),
+      folder: desk.store.folder,
+    });
+    await wrong.entry.tokenManager.refused(await wrong.entry.tokenManager.token());
+    await expect(wrong.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_CLIENT', family: 'login' });
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+  });
+
+  it('is not used for another app', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const other = await openDesk({ login: personLogin(vendor, { clientId: 'other' }), folder: desk.store.folder });
+    await expect(other.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED' });
+  });
+
+  it('is renewed when the clock was set back behind the moment that it was kept', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const clock = { ...systemClock, now: () => Date.now() - 86_400_000 };
+    const back = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
+    expect(await opens(vendor, await tokenOf(back))).toBe(true);
+    expect(vendor.asked).toHaveLength(2);
+  });
+});
+
+describe('a login of the app itself', () => {
+  it('needs nobody, and its token serves all processes', async () => {
+    const vendor = await vendorForTest();
+    const one = await openDesk({ login: robotLogin(vendor) });
+    const token = await tokenOf(one);
+    expect(await opens(vendor, token)).toBe(true);
+    const two = await openDesk({ login: robotLogin(vendor), folder: one.store.folder });
+    expect(await tokenOf(two)).toBe(token);
+    expect(vendor.asked).toHaveLength(1);
+  });
+
+  it('is asked for again after a fault that passes, and not after any other', async () => {
+    const vendor = await vendorForTest();
+    const clock = { ...systemClock, sleep: async () => undefined };
+    const desk = await openDesk({ login: robotLogin(vendor), clock });
+    let faults = 3;
+    vendor.fault = (_, response) => faults-- > 0 && void response.writeHead(503).end('busy') === undefined;
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+    expect(faults).toBe(-1);
+    let requests = 0;
+    vendor.fault = (_, response) => {
+      requests += 1;
+      return void response.writeHead(400).end('{"error": "invalid_client"}') === undefined;
+    };
+    const other = await openDesk({ login: robotLogin(vendor), clock });
+    await expect(other.entry.tokenManager.token()).rejects.toMatchObject({ family: 'login' });
+    expect(requests).toBe(1);
+  });
+
+  it('gets a new token when the old one has ended', async () => {
+    const vendor = await vendorForTest({ accessTtl: 1 });
+    const desk = await openDesk({ login: robotLogin(vendor) });
+    const first = await tokenOf(desk);
+    await systemClock.sleep(1200);
+    const second = await tokenOf(desk);
+    expect(second).not.toBe(first);
+    expect(await opens(vendor, second)).toBe(true);
+  });
+});
+
+type Answer = { writeHead(status: number, headers?: object): { end(text?: string): void } };

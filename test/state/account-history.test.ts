@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+const days = ['2026-06-15'];
+const [day] = days as [string];
+const payer = (account: string, more: object = {}) => ({ name: 'main', url: 'http://one/1.0', account, ...more });
+
+async function spend(store: Awaited<ReturnType<typeof newStore>>, account: string, requests: number): Promise<void> {
+  for (let i = 0; i < requests; i++) await store.quota.charge(account, day);
+}
+
+describe('a destination that pays from another account', () => {
+  it('brings along what was used of the day, what others used, what is allowed, and that nothing is left', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.accountHistory.track([payer('old')], days);
+    await spend(store, 'old', 3);
+    await store.quota.reconcile('old', day, { reported: 5, allowance: 9 });
+    await store.quota.close('old', day, clock.now() + 1000);
+    await store.accountHistory.track([payer('new')], days);
+    expect(await store.quota.use('new', day)).toEqual(await store.quota.use('old', day));
+    expect(await store.quota.use('new', day)).toMatchObject({ used: 5, others: 2, allowance: 9 });
+  });
+
+  it('counts nothing twice when it goes back, nor what it has used of former days', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await store.accountHistory.track([payer('old')], days);
+    await store.quota.charge('old', '2026-06-14');
+    await spend(store, 'old', 3);
+    await store.accountHistory.track([payer('new')], days);
+    await spend(store, 'new', 2);
+    await store.accountHistory.track([payer('old')], days);
+    expect(await store.quota.use('old', day)).toMatchObject({ used: 5 });
+    expect(await store.quota.use('new', '2026-06-14')).toMatchObject({ used: 0 });
+  });
+
+  it('brings along the requests of the last second, also those that nobody has answered yet', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.accountHistory.track([payer('old')], days);
+    const first = await store.sendSlots.take('old', 2);
+    if ('ticket' in first) await store.sendSlots.release(first);
+    await store.sendSlots.take('old', 2);
+    await store.accountHistory.track([payer('new')], days);
+    expect(await store.sendSlots.take('new', 2)).toMatchObject({ freeInMs: expect.any(Number) });
+    clock.advance(2000);
+    expect(await store.sendSlots.take('new', 2)).toMatchObject({ account: 'new' });
+  });
+
+  it('brings along requests under way for as long as they may arrive, and the end of one ends it for both accounts', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.accountHistory.track([payer('old')], days);
+    const first = await store.sendSlots.take('old', 2);
+    await store.sendSlots.take('old', 2);
+    await store.accountHistory.track([payer('new')], days);
+    clock.advance(60_000);
+    expect(await store.sendSlots.take('new', 2)).toEqual({ freeInMs: undefined });
+    if ('ticket' in first) await store.sendSlots.release(first, [day]);
+    expect(await store.sendSlots.take('old', 2)).toEqual({ freeInMs: 1_012 });
+    expect(await store.sendSlots.take('new', 2)).toEqual({ freeInMs: 1_012 });
+    expect(await store.quota.use('old', day), 'it ended on this day').toMatchObject({ used: 1 });
+    expect(await store.quota.use('new', day)).toMatchObject({ used: 1 });
+  });
+
+  it('counts the requests under way of both accounts, each of them once', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.accountHistory.track([payer('old')], days);
+    await store.sendSlots.take('old', 5);
+    await store.sendSlots.take('old', 5);
+    await store.sendSlots.take('new', 5);
+    await store.accountHistory.track([payer('new')], days);
+    expect(await store.sendSlots.underway('new')).toBe(3);
+    await store.accountHistory.track([payer('old')], days);
+    expect(await store.sendSlots.underway('old')).toBe(3);
+  });
+
+  it('brings nothing along from elsewhere: another address, or another destination', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await store.accountHistory.track([payer('old')], days);
+    await spend(store, 'old', 3);
+    await store.accountHistory.track(
+      [payer('moved', { url: 'http://two/1.0' }), payer('other', { name: 'other' })],
+      days,
+    );
+    expect(await store.quota.use('moved', day)).toMatchObject({ used: 0 });
+    expect(await store.quota.use('other', day)).toMatchObject({ used: 0 });
+  });
+});

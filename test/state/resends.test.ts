@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+const key = { url: place.url, instance: 'i' };
+const minute = 60_000;
+const none = { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false };
+
+async function owe(store: Store, clock: VirtualClock, text: string): Promise<number> {
+  clock.advance(1000);
+  const { owed } = await oweText(store, { instance: 'i', text, asOf: clock.now() });
+  if (owed.state !== 'owed') throw new Error(owed.state);
+  return owed.id;
+}
+
+async function deliver(store: Store, id: number): Promise<void> {
+  const row = await store.outbox.attempt(id);
+  await store.outbox.delivered(row!);
+  await store.payloads.releaseFormer(row!);
+}
+
+/** Old bytes had an attempt that came to this, then newer ones were taken. */
+async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newer bytes waited' = 'no answer') {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const old = await owe(store, clock, 'old');
+  const tried = await store.outbox.attempt(old);
+  if (end === 'no answer') await store.outbox.postpone(old, none);
+  if (end === 'refused') await store.outbox.postpone(old, { ...none, code: 'RATE_LIMITED', untaken: true });
+  const fresh = await owe(store, clock, 'new');
+  if (end === 'answered while newer bytes waited') await store.outbox.delivered(tried!);
+  await deliver(store, fresh);
+  return { clock, store, fresh };
+}
+
+describe('what was taken after an attempt at other bytes', () => {
+  it.for(['no answer', 'cut'] as const)(
+    'that had no end (%s) is to be sent once more, ten minutes after that, and never again',
+    async (end) => {
+      const { clock, store, fresh } = await setUp(end);
+      const [repeat] = await store.resends.all();
+      expect(repeat).toMatchObject({ row: { id: fresh, state: 'delivered' } });
+      expect(repeat!.dueAt).toBeGreaterThan(clock.now() + 9 * minute);
+      expect(repeat!.dueAt).toBeLessThanOrEqual(clock.now() + 10 * minute + 1);
+      clock.advance(repeat!.dueAt - clock.now());
+      await store.resends.delivered((await store.resends.begin(repeat!))!);
+      expect(await store.resends.all()).toEqual([]);
+      expect(await store.receipts.find(key)).toMatchObject({ certain: 1, at: clock.now() });
+    },
+  );
+
+  it.for(['refused', 'answered while newer bytes waited'] as const)('that was %s stays as it is', async (end) => {
+    const { store } = await setUp(end);
+    expect(await store.resends.all()).toEqual([]);
+  });
+
+  it.for(['no answer', 'cut, then answered'] as const)(
+    'that is long over stays as it is, though that had no answer (%s)',
+    async (end) => {
+      const clock = new VirtualClock();
+      const store = await newStore({ clock });
+      const former = await owe(store, clock, 'former');
+      await store.outbox.attempt(former);
+      clock.advance(1000);
+      if (end === 'no answer') await store.outbox.postpone(former, none);
+      else await deliver(store, former);
+      clock.advance(11 * minute);
+      await deliver(store, await owe(store, clock, 'newer'));
+      expect(await store.resends.all()).toEqual([]);
+    },
+  );
+
+  it('is not sent again while something newer waits, or was tried', async () => {
+    const { clock, store } = await setUp();
+    const [repeat] = await store.resends.all();
+    const newer = await owe(store, clock, 'newer');
+    clock.advance(11 * minute);
+    expect(await store.resends.begin(repeat!)).toBeUndefined();
+    await store.outbox.attempt(newer);
+    await store.outbox.postpone(newer, none);
+    expect(await store.resends.begin(repeat!)).toBeUndefined();
+    await store.outbox.markDead(newer, { code: 'REFUSED', message: 'no' });
+    expect(await store.resends.begin(repeat!), 'it may show the newer ones').toBeUndefined();
+  });
+
+  it('keeps its file for that, though nothing is kept', async () => {
+    const { clock, store, fresh } = await setUp();
+    const { path } = (await store.outbox.find(fresh))!;
+    await store.payloads.release(path);
+    expect(await store.payloads.forget(1)).toEqual({ payloads: 0, bytes: 0 });
+    clock.advance(11 * minute);
+    expect(await store.payloads.sweep()).toEqual([]);
+    expect(existsSync(path)).toBe(true);
+    const [repeat] = await store.resends.all();
+    const row = await store.resends.begin(repeat!);
+    await store.resends.delivered(row!);
+    await store.payloads.releaseFormer(row!);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('waits where it could not be sent, and has to give way itself where nobody knows whether it was', async () => {
+    const { clock, store } = await setUp();
+    clock.advance(10 * minute);
+    const [repeat] = await store.resends.all();
+    const row = await store.resends.begin(repeat!);
+    await store.resends.postpone(row!, { waitMs: 15 * minute, ambiguous: true });
+    expect((await store.resends.all()).map(({ dueAt }) => dueAt)).toEqual([clock.now() + 15 * minute]);
+    await deliver(store, await owe(store, clock, 'newest'));
+    const [other] = await store.resends.all();
+    expect(other!.row.sha256).toBe((await store.receipts.find(key))!.sha256);
+  });
+});
+
+describe('an attempt that was refused', () => {
+  it('leaves no doubt about what the instance holds', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await deliver(store, await owe(store, clock, 'a'));
+    const id = await owe(store, clock, 'b');
+    const tried = await store.outbox.attempt(id);
+    expect(await store.receipts.isDoubtful(key)).toBe(true);
+    await store.outbox.refused(tried!);
+    expect(await store.receipts.isDoubtful(key)).toBe(false);
+  });
+
+  it('leaves the doubt that there was before it', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await deliver(store, await owe(store, clock, 'a'));
+    const id = await owe(store, clock, 'b');
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, none);
+    await store.outbox.refused((await store.outbox.attempt(id))!);
+    expect(await store.receipts.isDoubtful(key)).toBe(true);
+  });
+});
