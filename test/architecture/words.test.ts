@@ -43,8 +43,6 @@ const unchecked: readonly string[] = [
   'docs/config.md',
   'docs/connectors.md',
   'docs/connectors/',
-  'docs/logs.md',
-  'src/ARCHITECTURE.md',
   'src/alerts/',
   'src/cli/',
   'src/config/',
