@@ -36,7 +36,7 @@ export function addClient({ context, caller, body }: ApiCall<unknown, ClientChan
   return id;
 }
 
-/** Changes what is given, and nothing else; 400 for a status that a client cannot go back to. */
+/** Changes only the given fields; 400 for a status that a client can't return to. */
 export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, client: ClientAccount): void {
   const { db, clock } = context;
   const { status } = body;
@@ -49,7 +49,7 @@ export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, 
   db.durably(() => updateClient(db, client.id, body));
 }
 
-/** Fourteen more days, once, for a client whose trial is running or has run out. */
+/** Extends a running or expired trial by fourteen days, once. */
 export function prolongTrial({ context }: ApiCall, client: ClientAccount): void {
   const { db, clock } = context;
   const now = clock.now();

@@ -15,7 +15,7 @@ function trialEnd({ createdAt, trialExtended }: OnTrial): number {
   return createdAt + trialMs * (1 + trialExtended);
 }
 
-/** Whether being on trial would not be over at once. */
+/** Whether a trial would still be running. */
 export function trialIsOver(client: OnTrial, now: number): boolean {
   return now >= trialEnd(client);
 }

@@ -63,7 +63,7 @@ interface Change {
 }
 
 /**
- * Changes a source's own properties and lets its instances follow: each gets what was changed, with its own values.
+ * Changes a source's own properties and those of its instances: each gets the change with its own values.
  * If it refers to other user properties than before, or to none any more, all its instances are recreated without
  * data. Called in a transaction; returns the blobs that are no longer shown, to be removed afterwards.
  */
@@ -85,7 +85,7 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 
 /**
  * Removes a source's instances with their data, all or those that took their last data (or were made) before a time.
- * What the source still needs of them is there again at once, empty. Called in a transaction; returns the blobs that
+ * Instances that the source still needs are recreated, empty. Called in a transaction; returns the blobs that
  * are no longer shown, to be removed afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {

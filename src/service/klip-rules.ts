@@ -5,7 +5,7 @@ import { canEdit, canSee } from './store/shares.ts';
 
 /**
  * A Klip that the caller may see, by the id in the path; anything else does not exist for them. Where something else
- * led to the id, `asked` is what the caller named: a refusal shows them nothing more.
+ * led to the id, `asked` is what the caller named, so that an error reveals nothing more.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
   const klip = klipById(context.db, id);

@@ -4,7 +4,7 @@ import { badRequest } from './http/api-error.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
 
-/** What a Klip looks like: its data sources and its tree of components. Members that are not named here are kept. */
+/** The schema of a Klip: its data sources and its tree of components. Unknown members are kept. */
 const open = { additionalProperties: true };
 const component = Type.Object({ type: Type.String() }, open);
 const workspace = Type.Object({ datasources: Type.Optional(Type.Array(Type.String())) }, open);
@@ -43,7 +43,7 @@ function label(role: 'primary' | 'secondary', id: string): object {
   return { type: 'label', displayName: 'Label', id, role, size, fmt: 'txt', formulas: [], data: [] };
 }
 
-/** The data sources that a schema names, each once. */
+/** The distinct data sources that a schema names. */
 export function datasourcesOf(schema: Schema): string[] {
   const { datasources = [] } = (schema.workspace ?? {}) as { datasources?: string[] };
   return [...new Set(datasources)];

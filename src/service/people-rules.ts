@@ -29,7 +29,7 @@ export function describeNamed({ id, name, description }: UserGroup | Role): obje
   return { id, name, description };
 }
 
-/** A group of the account, by the id in the path unless another is given; else 404. */
+/** A group of the account, by default the one in the path; 404 if there is none. */
 export function findGroup({ context, account, params }: ApiCall, id = params.id!): UserGroup {
   const group = groupById(context.db, id);
   if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
@@ -74,7 +74,7 @@ export function requireHeld({ caller }: ApiCall, permissions: readonly string[],
   if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
-/** The account must stay manageable. Called wherever a user loses their role, in the transaction that takes it. */
+/** Ensures that the account keeps an admin. Call it in each transaction in which a user loses their role. */
 export function keepAnAdmin({ context }: ApiCall, user: User): void {
   const role = roleById(context.db, user.roleId ?? '');
   if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {
@@ -82,7 +82,7 @@ export function keepAnAdmin({ context }: ApiCall, user: User): void {
   }
 }
 
-/** Gives a user a role in the place of the one before; 403 where they have it already, or no admin would be left. */
+/** Assigns a role to a user instead of the previous one; 403 if they have it already, or no admin would remain. */
 export function assignRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
@@ -92,7 +92,7 @@ export function assignRole(call: ApiCall, user: User, role: Role): void {
   });
 }
 
-/** Takes the role away; 403 where the user has another, or no admin would be left. */
+/** Removes the role; 403 if the user has another one, or no admin would remain. */
 export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
@@ -102,7 +102,7 @@ export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   });
 }
 
-/** Who and where: what a path names that ends in `/users/{user}` of a group or `/groups/{group}` of a user. */
+/** The user and group in a path that ends in `/users/{user}` of a group or `/groups/{group}` of a user. */
 export interface Membership {
   readonly group: UserGroup;
   readonly user: User;

@@ -5,7 +5,7 @@ const text = Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()], {
   'x-rule': 'must be a text of at most 10000 characters',
 });
 
-/** Names and texts, of a user or of a client. A null says nothing about its property, as everywhere in a body. */
+/** Properties of a user or client, as texts by name. Null values are ignored, as everywhere in a body. */
 export const textProperties = Type.Record(Type.String(), text, { propertyNames });
 
 /** The properties that a body sets. */

@@ -20,7 +20,7 @@ export interface AuthenticatedRequest {
 /** Runs one endpoint's steps after authenticate and count: allow, validate, scope, find, do. */
 export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;
 
-/** Compiles an endpoint's declarations once. */
+/** Compiles the validators of an endpoint. */
 export function runnerOf(endpoint: Endpoint): Run {
   const validateQuery = queryValidator(endpoint.query);
   const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;

@@ -36,7 +36,7 @@ export const shareBody = {
 /** What kind of holder the last segment of a path names. */
 export const holderType = Type.Enum(['group', 'user'] as const, { default: 'group' });
 
-/** The same, once it was checked. */
+/** The same fields after validation. */
 export interface ShareBody {
   groups: { group_id: string; can_edit?: boolean }[];
   users?: { user_id: string; can_edit?: boolean }[];

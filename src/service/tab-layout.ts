@@ -60,7 +60,7 @@ export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: n
 }
 
 interface Region {
-  /** Which of the bands on top of each other it stands in. */
+  /** The horizontal band that it is in, from the top. */
   readonly band: number;
   readonly column: number;
   readonly span: number;
@@ -105,7 +105,7 @@ interface Cell {
   readonly height?: number;
 }
 
-/** Any layout as cells, in reading order of its regions; `cols` is the width of the grid that they stand in. */
+/** Any layout as cells, in reading order of its regions; `cols` is the width of the grid. */
 export function asGrid(layout: Layout, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   if (layout.type !== 'grid') return columnsAsGrid(regionsOf(layout.type), placed);
   const cells = placed.map((one) => cellOf(one, { column: one.region - 1, row: one.position, span: one.colSpan }));

@@ -4,8 +4,8 @@ import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 
 /**
- * A dashboard that the caller may see; anything else does not exist for them. Where something else led to the id, the
- * refusal must be about what the caller named: it shows them nothing more.
+ * A dashboard that the caller may see; anything else does not exist for them. If another asset led to the id, the
+ * error must be about what the caller named, so that it reveals nothing more.
  */
 export function findTab({ context, account, caller, params }: ApiCall, id = params.id!, refuse = noTab(id)): Tab {
   const tab = tabById(context.db, id);

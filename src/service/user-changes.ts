@@ -43,7 +43,7 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   return id;
 }
 
-/** Changes what the body names, and nothing else; 403 where the caller has not the right to all of it. */
+/** Changes only the fields in the body; 403 if the caller lacks the permission for any of them. */
 export async function changeUser(call: UserCall): Promise<void> {
   const { context, body } = call;
   if (body.roles !== undefined) requireAdmin(call);
@@ -61,7 +61,7 @@ export async function changeUser(call: UserCall): Promise<void> {
   });
 }
 
-/** Takes a user away, with what was theirs alone; 403 where the last admin would go. */
+/** Deletes a user and their own data; 403 for the last admin. */
 export async function removeUser(call: ApiCall, user: User): Promise<void> {
   const { db, blobs, clock } = call.context;
   requireMastery(call, user);

@@ -6,7 +6,7 @@ import { bodyValidator, queryValidator } from '../http/validate.ts';
 import type { ControlContext } from './context.ts';
 import type { ControlEndpoint, ControlResult } from './endpoint.ts';
 
-/** A request whose token was right. */
+/** A request with a valid token. */
 export interface ControlRequest {
   readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface ControlRequest {
   readonly signal: AbortSignal;
 }
 
-/** Compiles an endpoint's declarations once. */
+/** Compiles the validators of an endpoint. */
 export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlRequest) => Promise<ControlResult> {
   const { query: queryFields, body: bodyFields } = endpoint;
   const query = strict(queryFields, queryValidator(queryFields));

@@ -46,7 +46,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // Node would refuse a request without a host by itself, without an envelope.
+    // Node itself would reject a request without a host, without an envelope.
     http: {
       requireHostHeader: false,
       headersTimeout: context.bodyIdleMs,
@@ -83,7 +83,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
 function readBodiesOurselves(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // What else a client may expect is answered by the answer; Node would refuse it before a step of ours ran.
+  // Other `Expect` values get the normal response; Node itself would reject them before our handlers.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     app.server.on(event, (request, response) => app.routing(request, response));
   }
@@ -93,7 +93,7 @@ function installRequestLog(app: FastifyInstance, context: ServiceContext, reques
   app.decorateRequest('entry', null as unknown as LoggedRequest);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply, { context, requestLog });
-    // A content type that Fastify cannot parse would be refused before any step of ours ran.
+    // Fastify would reject a content type that it can't parse before our handlers run.
     delete request.raw.headers['content-type'];
     done();
   });
@@ -126,7 +126,7 @@ function pathOf({ raw: { url } }: FastifyRequest): string {
   return end < 0 ? url! : url!.slice(0, end);
 }
 
-/** One text for all requests of a connection: the log keeps a hundred thousand of them. */
+/** Shared by all requests of a connection: the log keeps a hundred thousand entries. */
 const peers = new WeakMap<Socket, string>();
 
 function peerOf(socket: Socket): string {
@@ -138,7 +138,7 @@ function peerOf(socket: Socket): string {
   return peer;
 }
 
-/** As a text of its own: a part of the address would keep the whole of it in memory for as long as the log does. */
+/** Copied, because a substring would keep the whole address in memory as long as the log. */
 function shortened(path: string, { length }: string): string {
   return path.length === length && length <= 500 ? path : Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
 }

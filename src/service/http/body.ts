@@ -24,16 +24,16 @@ export class IncomingBody {
   }
 
   /**
-   * The body as it arrives; may be asked for once. A piece is gone when the next is asked for: who keeps it copies it.
-   * A client that waits for `100 Continue` gets it now, so one that is refused before has sent nothing. Throws when the
-   * client goes away or falls silent.
+   * Streams the body, once. A piece is valid only until the next one is requested; copy it to keep it.
+   * A client that waits for `100 Continue` gets it now, so a client that is rejected earlier sends nothing. Throws if the
+   * client disconnects or stalls.
    */
   async *chunks(): AsyncGenerator<Buffer, void> {
     const request = this.#request;
     const { idleMs, entry } = this.#reading;
     refuseCompressed(request.headers['content-encoding']);
     if (/100-continue/i.test(request.headers.expect ?? '')) this.#response.writeContinue();
-    // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
+    // Leaving the loop early must not destroy the connection: it still carries the error response.
     const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
       for await (const piece of withStallTimeout(reader, idleMs)) {
@@ -50,8 +50,8 @@ export class IncomingBody {
 }
 
 /**
- * Gives the memory of a piece back at once. Left to the collector, the pieces of one document of ten megabytes make it go
- * through the whole heap, which takes longer than to check the document.
+ * Frees the memory of a piece immediately. Otherwise the pieces of a document of ten megabytes make the garbage
+ * collector scan the whole heap, which takes longer than checking the document.
  */
 function release({ buffer, byteLength }: Buffer): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);

@@ -43,7 +43,7 @@ export async function exchange(given: Exchange): Promise<void> {
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: EndpointResult } | { readonly thrown: unknown };
 
-/** Does what was asked for. Waits only where there is something to wait for: each turn costs time on every call. */
+/** Performs the call. Awaits only promises, because each tick of the event loop adds time to every call. */
 async function perform(given: Exchange): Promise<Done> {
   try {
     const known = authenticated(given);

@@ -24,7 +24,7 @@ export const shortText = Type.String({ maxLength: 255 });
 export const someText = Type.String({ maxLength: 10_000 });
 /** What a property may be called. A name without anything to see could not be named again to be removed. */
 export const propertyNames = { pattern: '\\S', maxLength: 255, 'x-rule': 'must have names of 1 to 255 characters' };
-/** Names and values of any kind; a null says nothing about its property. */
+/** Names and values of any type; null values are ignored. */
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   propertyNames,
   'x-rule': 'must be an object of values by names of 1 to 255 characters',
@@ -35,7 +35,7 @@ export function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
 }
 
-/** Making one takes as long as the rest of an answer's item, and the same times are asked for again and again. */
+/** Cached: formatting a time takes as long as the rest of an item, and the same times repeat. */
 const texts = new Map<number, string>();
 const mostTexts = 10_000;
 

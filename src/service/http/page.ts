@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The query of every list: `offset` and `limit`. More than 100, or less than 1, is refused. */
+/** The query of every list: `offset` and `limit` (1 to 100). */
 export const pageQuery = {
   offset: Type.Integer({ minimum: 0, default: 0, description: 'index of the first item' }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'items at most' }),

@@ -9,7 +9,7 @@ interface Page {
   readonly type: string;
   readonly text: string;
   readonly etag: string;
-  /** What a browser may do on it: nothing is loaded from anywhere. */
+  /** Content security policy: nothing is loaded from other origins. */
   readonly policy: string;
 }
 

@@ -11,7 +11,7 @@ export interface LoggedRequest {
   readonly id: number;
   /** When it came, ISO 8601 UTC by the service's clock. */
   readonly time: string;
-  /** Monotonic milliseconds, comparable between processes of one boot, taken before anything else was done. */
+  /** Arrival in monotonic milliseconds, comparable between processes of one boot. */
   readonly arrived: number;
   readonly method: string;
   /** Its first 500 characters, without the query, which may carry names and ids of people. */
@@ -32,11 +32,11 @@ export interface LoggedRequest {
   bytes_out: number | null;
   /** Milliseconds until it was over; null while it runs. */
   took_ms: number | null;
-  /** The made-up fault that it met, as `rule id: what was done`; null for none. */
+  /** The injected fault, as `rule id: effect`; null for none. */
   fault: string | null;
 }
 
-/** The requests of this service's life, the last hundred thousand in memory, all of them in a file where one is named. */
+/** The request log of this process: the last hundred thousand in memory, optionally all of them in a file. */
 export class RequestLog {
   readonly #entries: LoggedRequest[] = [];
   readonly #listeners = new Set<(entry: LoggedRequest) => void>();
@@ -47,7 +47,7 @@ export class RequestLog {
   /** Throws a Problem when the file cannot be written. */
   constructor(file?: string) {
     this.#file = file === undefined ? undefined : createWriteStream(file, { fd: opened(file) });
-    // A log that can no longer be written must not take the service down; the one in memory goes on.
+    // A log file that can't be written must not stop the service; the log in memory continues.
     this.#file?.on('error', () => undefined);
   }
 
@@ -110,7 +110,7 @@ export class RequestLog {
   }
 }
 
-/** At once, so that a path that cannot be written is known before the service listens. */
+/** Opened at startup, so that an unwritable path is reported before the service listens. */
 function opened(file: string): number {
   try {
     refuseForeignLinks(file);

@@ -66,7 +66,7 @@ export async function readRest(
 }
 
 /**
- * To be called once a request is answered. What its client still sends is read and dropped, since some read only when
+ * Call it after the response. Reads and discards what the client still sends, since some clients read only when
  * they have sent everything. The connection is closed if that takes longer than `withinMs`.
  */
 export function dropUnread(request: IncomingMessage, withinMs: number): void {

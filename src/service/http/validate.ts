@@ -27,7 +27,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Checks the fields of a query or a body: fills in defaults, refuses with 400 naming the field and its rule. */
+/** Checks the fields of a query or body and fills in defaults. Throws an ApiError (400) with the field and its rule. */
 type Validate = (given: Fields) => Fields;
 
 /** Checks the parameters of a query, which are all texts, and turns them into what their schema says. */
@@ -95,7 +95,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   return `Field "${path}" ${rule}`;
 }
 
-/** The words of the outermost schema on the way to the fault that has any. */
+/** The rule text of the outermost schema on the path to the error that has one. */
 function ruleAt(schema: object, schemaPath: string): string | undefined {
   let node: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {

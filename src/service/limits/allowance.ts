@@ -12,7 +12,7 @@ const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
 };
 const requestsPerSecond = 5;
 
-/** Requests that an account may make in a day of New York: its own number, else that of its plan. */
+/** Daily allowance of an account (New York's day): its own, or that of its plan. */
 export function dailyAllowance(account: Account): number {
   return account.requestsPerDay ?? requestsPerDay[account.plan];
 }

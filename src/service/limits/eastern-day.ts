@@ -18,7 +18,7 @@ export function easternDay(now: number): EasternDay {
   return { date: midnight.toPlainDate().toString(), start: midnight.epochMilliseconds, end: next.epochMilliseconds };
 }
 
-/** The same, remembering the day it last answered: the calendar is asked once a day, not on every call. */
+/** The same with a cache of the last day: the calendar is read once a day, not on every call. */
 export function easternCalendar(): (now: number) => EasternDay {
   let known: EasternDay | undefined;
   return (now) => {

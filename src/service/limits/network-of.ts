@@ -4,15 +4,16 @@ import { isIPv6 } from 'node:net';
 const networkGroups = 4;
 
 /**
- * Whom an address speaks for. One IPv4 address is one; of IPv6 everybody gets a network of 64 bits and may take any
- * address in it for each request, so all of it is one. An IPv4 address that is written as an IPv6 one is what it is.
+ * The network that an address counts for. An IPv4 address counts by itself; An IPv6 client has
+ * a /64 network and can use any of its addresses, so the whole network counts as one. An IPv4-mapped IPv6 address counts
+ * as IPv4.
  */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%', 1);
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(plain)) return address;
-  // The URL standard's way to write it has hex groups alone, the longest row of zeros left out.
+  // The URL standard serializes it as hex groups, with the longest run of zeros compressed.
   const [front = '', back] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
   const [first, last] = [front, back ?? ''].map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = Array.from({ length: 8 - first!.length - last!.length }, () => '0');

@@ -1,10 +1,10 @@
 const second = 1000;
-/** Arrivals are judged a little out of order (a password takes longer to check than a key); none is this late. */
+/** Calls are checked slightly out of order (a password takes longer than a key), but never this late. */
 const memory = 60 * second;
 
 /**
- * Sliding window: at most `max` calls in any one second, wherever the second begins. Calls are placed where they arrived, not where
- * they were judged, so the answer does not depend on how long the steps before took.
+ * Sliding window: at most `max` calls in any one second, wherever it begins. Calls count when they arrived, not when
+ * they were checked, so the result does not depend on how long earlier steps took.
  */
 export class SlidingSecond {
   readonly #arrivals = new Map<string, number[]>();

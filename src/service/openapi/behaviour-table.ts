@@ -10,7 +10,7 @@ export function withBehaviourTable(page: string, resources: readonly Resource[])
   return after === undefined ? page : `${before}${begin}\n${behaviourTable(resources)}${end}${after}`;
 }
 
-/** A row for each endpoint: who may call it, where its behaviour comes from, and what of it is not there. */
+/** One row per endpoint: permission, basis of its behavior, and what is missing. */
 function behaviourTable(resources: readonly Resource[]): string {
   const head = '| Method and path | Permission | Document | Decided here | Not there |\n|---|---|---|---|---|\n';
   return head + resources.flatMap(({ endpoints }) => endpoints.map(row)).join('');

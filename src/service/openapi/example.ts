@@ -5,7 +5,7 @@ interface Shown {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** Path of the version, to stand behind the host. */
+  /** Path of the version, appended to the host. */
   readonly base: string;
 }
 
@@ -29,7 +29,7 @@ function bodyOf({ requestBody }: Operation): string {
   return Object.keys(example as object).length === 0 ? '' : ` -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
 }
 
-/** What is required, or else a first field to show how a change is written. */
+/** The required fields, or the first field as an example of a change. */
 function shownFields({ required = [], properties = {} }: OpenApiSchema): readonly string[] {
   return required.length > 0
     ? required

@@ -11,7 +11,7 @@ interface Shown {
   readonly operation: Operation;
 }
 
-/** The document as one HTML page that loads nothing. Style and script are given apart, for the page's policy. */
+/** The document as one HTML page without external resources. Style and script are separate, for the page's policy. */
 export function docsHtml(document: OpenApi): { html: string; style: string; script: string } {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -107,7 +107,7 @@ function fields(title: string, schema: OpenApiSchema, notes: Notes): string {
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
-/** A row for each field; those inside objects and lists follow theirs, with the way to them. */
+/** One row per field; fields of objects and lists follow their parent, with their path. */
 function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {

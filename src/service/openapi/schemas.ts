@@ -25,7 +25,7 @@ export function fieldsSchema(fields: TProperties): Fields {
   return { properties, required: required.filter((name) => properties[name]?.default === undefined) };
 }
 
-/** A declared schema as plain JSON, its rule in words where everybody looks for words. */
+/** A declared schema as plain JSON, with its rule as the description. */
 export function plainSchema(schema: TSchema): OpenApiSchema {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as OpenApiSchema;
 }
@@ -40,7 +40,7 @@ function withRule(value: unknown): unknown {
 const text: OpenApiSchema = { type: 'string' };
 const count: OpenApiSchema = { type: 'integer', minimum: 0 };
 
-/** The envelope of an answer that worked. */
+/** The envelope of a successful response. */
 export function envelopeSchema(status: number, given: { data: OpenApiSchema; isList: boolean }): OpenApiSchema {
   const meta = {
     success: { const: true },
@@ -65,7 +65,7 @@ export function envelopeSchema(status: number, given: { data: OpenApiSchema; isL
   };
 }
 
-/** The body of every refusal. */
+/** The `meta` of every error response. */
 export const errorMeta: OpenApiSchema = {
   type: 'object',
   required: ['meta'],

@@ -3,7 +3,7 @@ export function addressOf(host: string, { id, name }: { id: string; name: string
   return `${host}/published/${id}/${encodeURIComponent(slugOf(name))}`;
 }
 
-/** Small letters and digits of any script, without accents, joined by hyphens; `dashboard` where a name has none. */
+/** A slug: lowercase letters and digits of any script, without accents, joined by hyphens; `dashboard` if empty. */
 function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')

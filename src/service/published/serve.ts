@@ -19,9 +19,9 @@ interface Serving {
 }
 
 /**
- * The address that a published link gives: no account is needed, no company's limits are touched. A password comes as
+ * Serves the address of a published link: no account is needed, and no company's limits apply. A password comes as
  * the one of Basic credentials with any user name, or as `password` in the query. The last segment is for readers; the
- * id decides, so that an address lives on when the link is renamed.
+ * id decides, so that an address stays valid if the link is renamed.
  */
 export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
   app.route({
@@ -46,7 +46,7 @@ async function show(context: ServiceContext, request: FastifyRequest, reply: Fas
   try {
     const { id } = request.params as { id: string };
     await checkPassword(context, request, findPublished(context, id).link);
-    // Checking a password takes a while, in which the link may go.
+    // The link may be deleted while the password is checked.
     const { link, tab } = findPublished(context, id);
     if (request.method === 'GET') count(context, link, tab);
     const text = publishedHtml(link, tab, klipInstancesOf(context.db, tab.id));

@@ -11,7 +11,7 @@ const loopback = listOf([
   ['::1', 128],
 ]);
 
-/** Addresses that mean something only near this machine, or nothing at all (IANA special-purpose registries). */
+/** Addresses that are not globally reachable (IANA special-purpose registries). */
 const near = listOf([
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

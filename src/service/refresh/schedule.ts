@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts';
 
-/** The instances whose interval is over, the longest over first. */
+/** The instances whose interval has passed, the most overdue first. */
 export function dueInstances(db: Database, now: number): string[] {
   const sql = 'select id from datasource_instances where refresh_due_at <= ? order by refresh_due_at, id';
   return db.all<{ id: string }>(sql, now).map(({ id }) => id);

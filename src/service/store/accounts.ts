@@ -28,7 +28,7 @@ export function accountById(db: Database, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ?`, id);
 }
 
-/** The client of this company; undefined where it is none of theirs. */
+/** A client of this company; undefined if it is not theirs. */
 export function clientOf(db: Database, company: Account, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ? and a.parent_id = ?`, id, company.id);
 }

@@ -48,13 +48,13 @@ export class Database {
     return this.#noted(sql).run(...values).changes as number;
   }
 
-  /** The same for a write that changes nothing which is ever {@link remember}ed. */
+  /** The same for a write that does not change cached values (see {@link remember}). */
   runAside(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#prepare(sql).run(...values).changes as number;
   }
 
   /**
-   * What `read` answers, asked once for this key of this kind and then known until the next write, whatever that
+   * A cache of what `read` returns, by kind and key. It is cleared by every write, whatever that
    * writes, so that no code has to track what depends on what. Undefined values are read again each time.
    */
   remember<T>(kind: string, key: string, read: () => T): T {
@@ -66,7 +66,7 @@ export class Database {
     return value;
   }
 
-  /** All or nothing. May be nested. */
+  /** Runs `work` in a transaction. Can be nested. */
   transaction<T>(work: () => T): T {
     return this.#db.transaction(work);
   }

@@ -36,7 +36,7 @@ const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterv
 const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
   d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 
-/** Put together once: almost every call about data asks for one. */
+/** Built once: almost every call about data needs it. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
 /** The source, remembered until something is written. */

@@ -23,7 +23,7 @@ const columns = `d.id, d.group_id as groupId, d.tab_id as tabId, t.name as tabNa
   d.can_edit as canEdit, d.visibility, d.position`;
 const from = 'from group_default_tabs d join tabs t on t.id = d.tab_id';
 
-/** The default dashboard of this group by its own id; undefined where it is none of theirs. */
+/** A default dashboard of this group by its own id; undefined if it is not theirs. */
 export function defaultTabById(db: Database, groupId: string, id: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.id = ? and d.group_id = ?`, id, groupId);
 }

@@ -3,7 +3,7 @@ import type { Placed } from '../tab-layout.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A copy of a Klip on a dashboard, and where it stands there. */
+/** A copy of a Klip on a dashboard, with its position. */
 export interface KlipInstance extends Placed {
   readonly tabId: string;
   readonly klipId: string;
@@ -54,7 +54,7 @@ export function insertKlipInstance(db: Database, given: NewInstance): void {
   );
 }
 
-/** Moves it: region, position and sizes, all at once. */
+/** Sets region, position and sizes. */
 export function placeKlipInstance(db: Database, { id, region, position, colSpan, minHeight, height }: Placed): void {
   const sql = `update klip_instances set region = ?, position = ?, col_span = ?, min_height = ?, height = ?
     where id = ?`;

@@ -6,7 +6,7 @@ import { listRows } from './listing.ts';
 import { type SharedAsset, visibleTo } from './shares.ts';
 import { listVisible } from './visible.ts';
 
-/** A visual widget; its schema is kept apart, because it can be long. */
+/** A visual widget; its schema is stored separately, because it can be long. */
 export interface Klip {
   readonly id: string;
   readonly accountId: string;
@@ -94,7 +94,7 @@ export function setSchema(db: Database, id: string, { schema, now }: { schema: s
   db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
 }
 
-/** Notes which data sources a Klip's schema names, each once, in place of what was noted. */
+/** Replaces the stored list of data sources that a Klip's schema names. */
 export function setUsedDatasources(db: Database, klipId: string, datasourceIds: readonly string[]): void {
   db.run('delete from klip_datasources where klip_id = ?', klipId);
   const sql = 'insert into klip_datasources (klip_id, datasource_id) values (?, ?)';
@@ -116,7 +116,7 @@ export function usedDatasourceIds(db: Database, klipId: string): string[] {
   return db.all<{ id: string }>(sql, klipId).map(({ id }) => id);
 }
 
-/** The instances of a Klip's copies that stand on dashboards of the company's clients. */
+/** The instances of a Klip's copies on dashboards of the company's clients. */
 export function clientInstancesOf(
   db: Database,
   { klipId, companyId }: { klipId: string; companyId: string },

@@ -20,7 +20,7 @@ export function listRows<T>(
   return { items, total: countRows(db, from, values) };
 }
 
-/** How many rows a query finds: counted once and then known until something changes, because counting looks at all. */
+/** The number of rows of a query, cached until the next write, because counting scans all rows. */
 export function countRows(db: Database, from: string, values: readonly SqliteValue[]): number {
   const sql = `select count(*) as n ${from}`;
   return db.remember(sql, JSON.stringify(values), () => db.get<{ n: number }>(sql, ...values)!.n);

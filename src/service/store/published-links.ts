@@ -21,7 +21,7 @@ export interface PublishedLink extends LinkSettings {
   readonly id: string;
   readonly tabId: string;
   readonly createdBy: string;
-  /** As the creator is called now; as they were called then, once they are gone. */
+  /** The creator's current name; after they were deleted, the name at creation. */
   readonly creatorName: string;
   readonly createdAt: number;
   readonly dateLastAccessed: number | null;

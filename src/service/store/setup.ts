@@ -102,7 +102,7 @@ interface RoleGiven {
   readonly now: number;
 }
 
-/** Creates a role, or gives the one with this id this name and these permissions. */
+/** Creates a role, or updates the name and permissions of the one with this id. */
 export function insertRole(db: Database, { id, accountId, name, permissions, now }: RoleGiven): void {
   db.run(
     `insert into roles (id, account_id, name, permissions, created_at) values (?, ?, ?, ?, ?)

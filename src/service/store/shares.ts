@@ -95,7 +95,7 @@ interface Condition {
 }
 
 /**
- * Who sees what: everything for an admin, else what one created and what is shared with one or a group of one's own.
+ * Visibility: everything for an admin; otherwise what the user created and what is shared with them or their groups.
  * The condition is on rows of the kind's table under this alias.
  */
 export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Condition {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** Takes one document, piece by piece. Until {@link finish} nothing of it can be seen. */
+/** Writes one document piece by piece. It is invisible until {@link finish}. */
 export interface BlobWriter {
-  /** Waits where the disk is slower than the client. The piece is the caller's again once this is done. */
+  /** Resolves when the piece can be reused; applies backpressure if the disk is slower than the client. */
   write(piece: Buffer): Promise<void> | void;
-  /** Makes the document safe on the disk and gives its name. */
+  /** Syncs the document to disk and returns its name. */
   finish(): Promise<string>;
   /** Forgets it. Never throws. */
   abandon(): Promise<void>;

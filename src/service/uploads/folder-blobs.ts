@@ -6,10 +6,10 @@ import { syncPath } from '../../lib/sync-path.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 512 * 1024;
-/** So many buffers are kept for the next documents: two for each that comes in at the same time. */
+/** Maximum number of buffers kept for reuse: two per concurrent upload. */
 const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
-/** The disk is asked to keep up while the rest still comes, so that little is left to wait for at the end. */
+/** Syncs while the rest still arrives, so that little remains to be synced at the end. */
 const syncBytes = 4 * 1024 * 1024;
 /** File names that this version or an earlier one creates. All other files in the folder are left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
@@ -108,7 +108,7 @@ class FileWriter implements BlobWriter {
     for (let rest = piece; this.#filled === batchBytes; rest = rest.subarray(this.#copy(rest))) await this.#flush();
   }
 
-  /** Begins to write what has been gathered, once what came before is written. */
+  /** Starts to write the current buffer after the previous one is written. */
   async #flush(): Promise<void> {
     await this.#writing;
     const [buffer, bytes] = [this.#filling, this.#filled];

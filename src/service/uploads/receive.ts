@@ -17,7 +17,7 @@ interface Incoming {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly format: FormatId;
   readonly limitBytes: number;
-  /** What the sender said it would send, where it said so. */
+  /** The announced size, if any. */
   readonly announcedBytes?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ function tooLarge(limitBytes: number): ApiError {
   return new ApiError('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
 }
 
-/** The checkers' messages name format, fault and place. */
+/** The checkers' messages have the format, the error and its position. */
 function asApiError(thrown: unknown): unknown {
   return thrown instanceof Problem && thrown.code === 'FORMAT_INVALID' ? badRequest(thrown.message) : thrown;
 }

@@ -46,7 +46,7 @@ interface Report {
   readonly rows: (asked: ReportQuery) => readonly object[];
 }
 
-/** Declares a report over a range of days: whose it is, who may ask for it, and its pages. */
+/** Declares a report over a range of days, with its account, permissions and paging. */
 export function defineReport({ list, record, gated = false, rows, ...declared }: Report): Endpoint {
   return defineEndpoint({
     ...declared,
@@ -67,7 +67,7 @@ export function defineReport({ list, record, gated = false, rows, ...declared }:
   });
 }
 
-/** Fields of a record whose values are all texts. */
+/** Declares fields of a record as texts. */
 export function texts<const N extends string>(...names: readonly N[]): Record<N, ReturnType<typeof Type.String>> {
   return Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<N, ReturnType<typeof Type.String>>;
 }
