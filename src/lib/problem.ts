@@ -49,6 +49,8 @@ export interface ProblemOptions {
   readonly retryAfterMs?: number;
   /** For `try_later`: the other side counts requests, and there were too many. */
   readonly isRateLimit?: boolean;
+  /** For `try_later`: the other side gives only so much a day, and that is used up. */
+  readonly isDailyLimit?: boolean;
   /**
    * The login step itself was refused: the secret was sent, and the other side said no to it. Not for a missing permission or scope, a
    * client certificate, an address that may not connect or a server that is full. Sending it again may lock the account.
@@ -72,6 +74,7 @@ export class Problem extends Error {
   readonly next: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly isRateLimit: boolean;
+  readonly isDailyLimit: boolean;
   readonly isLoginRefused: boolean;
   readonly refusedPath: string | undefined;
 
@@ -86,6 +89,7 @@ export class Problem extends Error {
     this.next = init.next;
     this.retryAfterMs = init.retryAfterMs;
     this.isRateLimit = init.isRateLimit ?? false;
+    this.isDailyLimit = init.isDailyLimit ?? false;
     this.isLoginRefused = init.isLoginRefused ?? false;
     this.refusedPath = init.refusedPath;
   }
@@ -103,7 +107,7 @@ export class Problem extends Error {
 
   #with(changes: Partial<ProblemOptions>): Problem {
     const { code, family, message, where, seen, allowed, next, retryAfterMs } = this;
-    const { isRateLimit, isLoginRefused, refusedPath, cause } = this;
+    const { isRateLimit, isDailyLimit, isLoginRefused, refusedPath, cause } = this;
     const known: ProblemOptions = {
       code,
       family,
@@ -114,6 +118,7 @@ export class Problem extends Error {
       next,
       retryAfterMs,
       ...(isRateLimit ? { isRateLimit } : {}),
+      ...(isDailyLimit ? { isDailyLimit } : {}),
       ...(isLoginRefused ? { isLoginRefused } : {}),
       refusedPath,
       cause,

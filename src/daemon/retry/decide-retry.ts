@@ -51,15 +51,26 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
     return { why: `not tried again after ${countOf(attempt, 'attempt')}` };
   }
   const until = Math.min(failed.since + rule.withinMs, nextFiring ?? Number.POSITIVE_INFINITY);
+  if (problem.isDailyLimit && problem.retryAfterMs === undefined) return decideDaily(failed, until);
   const ownAt = now + waitMs(failed);
   const askedAt = now + (problem.retryAfterMs ?? 0);
   const at = Math.round(Math.max(ownAt, askedAt));
   if (at < until) return { at, until };
-  const limit = until === nextFiring ? `the job fires next at ${instantText(until)}` : endText(failed, until);
-  if (askedAt > ownAt) return { why: `the source asks to wait until ${instantText(askedAt)}; ${limit}` };
-  return attempt === 1
-    ? {}
-    : { why: `${countOf(attempt, 'attempt')} failed since ${instantText(failed.since)}; ${limit}` };
+  if (askedAt > ownAt) {
+    return { why: `the source asks to wait until ${instantText(askedAt)}; ${limitText(failed, until)}` };
+  }
+  return attempt === 1 ? {} : { why: overText(failed, until) };
+}
+
+/**
+ * The allowance of a vendor's day comes back when that day turns, and nothing says when: one attempt, as late as there are any.
+ * None if the job fires before that.
+ */
+function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
+  const { now, nextFiring, rule } = failed;
+  if (until === nextFiring) return { why: `the allowance of the day is used up; ${limitText(failed, until)}` };
+  const isLate = now >= until - rule.firstMs;
+  return isLate ? { why: overText(failed, until) } : { at: Math.round(until - waitMs({ ...failed, waits: 0 })), until };
 }
 
 function waitMs({ rule, waits, seed }: FailedAttempt): number {
@@ -67,6 +78,12 @@ function waitMs({ rule, waits, seed }: FailedAttempt): number {
   return half + offsetOf(seed, half);
 }
 
-function endText({ rule }: FailedAttempt, until: number): string {
+function overText(failed: FailedAttempt, until: number): string {
+  const { attempt, since } = failed;
+  return `${countOf(attempt, 'attempt')} failed since ${instantText(since)}; ${limitText(failed, until)}`;
+}
+
+function limitText({ rule, nextFiring }: FailedAttempt, until: number): string {
+  if (until === nextFiring) return `the job fires next at ${instantText(until)}`;
   return `attempts end at ${instantText(until)}, ${spanText(rule.withinMs)} after the first`;
 }

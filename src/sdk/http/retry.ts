@@ -14,7 +14,7 @@ const maxPauseMs = 60_000;
 interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
-  /** Who asks for a longer pause ends the run; a minute unless said otherwise. */
+  /** A longer pause ends the run, and so does an exhausted daily limit; a minute unless said otherwise. */
   readonly maxPauseMs?: number;
   /** Told before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
@@ -33,7 +33,7 @@ export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<
       init.signal.throwIfAborted();
       if (!(error instanceof Problem) || error.family !== 'try_later' || tries >= init.retries) throw error;
       const pause = pauseMs(error, tries);
-      if (pause > (init.maxPauseMs ?? maxPauseMs)) throw error;
+      if (error.isDailyLimit || pause > (init.maxPauseMs ?? maxPauseMs)) throw error;
       init.onPause?.(error, pause);
       await pausing(pause, init.signal);
     }

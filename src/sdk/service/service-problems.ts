@@ -14,7 +14,7 @@ export class Ignored extends Error {}
 /** The service has forgotten our place: begin again from the start. */
 export class WatermarkLost extends Error {}
 
-/** Longer than any run waits: whoever has used up the day is asked again by a later run. */
+/** A shorter pause is not what is left of a vendor's day. */
 const shortestDailyMs = 15 * 60_000;
 
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
@@ -54,7 +54,8 @@ export function answerProblem(
   const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
   const said = messageIn(words ?? answer.text);
   const next = rule?.next ?? meaning.next;
-  const pause = verdict === 'daily' ? Math.max(waitMs ?? 0, shortestDailyMs) : waitMs;
+  const isDailyLimit = verdict === 'daily';
+  const pause = isDailyLimit && (waitMs ?? 0) < shortestDailyMs ? undefined : waitMs;
   return new Problem({
     ...meaning,
     message: `${service} ${rule?.say ?? meaning.message} (${shownUrl(answer.url)})`,
@@ -62,6 +63,7 @@ export function answerProblem(
     next,
     retryAfterMs: pause,
     isRateLimit,
+    isDailyLimit,
     ...(verdict === 'login' ? { refusedPath: shownUrl(answer.url) } : {}),
   });
 }

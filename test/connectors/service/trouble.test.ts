@@ -26,7 +26,8 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     });
     for (const code of ['601', '606']) expect((await run({}, given(answer(code)))).rows).toEqual(numbers(0, 1));
     expect(await fail({}, given(answer('602'), 2))).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
-    expect(await fail({}, given(answer('607')))).toMatchObject({ code: 'SERVICE_DAILY_LIMIT', family: 'try_later' });
+    const daily = { code: 'SERVICE_DAILY_LIMIT', family: 'try_later', isDailyLimit: true, retryAfterMs: undefined };
+    expect(await fail({}, given(answer('607')))).toMatchObject(daily);
     expect(await fail({}, given(answer('999')))).toMatchObject({
       code: 'SERVICE_FAILED',
       family: 'job',

@@ -113,6 +113,41 @@ describe('a source that asks for a pause', () => {
   });
 });
 
+describe('a vendor whose allowance of the day is used up', () => {
+  const spent = { code: 'SERVICE_DAILY_LIMIT', isDailyLimit: true } as const;
+
+  it('is asked once more, as late as there are attempts', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = () => spent;
+    const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(7 * hour);
+    expect(away.asked).toHaveLength(2);
+    expect(away.asked[1]).toBeGreaterThanOrEqual(noon + 6 * hour - 31 * second);
+    const run = await runtime.store.runs.last('orders');
+    expect(run).toMatchObject({ state: 'failed', attempts: 2, code: 'SERVICE_DAILY_LIMIT' });
+    expect(run!.message).toMatch(/; 2 attempts failed since .*; attempts end at /);
+  });
+
+  it('is asked when its day is over, if it says when that is', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = (now) => (now < noon + hour ? { ...spent, retryAfterMs: noon + hour - now } : undefined);
+    const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(2 * hour);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'delivered', attempts: 2 });
+    expect(away.asked[1]).toBeLessThan(noon + hour + minute);
+  });
+
+  it('is left alone until the next firing, if that comes first', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = () => spent;
+    const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));
+    await pass(59 * minute);
+    const run = await runtime.store.runs.last('orders');
+    expect(run).toMatchObject({ state: 'failed', attempts: 1 });
+    expect(run!.message).toMatch(/; the allowance of the day is used up; the job fires next at .*13:00/);
+  });
+});
+
 describe('jobs of one source that is away', () => {
   it('send it one probe at a time, and all of them read it within one wait after it is back', async () => {
     const { clock, away, job, configWith, live, pass } = await openWorld(noon - minute);
