@@ -151,6 +151,8 @@ export class ServerFolder {
       stdio: ['pipe', 'pipe', log.fd],
     });
     await log.close();
+    // A virtual clock waits for processes of ours, and this one does not end by itself.
+    child.unref();
     return new Supervised(child, this.path);
   }
 

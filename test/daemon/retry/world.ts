@@ -22,10 +22,10 @@ export const noon = Date.parse('2026-11-23T12:00:00Z');
 /** What is in force unless a config says otherwise. */
 export const usual: RetryRule = { firstMs: 30 * second, longestMs: 10 * minute, withinMs: 6 * hour };
 
-const key = 'ad'.repeat(20);
+export const key = 'ad'.repeat(20);
 
 /** The id of the n-th instance that the service has; at most {@link instances}. */
-const instanceOf = (n: number): string => (n + 1).toString(16).padStart(32, '0');
+export const instanceOf = (n: number): string => (n + 1).toString(16).padStart(32, '0');
 const instances = 128;
 
 /** A source that is away from time to time, as its clock says. */

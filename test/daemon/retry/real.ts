@@ -1,0 +1,151 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import type { Config, Job } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { VirtualClock } from '../../../src/lib/virtual-clock.ts';
+import type { Batch } from '../../../src/sdk/batch.ts';
+import { type Connector, defineConnector } from '../../../src/sdk/connector.ts';
+import { writeConfig } from '../../journey/home.ts';
+import { instanceOf, key, type openWorld } from './world.ts';
+
+interface RealSource {
+  readonly source: object;
+  readonly query: object | string;
+}
+
+/** The config of jobs that read a real server, at noon unless said otherwise, and the instants at which they did. */
+export async function readReal(
+  { clock, folder, destination }: Awaited<ReturnType<typeof openWorld>>,
+  { source, query, jobs = 1, schedule = '0 12 * * *' }: RealSource & { jobs?: number; schedule?: string },
+): Promise<{ config: Config; asked: number[] }> {
+  const job = (n: number) => ({ source: 'real', query, format: 'csv', target: instanceOf(n), schedule });
+  const file = await writeConfig(folder, {
+    timezone: 'UTC',
+    retry: { first: '30s', longest: '10m', within: '6h' },
+    destinations: { main: { url: destination.url, api_key: key } },
+    sources: { real: source },
+    jobs: Object.fromEntries(Array.from({ length: jobs }, (_, n) => [`job${n}`, job(n)])),
+  });
+  const { config, problems } = await loadConfig(file);
+  expect(problems).toEqual([]);
+  const asked: number[] = [];
+  const held = standWhile(clock);
+  const reading = (connector: Connector): Connector => {
+    const inner = holding(connector, held);
+    return defineConnector({
+      ...inner,
+      extract: (context) => {
+        asked.push(clock.now());
+        return inner.extract(context);
+      },
+    });
+  };
+  const onClock = (one: Job): Job => {
+    const { extract } = one;
+    if (extract === undefined) return one;
+    return {
+      ...one,
+      extract: { ...extract, source: { ...extract.source, connector: reading(extract.source.connector) } },
+    };
+  };
+  return { config: { ...config!, jobs: new Map([...config!.jobs].map(([name, one]) => [name, onClock(one)])) }, asked };
+}
+
+type Hold = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Does real work while the clock stands. What the work sleeps on that clock lets it go on. */
+function standWhile(clock: VirtualClock): Hold {
+  const now = new AsyncLocalStorage<{ letGo: () => void }>();
+  const sleep = clock.sleep.bind(clock);
+  clock.sleep = async (milliseconds, signal) => {
+    const held = now.getStore();
+    if (held === undefined) return sleep(milliseconds, signal);
+    held.letGo();
+    try {
+      await sleep(milliseconds, signal);
+    } finally {
+      held.letGo = clock.hold();
+    }
+  };
+  return async (work) => {
+    const held = { letGo: clock.hold() };
+    try {
+      return await now.run(held, work);
+    } finally {
+      held.letGo();
+    }
+  };
+}
+
+/** The connector, on a clock that stands while it waits for its server. */
+function holding(connector: Connector, held: Hold): Connector {
+  return defineConnector({
+    ...connector,
+    extract: async (context) => {
+      const extraction = await held(() => Promise.resolve(connector.extract(context)));
+      const batches = (): AsyncIterator<Batch> => {
+        const inner = extraction.batches[Symbol.asyncIterator]();
+        return {
+          next: () => held(() => Promise.resolve(inner.next())),
+          return: () => held(async () => (await inner.return?.()) ?? { done: true, value: undefined }),
+        };
+      };
+      return Object.assign(Object.create(extraction) as typeof extraction, {
+        batches: { [Symbol.asyncIterator]: batches },
+      });
+    },
+  });
+}
+
+/** The way to a server: while it is shut, each connection is reset as soon as it is made. */
+export class Door {
+  isShut = false;
+  /** Connections so far, refused ones included. */
+  knocks = 0;
+  /** Connections now, and the most that ever were at once. */
+  open = 0;
+  most = 0;
+  readonly #sockets = new Set<Socket>();
+  #port = 0;
+
+  /** A door to a port of this machine; it goes with the test. */
+  static async before(port: number): Promise<Door> {
+    const door = new Door();
+    const server = createServer((client) => door.#knock(client, port));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    door.#port = (server.address() as AddressInfo).port;
+    onTestFinished(() => {
+      server.close();
+      for (const socket of door.#sockets) socket.destroy();
+    });
+    return door;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  #knock(client: Socket, port: number): void {
+    this.knocks += 1;
+    this.open += 1;
+    this.most = Math.max(this.most, this.open);
+    client.on('close', () => {
+      this.open -= 1;
+    });
+    this.#track(client);
+    if (this.isShut) return void client.resetAndDestroy();
+    const server = connect(port, '127.0.0.1');
+    this.#track(server);
+    client.pipe(server).pipe(client);
+    client.on('close', () => server.destroy());
+    server.on('close', () => client.destroy());
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
+  }
+}
