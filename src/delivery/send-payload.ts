@@ -105,8 +105,8 @@ async function sendOwed(row: OutboxRow, given: SendOptions): Promise<DeliverySta
   const { store, emit } = given.gateway;
   const damage = await damageOf(row, given);
   if (damage !== undefined) return markDead(row, damage, given);
-  const { cuts } = triesOf(row);
-  if (cuts >= maxCrashes) return markDead(row, cutShort(row, cuts), given);
+  const { crashes } = triesOf(row);
+  if (crashes >= maxCrashes) return markDead(row, cutShort(row, crashes), given);
   const isThere = row.always === 0 && (await store.receipts.holds(keyOf(row), row));
   if (isThere && (await store.outbox.unchanged(row))) {
     const { id: _, ...facts } = factsOf(row);
@@ -164,7 +164,7 @@ async function afterFailure(
   if (!ambiguous) await store.outbox.refused(row);
   if (decision.action === 'dead') return markDead(row, problem, given, !ambiguous);
   const blamed = decision.action === 'retry' && (await isToBlame(before, given));
-  if (blamed && row.blames + 1 >= given.gate.destination.attempts) return markDead(row, exhausted(row, problem), given);
+  if (blamed && row.faults + 1 >= given.gate.destination.attempts) return markDead(row, exhausted(row, problem), given);
   const waits = ['retry', 'pause', 'away'].includes(decision.action);
   const free = decision.action !== 'retry';
   await store.outbox.postpone(row.id, {
@@ -253,11 +253,11 @@ function exhausted(row: OutboxRow, last: Problem): Problem {
   });
 }
 
-function cutShort(row: OutboxRow, cuts: number): Problem {
+function cutShort(row: OutboxRow, crashes: number): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up: the process ended in the middle of the last ${cuts} attempts`,
+    message: `Gave up: the process ended in the middle of the last ${crashes} attempts`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     next: `see what ended it (power, memory, a supervisor), then: sluice dead send ${row.job}`,
   });

@@ -8,7 +8,7 @@ const tagBytes = 16;
 
 /** Something encrypted, and the name of the key that did it. */
 export interface EncryptedText {
-  readonly sealed: string;
+  readonly encrypted: string;
   readonly key_id: string;
 }
 
@@ -18,14 +18,14 @@ export function encrypt(text: string, about: string, keys: EncryptionKeys): Encr
   const nonce = randomBytes(nonceBytes);
   const encrypt = createCipheriv(cipher, bytes, nonce).setAAD(Buffer.from(about));
   const body = Buffer.concat([encrypt.update(text, 'utf8'), encrypt.final()]);
-  return { key_id: id, sealed: Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64') };
+  return { key_id: id, encrypted: Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64') };
 }
 
 /** The text again. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED`, of family `config`; what is kept is not touched. */
-export function decrypt({ sealed, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
+export function decrypt({ encrypted, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
   const key = keys.find(key_id);
   if (key === undefined) throw keyUnknown(key_id, keys);
-  const bytes = Buffer.from(sealed, 'base64');
+  const bytes = Buffer.from(encrypted, 'base64');
   try {
     const decrypt = createDecipheriv(cipher, key.bytes, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(about));
     decrypt.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));

@@ -68,8 +68,8 @@ export class TokenStore {
       scopes: scopes ?? '',
       expires_at: expires,
     };
-    const sealed = encrypt(JSON.stringify({ ...whole, ...previous }), this.#about, this.#keys);
-    await this.#store.logins.keep({ ...row, ...sealed }, { fresh });
+    const encrypted = encrypt(JSON.stringify({ ...whole, ...previous }), this.#about, this.#keys);
+    await this.#store.logins.keep({ ...row, ...encrypted }, { fresh });
     return whole;
   }
 

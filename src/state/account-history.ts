@@ -2,7 +2,7 @@ import { inTransaction, type StoreContext } from './context.ts';
 import { SendSlots } from './send-slots.ts';
 import { Settings } from './settings.ts';
 
-const settingName = 'delivery.purses';
+const settingName = 'delivery.accounts';
 
 /** Where a destination leads, and the account that its requests were paid from. */
 interface LastAccount {

@@ -19,7 +19,7 @@ export class Accounts {
   async hold(account: string, milliseconds: number): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
-    const held = { held_at: now, held_until: until };
+    const held = { paused_at: now, paused_until: until };
     await this.#context.db
       .insertInto('accounts')
       .values({ account, ...held, slowed_to: null, slowed_at: null })
@@ -40,7 +40,7 @@ export class Accounts {
       const slowed_to = Math.max(1, Math.floor(paceIn(row, most, now) / 2));
       await inside.db
         .insertInto('accounts')
-        .values({ account, held_at: 0, held_until: 0, slowed_to, slowed_at: now })
+        .values({ account, paused_at: 0, paused_until: 0, slowed_to, slowed_at: now })
         .onConflict((conflict) => conflict.column('account').doUpdateSet({ slowed_to, slowed_at: now }))
         .execute();
       return slowed_to;
@@ -61,8 +61,8 @@ export class Accounts {
   async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
     const now = this.#context.clock.now();
     const row = await rowOf(this.#context, account);
-    const isHeld = row !== undefined && row.held_at <= now && now < row.held_until;
-    return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.held_until : undefined };
+    const isHeld = row !== undefined && row.paused_at <= now && now < row.paused_until;
+    return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.paused_until : undefined };
   }
 }
 

@@ -5,9 +5,9 @@ import type { OutboxRow, Tables } from './tables.ts';
 type Column = ExpressionBuilder<Tables, 'outbox'>;
 
 /** Attempts that came to an end and failed, and those in a row that had none. */
-export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | 'cuts' | 'code'>) {
+export function triesOf({ attempts, crashes, code }: Pick<OutboxRow, 'attempts' | 'crashes' | 'code'>) {
   const open = code === null && attempts > 0;
-  return { failures: open ? attempts - 1 : attempts, cuts: open ? cuts + 1 : 0 };
+  return { failures: open ? attempts - 1 : attempts, crashes: open ? crashes + 1 : 0 };
 }
 
 /**
@@ -20,7 +20,7 @@ export const givenUpAt = (now: number): number => now + 1;
 export function begun(column: Column, now: number) {
   return {
     attempts: column(failuresIn(column), '+', 1),
-    cuts: cutsIn(column),
+    crashes: cutsIn(column),
     unanswered_at: column.case().when(isOpen(column)).then(givenUpAt(now)).else(column.ref('unanswered_at')).end(),
     last_attempt_at: now,
     next_attempt_at: null,
@@ -48,7 +48,7 @@ function cutsIn(column: Column) {
   return column
     .case()
     .when(isOpen(column))
-    .then(column('cuts', '+', 1))
+    .then(column('crashes', '+', 1))
     .else(0)
     .end();
 }

@@ -58,7 +58,11 @@ export async function readvanceCheckpoint(
 ): Promise<void> {
   const sets = new Generations(inside);
   const generation = await sets.ofRun(run);
-  const present = await inside.db.selectFrom('sets').select('run').where('job', '=', job).executeTakeFirst();
+  const present = await inside.db
+    .selectFrom('current_generations')
+    .select('run')
+    .where('job', '=', job)
+    .executeTakeFirst();
   if (generation === undefined || (present?.run ?? null) !== generation.parent) return;
   const { reading, watermark: text } = generation;
   if (text !== null) await new Watermarks(inside).set({ job, run, reading, text });

@@ -54,10 +54,10 @@ export class Generations {
   /** What the job's next run goes on from; undefined where it begins anew. */
   async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
     const row = await this.#context.db
-      .selectFrom('sets')
-      .innerJoin('generations', 'generations.run', 'sets.run')
+      .selectFrom('current_generations')
+      .innerJoin('generations', 'generations.run', 'current_generations.run')
       .select(['generations.run', 'reading', 'shape', 'manifest', 'shown'])
-      .where('sets.job', '=', job)
+      .where('current_generations.job', '=', job)
       .executeTakeFirst();
     if (row?.reading !== reading) return undefined;
     const { run, shape, shown } = row;
@@ -69,11 +69,11 @@ export class Generations {
     job?: string,
   ): Promise<readonly (Pick<CurrentGeneration, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
     const query = this.#context.db
-      .selectFrom('sets')
-      .innerJoin('generations', 'generations.run', 'sets.run')
-      .select(['sets.job', 'generations.run', 'manifest', 'set_at'])
-      .orderBy('sets.job');
-    const rows = await (job === undefined ? query : query.where('sets.job', '=', job)).execute();
+      .selectFrom('current_generations')
+      .innerJoin('generations', 'generations.run', 'current_generations.run')
+      .select(['current_generations.job', 'generations.run', 'manifest', 'set_at'])
+      .orderBy('current_generations.job');
+    const rows = await (job === undefined ? query : query.where('current_generations.job', '=', job)).execute();
     return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
   }
 
@@ -98,8 +98,8 @@ export class Generations {
   /** The generation of a run becomes the present one; the one before is kept, in case the run's payload is never delivered. */
   async advance(job: string, run: string): Promise<void> {
     const present = await this.#present(job);
-    const before = present?.run === run ? present.before : (present?.run ?? null);
-    await this.#set(job, { run, before });
+    const previous_run = present?.run === run ? present.previous_run : (present?.run ?? null);
+    await this.#set(job, { run, previous_run });
     await this.#endBackfill(job, run);
   }
 
@@ -109,10 +109,14 @@ export class Generations {
    * for this run is read, and not among the rows: the same backfill can be finished once more.
    */
   async takeBack(run: string): Promise<void> {
-    const row = await this.#context.db.selectFrom('sets').selectAll().where('run', '=', run).executeTakeFirst();
+    const row = await this.#context.db
+      .selectFrom('current_generations')
+      .selectAll()
+      .where('run', '=', run)
+      .executeTakeFirst();
     if (row === undefined) return;
-    if (row.before === null) return this.forget(row.job);
-    await this.#set(row.job, { run: row.before, before: null, shown: 0 });
+    if (row.previous_run === null) return this.forget(row.job);
+    await this.#set(row.job, { run: row.previous_run, previous_run: null, shown: 0 });
     const backfills = new Backfills(this.#context);
     const ended = (await this.#manifestOf(run)).backfill;
     if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
@@ -120,18 +124,18 @@ export class Generations {
 
   /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
   async goBackTo(job: string, run: string): Promise<void> {
-    await this.#set(job, { run, before: null });
+    await this.#set(job, { run, previous_run: null });
   }
 
   /** The job's next run begins anew. */
   async forget(job: string): Promise<void> {
-    await this.#context.db.deleteFrom('sets').where('job', '=', job).execute();
+    await this.#context.db.deleteFrom('current_generations').where('job', '=', job).execute();
     await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
   /** Nobody knows any more what instances show: the whole of each set is made a payload again. */
   async doubt(): Promise<void> {
-    await this.#context.db.updateTable('sets').set({ shown: 0 }).execute();
+    await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
   /** Forgets generations that nothing can come back to, of a job or of all, and deletes the files that only they had. */
@@ -198,16 +202,16 @@ export class Generations {
   }
 
   #present(job: string) {
-    return this.#context.db.selectFrom('sets').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.#context.db.selectFrom('current_generations').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async #set(
     job: string,
-    { run, before, shown = 1 }: { run: string; before: string | null; shown?: number },
+    { run, previous_run, shown = 1 }: { run: string; previous_run: string | null; shown?: number },
   ): Promise<void> {
-    const values = { run, before, shown, set_at: Math.round(this.#context.clock.now()) };
+    const values = { run, previous_run, shown, set_at: Math.round(this.#context.clock.now()) };
     await this.#context.db
-      .insertInto('sets')
+      .insertInto('current_generations')
       .values({ job, ...values })
       .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
       .execute();
@@ -239,7 +243,7 @@ export class Generations {
 
 /** Runs whose generations may still be gone on from: the present ones, and those of payloads that can be sent or put back. */
 async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {
-  const sets = await db.selectFrom('sets').select(['run', 'before']).execute();
+  const sets = await db.selectFrom('current_generations').select(['run', 'previous_run']).execute();
   const made = db
     .selectFrom('generations')
     .innerJoin('outbox', 'outbox.run', 'generations.run')
@@ -247,7 +251,10 @@ async function wantedRuns({ db }: StoreContext, job: string | undefined): Promis
     .where('outbox.state', 'in', [...open, 'delivered']);
   const payloads = await (job === undefined ? made : made.where('generations.job', '=', job)).execute();
   const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
-  return new Set([...sets.flatMap(({ run, before }) => [run, before ?? run]), ...wanted.map(({ run }) => run)]);
+  return new Set([
+    ...sets.flatMap(({ run, previous_run }) => [run, previous_run ?? run]),
+    ...wanted.map(({ run }) => run),
+  ]);
 }
 
 const leaseOf = (folder: string): string => `set:${folder}`;

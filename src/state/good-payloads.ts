@@ -54,7 +54,7 @@ export class GoodPayloads {
       const runs = new Runs(inside);
       const run = await runs.begin({ job, origin: 'person' });
       const { id: _, ...facts } = former;
-      const unsent = { attempts: 0, cuts: 0, blames: 0, settled_at: null, code: null, message: null };
+      const unsent = { attempts: 0, crashes: 0, faults: 0, settled_at: null, code: null, message: null };
       const fresh = { state: 'owed' as const, always: 1, ...unsent };
       const now = Math.round(inside.clock.now());
       const times = {

@@ -15,7 +15,7 @@ export class ProcessHeartbeats {
   /** Writes down that this process is alive now. */
   async beat(): Promise<void> {
     const { db, clock, processes } = this.#context;
-    const beat = { beat_wall: Math.round(clock.now()), beat_monotonic: clock.monotonic() };
+    const beat = { wall_ms: Math.round(clock.now()), monotonic_ms: clock.monotonic() };
     await write(db, { owner: processes.self, ...beat });
   }
 
@@ -27,37 +27,37 @@ export class ProcessHeartbeats {
     const { db, processes } = this.#context;
     const fate = processes.stateOf(owner);
     if (fate !== 'unknown') return fate === 'dead';
-    const row = await db.selectFrom('owners').selectAll().where('owner', '=', owner).executeTakeFirst();
+    const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
     return row === undefined || this.#silence(owner, row) > silenceMs;
   }
 
   /** When a process last wrote down that it is alive (epoch ms by its clock); undefined when it never did. */
   async lastBeat(owner: string): Promise<number | undefined> {
     const { db } = this.#context;
-    const row = await db.selectFrom('owners').select('beat_wall').where('owner', '=', owner).executeTakeFirst();
-    return row?.beat_wall;
+    const row = await db.selectFrom('heartbeats').select('wall_ms').where('owner', '=', owner).executeTakeFirst();
+    return row?.wall_ms;
   }
 
   /** Forgets the dead, so that the table stays as small as the number of living processes. */
   async removeDead(): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
-      for (const { owner } of await inside.db.selectFrom('owners').select('owner').execute()) {
-        if (await owners.isDead(owner)) await inside.db.deleteFrom('owners').where('owner', '=', owner).execute();
+      for (const { owner } of await inside.db.selectFrom('heartbeats').select('owner').execute()) {
+        if (await owners.isDead(owner)) await inside.db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
       }
     });
   }
 
-  #silence(owner: string, row: { beat_wall: number; beat_monotonic: number }): number {
+  #silence(owner: string, row: { wall_ms: number; monotonic_ms: number }): number {
     const { clock, processes } = this.#context;
-    return processes.sharesBoot(owner) ? clock.monotonic() - row.beat_monotonic : Math.abs(clock.now() - row.beat_wall);
+    return processes.sharesBoot(owner) ? clock.monotonic() - row.monotonic_ms : Math.abs(clock.now() - row.wall_ms);
   }
 }
 
-const write = prepared((db, value: BoundValue<{ owner: string; beat_wall: number; beat_monotonic: number }>) => {
-  const beat = { beat_wall: value('beat_wall'), beat_monotonic: value('beat_monotonic') };
+const write = prepared((db, value: BoundValue<{ owner: string; wall_ms: number; monotonic_ms: number }>) => {
+  const beat = { wall_ms: value('wall_ms'), monotonic_ms: value('monotonic_ms') };
   return db
-    .insertInto('owners')
+    .insertInto('heartbeats')
     .values({ owner: value('owner'), ...beat })
     .onConflict((conflict) => conflict.column('owner').doUpdateSet(beat));
 });

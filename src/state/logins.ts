@@ -2,9 +2,12 @@ import type { StoreContext } from './context.ts';
 import type { LoginRow } from './tables.ts';
 
 /** What is kept of a login once a vendor has given tokens. */
-export type StoredLogin = Pick<LoginRow, 'name' | 'identity' | 'sealed' | 'key_id' | 'who' | 'scopes' | 'expires_at'>;
+export type StoredLogin = Pick<
+  LoginRow,
+  'name' | 'identity' | 'encrypted' | 'key_id' | 'who' | 'scopes' | 'expires_at'
+>;
 
-/** The logins at vendors, by name. What is in `sealed` is opened elsewhere; here it is only kept. */
+/** The logins at vendors, by name. What is in `encrypted` is opened elsewhere; here it is only kept. */
 export class LoginRecords {
   readonly #context: StoreContext;
 

@@ -154,7 +154,7 @@ export class Outbox {
       .updateTable('outbox')
       .set((column) => ({
         attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
-        blames: column('blames', '+', trouble.blamed === true ? 1 : 0),
+        faults: column('faults', '+', trouble.blamed === true ? 1 : 0),
         last_attempt_at: now,
         next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
         code: trouble.code,
@@ -222,8 +222,8 @@ export class Outbox {
       const fresh = {
         state: 'owed' as const,
         attempts: 0,
-        cuts: 0,
-        blames: 0,
+        crashes: 0,
+        faults: 0,
         next_attempt_at: null,
         settled_at: null,
       };

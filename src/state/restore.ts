@@ -80,7 +80,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   const { db, close } = useDatabase(join(stage, databaseName));
   try {
     await db.deleteFrom('leases').execute();
-    await db.deleteFrom('owners').execute();
+    await db.deleteFrom('heartbeats').execute();
     if (moved) return 0;
     let parked = 0;
     for (const { id } of await store.outbox.inState('owed')) {
@@ -89,7 +89,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
     // What a job keeps of its rows fits its watermark, whatever has happened since; all of it is sent again.
-    const keeping = db.selectFrom('sets').select('job');
+    const keeping = db.selectFrom('current_generations').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
     await store.generations.doubt();
     return parked;

@@ -4,7 +4,7 @@ import { inTransaction, type StoreContext } from './context.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 import { type BoundValue, prepared } from './prepared.ts';
 import { Quota } from './quota.ts';
-import type { SendsTable } from './tables/budget.ts';
+import type { SendSlotsTable } from './tables/budget.ts';
 
 /**
  * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
@@ -154,14 +154,14 @@ function lowestFree(busy: readonly Slot[]): number {
   return slot;
 }
 
-type Slot = Omit<Selectable<SendsTable>, 'account'>;
+type Slot = Omit<Selectable<SendSlotsTable>, 'account'>;
 
 function slotsOf({ db }: StoreContext, account: string): Promise<(Slot & { account: string })[]> {
   return ofAccount(db, { account });
 }
 
 const ofAccount = prepared((db, value: BoundValue<{ account: string }>) =>
-  db.selectFrom('sends').selectAll().where('account', '=', value('account')),
+  db.selectFrom('send_slots').selectAll().where('account', '=', value('account')),
 );
 
 /** When a slot is free, and until when its request may arrive: null if it can't any more. */
@@ -176,7 +176,7 @@ function restAfter(travelMs: number, now: number): Rest {
 
 const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: string }>) =>
   db
-    .updateTable('sends')
+    .updateTable('send_slots')
     .set({ free_at: value('free_at'), arrives_by: value('arrives_by') })
     .where('ticket', '=', value('ticket'))
     .where('owner', '=', value('owner'))
@@ -205,7 +205,7 @@ async function charge(
   if (unpaid.length === 0) return;
   for (const day of unpaid) await new Quota(context).charge(account, day);
   await context.db
-    .updateTable('sends')
+    .updateTable('send_slots')
     .set({ days: [...(paid === '' ? [] : [paid]), ...unpaid].join(',') })
     .where('account', '=', account)
     .where('ticket', '=', ticket)
@@ -229,7 +229,7 @@ async function healed(context: StoreContext, account: string, days: readonly str
     const travelMs = travelLeftMs(row, { now, boot: processes.boot });
     const rest = { boot: processes.boot, owner: processes.self, ...restAfter(travelMs, now) };
     await db
-      .updateTable('sends')
+      .updateTable('send_slots')
       .set(rest)
       .where('account', '=', account)
       .where('slot', '=', row.slot)
@@ -278,10 +278,10 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
     days: value('days'),
   };
   return db
-    .insertInto('sends')
+    .insertInto('send_slots')
     .values({ account: value('account'), slot: value('slot'), ...mine })
     .onConflict((conflict) =>
-      conflict.columns(['account', 'slot']).doUpdateSet(mine).where('sends.ticket', '=', value('seen')),
+      conflict.columns(['account', 'slot']).doUpdateSet(mine).where('send_slots.ticket', '=', value('seen')),
     )
     .returning('ticket');
 });

@@ -1,11 +1,22 @@
 import type { Selectable } from 'kysely';
 import type { AlertGroupsTable, AlertMessagesTable, AlertsTable, AlertWatchesTable } from './tables/alerts.ts';
-import type { AccountsTable, QuotaTable, SendsTable, StretchesTable, UsageTable } from './tables/budget.ts';
+import type {
+  AccountsTable,
+  QuotaTable,
+  SendSlotsTable,
+  ThrottledJobsTable,
+  UsageChecksTable,
+} from './tables/budget.ts';
+import type {
+  BackfillsTable,
+  CurrentGenerationsTable,
+  GenerationsTable,
+  WatermarksTable,
+} from './tables/checkpoints.ts';
 import type { AuditTable, HoldsTable } from './tables/decisions.ts';
 import type { LoginHoldsTable, LoginsTable } from './tables/logins.ts';
 import type { OutboxTable, QuarantineTable, ReceiptsTable, TargetsTable } from './tables/outbox.ts';
-import type { BackfillsTable, GenerationsTable, SetsTable, WatermarksTable } from './tables/places.ts';
-import type { LeasesTable, OwnersTable } from './tables/processes.ts';
+import type { HeartbeatsTable, LeasesTable } from './tables/processes.ts';
 import type { RetriesTable, RunsTable } from './tables/runs.ts';
 import type { SchedulesTable, SkipsTable } from './tables/schedules.ts';
 
@@ -16,13 +27,13 @@ export type { RunState } from './tables/runs.ts';
 /** The tables as the newest migration leaves them. Instants are epoch milliseconds, flags 0 or 1. */
 export interface Tables {
   migrations: MigrationsTable;
-  owners: OwnersTable;
+  heartbeats: HeartbeatsTable;
   runs: RunsTable;
   retries: RetriesTable;
   outbox: OutboxTable;
   receipts: ReceiptsTable;
   quota: QuotaTable;
-  sends: SendsTable;
+  send_slots: SendSlotsTable;
   accounts: AccountsTable;
   leases: LeasesTable;
   logins: LoginsTable;
@@ -33,13 +44,13 @@ export interface Tables {
   settings: SettingsTable;
   watermarks: WatermarksTable;
   generations: GenerationsTable;
-  sets: SetsTable;
+  current_generations: CurrentGenerationsTable;
   backfills: BackfillsTable;
   quarantine: QuarantineTable;
   holds: HoldsTable;
   audit: AuditTable;
-  usage: UsageTable;
-  stretches: StretchesTable;
+  usage_checks: UsageChecksTable;
+  throttled_jobs: ThrottledJobsTable;
   alerts: AlertsTable;
   alert_groups: AlertGroupsTable;
   alert_watches: AlertWatchesTable;
@@ -74,6 +85,6 @@ export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
 export type SkipRow = Selectable<SkipsTable>;
 export type AccountRow = Selectable<AccountsTable>;
-export type UsageRow = Selectable<UsageTable>;
-export type ThrottledJobRow = Selectable<StretchesTable>;
+export type UsageRow = Selectable<UsageChecksTable>;
+export type ThrottledJobRow = Selectable<ThrottledJobsTable>;
 export type TargetRow = Selectable<TargetsTable>;

@@ -25,12 +25,12 @@ export class ThrottledJobs {
       const kept = new Set(holding.map(words).filter((one) => wanted.has(one)));
       const over = holding.filter((one) => !kept.has(words(one))).map(({ sequence }) => sequence);
       for (const sequence of over) {
-        await inside.db.updateTable('stretches').set({ ended_at: now }).where('sequence', '=', sequence).execute();
+        await inside.db.updateTable('throttled_jobs').set({ ended_at: now }).where('sequence', '=', sequence).execute();
       }
       const fresh = stretches.filter((one) => !kept.has(words(one)));
       for (const { job, every, says, until } of fresh) {
         const row = { job, every, says, until, since: now, ended_at: null };
-        await inside.db.insertInto('stretches').values(row).execute();
+        await inside.db.insertInto('throttled_jobs').values(row).execute();
       }
       if (fresh.length > 0) await prune(inside);
     });
@@ -40,7 +40,7 @@ export class ThrottledJobs {
   async now(): Promise<ThrottledJobRow[]> {
     const now = this.#context.clock.now();
     return this.#context.db
-      .selectFrom('stretches')
+      .selectFrom('throttled_jobs')
       .selectAll()
       .where('ended_at', 'is', null)
       .where('until', '>', now)
@@ -52,7 +52,7 @@ export class ThrottledJobs {
   async ends(): Promise<Map<string, number>> {
     const now = this.#context.clock.now();
     const rows = await this.#context.db
-      .selectFrom('stretches')
+      .selectFrom('throttled_jobs')
       .select(['job', ({ fn }) => fn.max(fn.coalesce('ended_at', 'until')).as('at')])
       .groupBy('job')
       .execute();
@@ -61,7 +61,11 @@ export class ThrottledJobs {
 
   /** Newest first, what holds and what held. */
   async history(filter: { job?: string; limit: number }): Promise<ThrottledJobRow[]> {
-    let query = this.#context.db.selectFrom('stretches').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    let query = this.#context.db
+      .selectFrom('throttled_jobs')
+      .selectAll()
+      .orderBy('sequence', 'desc')
+      .limit(filter.limit);
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
@@ -69,10 +73,10 @@ export class ThrottledJobs {
 
 async function prune({ db, clock }: StoreContext): Promise<void> {
   await db
-    .deleteFrom('stretches')
+    .deleteFrom('throttled_jobs')
     .where((where) => where.or([where('ended_at', 'is not', null), where('until', '<=', clock.now())]))
     .where('sequence', '<=', ({ selectFrom }) =>
-      selectFrom('stretches').select(({ fn, eb }) => eb(fn.max('sequence'), '-', maxKept).as('oldest')),
+      selectFrom('throttled_jobs').select(({ fn, eb }) => eb(fn.max('sequence'), '-', maxKept).as('oldest')),
     )
     .execute();
 }

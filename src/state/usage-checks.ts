@@ -22,11 +22,11 @@ export class UsageChecks {
       const now = Math.round(inside.clock.now());
       const row = await new UsageChecks(inside).find(account);
       const rest = row?.refused == null ? everyMs : Math.max(everyMs, refusedForMs);
-      if (row !== undefined && row.asked_at <= now && now < row.asked_at + rest) return false;
+      if (row !== undefined && row.checked_at <= now && now < row.checked_at + rest) return false;
       await inside.db
-        .insertInto('usage')
-        .values({ account, asked_at: now, refused: null })
-        .onConflict((conflict) => conflict.column('account').doUpdateSet({ asked_at: now, refused: null }))
+        .insertInto('usage_checks')
+        .values({ account, checked_at: now, refused: null })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet({ checked_at: now, refused: null }))
         .execute();
       return true;
     });
@@ -35,13 +35,13 @@ export class UsageChecks {
   /** The service will not tell us. */
   async refuse(account: string, why: string): Promise<void> {
     await this.#context.db
-      .updateTable('usage')
+      .updateTable('usage_checks')
       .set({ refused: redact(why) })
       .where('account', '=', account)
       .execute();
   }
 
   async find(account: string): Promise<UsageRow | undefined> {
-    return this.#context.db.selectFrom('usage').selectAll().where('account', '=', account).executeTakeFirst();
+    return this.#context.db.selectFrom('usage_checks').selectAll().where('account', '=', account).executeTakeFirst();
   }
 }

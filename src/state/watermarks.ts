@@ -32,8 +32,8 @@ export class Watermarks {
   async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const known = await new Watermarks(inside).#row(job);
-      const before = known?.reading !== reading ? null : known.run === run ? known.before : known.text;
-      const values = { reading, text, before, run, set_at: Math.round(inside.clock.now()) };
+      const previous_text = known?.reading !== reading ? null : known.run === run ? known.previous_text : known.text;
+      const values = { reading, text, previous_text, run, set_at: Math.round(inside.clock.now()) };
       await inside.db
         .insertInto('watermarks')
         .values({ job, ...values })
@@ -57,8 +57,8 @@ export class Watermarks {
     const { db } = this.#context;
     const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
     if (row === undefined) return;
-    if (row.before === null) return this.forget(row.job);
-    await db.updateTable('watermarks').set({ text: row.before }).where('job', '=', row.job).execute();
+    if (row.previous_text === null) return this.forget(row.job);
+    await db.updateTable('watermarks').set({ text: row.previous_text }).where('job', '=', row.job).execute();
   }
 
   /** The next run of the job reads everything. */
@@ -96,7 +96,7 @@ export class Watermarks {
         await sets.prune(job);
       }
       if (text !== undefined)
-        await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();
+        await inside.db.updateTable('watermarks').set({ text, previous_text: null }).where('job', '=', job).execute();
       const change = { former: known?.text ?? null, latter: text ?? null };
       await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job, ...change });
       return 'done';

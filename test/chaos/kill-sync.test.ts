@@ -36,7 +36,7 @@ it('a sync is a list of durable steps: extract, payload, outbox, upload, receipt
     'say payload.owed',
     'say upload.started',
     'read payload',
-    'commit update sends set',
+    'commit update send_slots set',
     'say request.answered',
     'say payload.delivered',
   ]) {

@@ -84,7 +84,7 @@ describe('of two daemons on one state folder', () => {
     const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);
     const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
     const beat = Date.now() - 25_000;
-    db.prepare('insert into owners (owner, beat_wall, beat_monotonic) values (?, ?, 0)').run(elsewhere, beat);
+    db.prepare('insert into heartbeats (owner, wall_ms, monotonic_ms) values (?, ?, 0)').run(elsewhere, beat);
     db.prepare("insert into leases (name, owner, token, taken_at) values ('daemon', ?, 't', ?)").run(elsewhere, beat);
     const daemon = home.start(['run'], { serves: true });
     await says(daemon, 'daemon.started');

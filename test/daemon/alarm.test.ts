@@ -253,7 +253,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[0]?.text).toContain('nobody has logged in; used by made');
     expect(receiver.got[0]?.text).toMatch(/mend +sluice login made/);
     for (const job of jobs.keys()) await succeed(store, job);
-    const kept = { name: 'crm', identity: identityOf(login), sealed: '', key_id: '', who: null, scopes: '' };
+    const kept = { name: 'crm', identity: identityOf(login), encrypted: '', key_id: '', who: null, scopes: '' };
     await store.logins.keep({ ...kept, expires_at: clock.now() + 30 * 24 * hour }, { fresh: true });
     await told(2);
     expect(receiver.titles()[1]).toBe('crm is logged in');

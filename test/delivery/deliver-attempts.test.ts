@@ -50,7 +50,7 @@ describe('attempts', () => {
       only: (await store.outbox.inState('owed')).flatMap((row) => (row.id === id ? [] : [row.id])),
     });
     await deliver(gateway);
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, blames: 1 });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, faults: 1 });
   });
 
   it('are not held against a payload because the service takes those of another account', async () => {
@@ -65,14 +65,14 @@ describe('attempts', () => {
     await deliver(gateway, { destinations: [other] });
     const again = (await store.outbox.find(id))!.next_attempt_at!;
     await deliver(gateway, { only: [id], until: again });
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, blames: 0 });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
   });
 
   it('at a payload that ends the process each time are bounded too', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
     for (let cut = 0; cut < 39; cut++) await store.outbox.attempt(id);
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 1, cuts: 38 });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 1, crashes: 38 });
     await store.outbox.attempt(id);
     expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_GAVE_UP' } }]);
     expect(stage.seen).toEqual([]);

@@ -10,18 +10,18 @@ describe('what is kept of a login', () => {
   it('can be read with its key, by the login that it was kept for alone', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
     const kept = encrypt('a token', 'acme', keys);
-    expect(kept.sealed).not.toContain('token');
+    expect(kept.encrypted).not.toContain('token');
     expect(decrypt(kept, 'acme', keys)).toBe('a token');
     expect(() => decrypt(kept, 'other', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_DAMAGED' }));
-    const bytes = Buffer.from(kept.sealed, 'base64');
+    const bytes = Buffer.from(kept.encrypted, 'base64');
     bytes[bytes.length - 1]! ^= 1;
-    const changed = { ...kept, sealed: bytes.toString('base64') };
+    const changed = { ...kept, encrypted: bytes.toString('base64') };
     expect(() => decrypt(changed, 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_DAMAGED' }));
   });
 
   it('never looks the same twice', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
-    expect(encrypt('x', 'acme', keys).sealed).not.toBe(encrypt('x', 'acme', keys).sealed);
+    expect(encrypt('x', 'acme', keys).encrypted).not.toBe(encrypt('x', 'acme', keys).encrypted);
   });
 
   it('is still read after the key was replaced, as long as the former one is given', async () => {

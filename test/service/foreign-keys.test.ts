@@ -1,16 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-
-const folder = join(import.meta.dirname, '../../src/service/store/migrations');
+import { readMigrations } from '../../src/service/store/migrate.ts';
 
 it('deleting anything looks through no table: whatever refers to it is found by an index', async () => {
   const db = new SqliteDatabase(':memory:');
   onTestFinished(() => void db.close());
-  for (const file of (await readdir(folder)).sort()) {
-    db.exec(((await import(join(folder, file))) as { sql: string }).sql);
-  }
+  for (const { sql } of await readMigrations()) db.exec(sql);
   const tables = db.prepare("select name from sqlite_master where type = 'table'").all<{ name: string }>();
   const references = tables.flatMap(({ name }) =>
     db

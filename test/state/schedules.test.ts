@@ -1,27 +1,7 @@
-import { join } from 'node:path';
-import { type Kysely, sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { scheduleKey } from '../../src/schedule/schedule.ts';
-import { useDatabase } from '../../src/state/database.ts';
-import { migrate } from '../../src/state/migrate.ts';
-import { migrations } from '../../src/state/migrations/index.ts';
-import { cleanUp, newFolder, newStore, VirtualClock } from './fixtures.ts';
+import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
 
 afterEach(cleanUp);
-
-describe('when a job fires next', () => {
-  it('goes on as an older version wrote it down', async () => {
-    const folder = newFolder();
-    const { db, close } = useDatabase(join(folder, 'sluice.db'));
-    await migrate(db, { now: 1, folder, steps: migrations.filter(({ number }) => number < 5) });
-    const old = db as unknown as Kysely<unknown>;
-    await sql`insert into schedules values ('orders', '30 6 * * MON-FRI', 'Europe/Berlin', 1234)`.execute(old);
-    await close();
-    const store = await newStore({ clock: new VirtualClock(), folder });
-    const schedule = scheduleKey({ cron: '30 6 * * MON-FRI', timezone: 'Europe/Berlin' });
-    expect(await store.schedules.all()).toEqual([{ job: 'orders', schedule, next_at: 1234 }]);
-  });
-});
 
 describe('firings that came to nothing', () => {
   const skip = (first: number, more: object = {}) => ({

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-import { useDatabase } from '../../src/state/database.ts';
-import { migrate } from '../../src/state/migrate.ts';
-import { migrations } from '../../src/state/migrations/index.ts';
 import { systemProcesses } from '../../src/state/processes.ts';
 import { openStore } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, Population, spool, VirtualClock } from './fixtures.ts';
@@ -67,21 +64,6 @@ describe('the store', () => {
     const store = await newStore({ clock: systemClock, folder });
     expect(await store.settings.find('colour')).toBeUndefined();
     await ended;
-  });
-
-  it('is brought to the newest schema from one that lacks a step in the middle', async () => {
-    const folder = newFolder();
-    const { db, close } = useDatabase(join(folder, 'sluice.db'));
-    const steps = migrations.filter(({ name }) => !['sets', 'next-steps'].some((late) => name.includes(late)));
-    expect(steps).toHaveLength(migrations.length - 2);
-    await migrate(db, { now: 1, folder, steps });
-    await close();
-    const store = await openStore(folder, { clock: systemClock });
-    expect(await store.runs.last('orders')).toBeUndefined();
-    const run = await store.runs.begin({ job: 'orders', origin: 'person' });
-    await store.runs.finish(run, { state: 'failed', problem: { code: 'X_Y', message: 'no', next: 'mend it' } });
-    expect(await store.runs.find(run)).toMatchObject({ state: 'failed', next: 'mend it' });
-    await store.close();
   });
 
   it('refuses a state that a newer version wrote, and changes nothing in it', async () => {

@@ -14,7 +14,7 @@ export interface QuotaTable {
   spent_until: number | null;
 }
 
-export interface SendsTable {
+export interface SendSlotsTable {
   account: string;
   slot: number;
   owner: string;
@@ -30,23 +30,23 @@ export interface SendsTable {
 
 export interface AccountsTable {
   account: string;
-  held_at: number;
-  held_until: number;
+  paused_at: number;
+  paused_until: number;
   /** Requests a second that the service was seen to take, and when that was seen; null: never less than asked. */
   slowed_to: number | null;
   slowed_at: number | null;
 }
 
 /** When the service was last asked what an account has used. */
-export interface UsageTable {
+export interface UsageChecksTable {
   account: string;
-  asked_at: number;
+  checked_at: number;
   /** Why it will not tell us, where it will not. */
   refused: string | null;
 }
 
 /** Times in which a job ran less often than its schedule says. */
-export interface StretchesTable {
+export interface ThrottledJobsTable {
   sequence: Generated<number>;
   job: string;
   /** Every n-th firing runs; 0: none. */

@@ -25,8 +25,8 @@ export interface LoginsTable {
   /** Where and for whom: what the tokens were given for. They are of no use to anything else. */
   identity: string;
   /** The tokens, encrypted. */
-  sealed: string;
-  /** Which key opens `sealed`. */
+  encrypted: string;
+  /** Which key opens `encrypted`. */
   key_id: string;
   state: LoginState;
   /** Whose login it is, where the vendor says so. */

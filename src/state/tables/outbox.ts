@@ -20,9 +20,9 @@ export interface OutboxTable {
   state: OutboxState;
   attempts: number;
   /** Attempts in a row that had no end, because their process died: not in `attempts`. */
-  cuts: Generated<number>;
+  crashes: Generated<number>;
   /** Of `attempts`, those that failed while the service took something else: the payload is to blame, and not the service. */
-  blames: Generated<number>;
+  faults: Generated<number>;
   last_attempt_at: number | null;
   /** Also of a delivered one that is to be sent once more: not before. */
   next_attempt_at: number | null;

@@ -1,8 +1,8 @@
-export interface OwnersTable {
+export interface HeartbeatsTable {
   owner: string;
-  beat_wall: number;
+  wall_ms: number;
   /** Monotonic milliseconds of the owner's boot. */
-  beat_monotonic: number;
+  monotonic_ms: number;
 }
 
 export interface LeasesTable {

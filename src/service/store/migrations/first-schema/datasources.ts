@@ -1,5 +1,8 @@
-/** Data sources, who may see them, their instances with the data they hold, and the queue of refreshes. */
-export const sql = `
+/**
+ * Data sources, who may see them, their instances with the data they hold, and the queue of refreshes. The database itself keeps when
+ * each instance is due; null: it is not refreshed on a schedule.
+ */
+export const datasources = `
 create table datasources (
   id text primary key,
   account_id text not null references accounts(id) on delete cascade,
@@ -16,6 +19,8 @@ create table datasources (
   created_at integer not null
 ) strict;
 create index datasources_by_account on datasources(account_id, created_at, id);
+create index datasources_by_creator on datasources(created_by, account_id, created_at, id);
+create index datasources_dynamic on datasources(account_id, created_at, id) where is_dynamic = 1;
 
 create table datasource_shares (
   datasource_id text not null references datasources(id) on delete cascade,
@@ -23,9 +28,16 @@ create table datasource_shares (
   holder_id text not null,
   can_edit integer not null default 0,
   created_at integer not null,
+  account_id text,
+  asset_created_at integer,
   primary key (datasource_id, kind, holder_id)
 ) strict, without rowid;
-create index datasource_shares_by_holder on datasource_shares(kind, holder_id);
+create index datasource_shares_in_order on datasource_shares(kind, holder_id, account_id, asset_created_at, datasource_id);
+create trigger datasource_share_placed after insert on datasource_shares begin
+  update datasource_shares set (account_id, asset_created_at) =
+    (select account_id, created_at from datasources where id = new.datasource_id)
+  where datasource_id = new.datasource_id and kind = new.kind and holder_id = new.holder_id;
+end;
 create trigger group_shares_end after delete on groups begin
   delete from datasource_shares where kind = 'group' and holder_id = old.id;
 end;
@@ -44,8 +56,28 @@ create table datasource_instances (
   refresh_fail_count integer not null default 0,
   last_error text,
   created_at integer not null,
+  refresh_due_at integer,
   unique (datasource_id, dynamic_key)
 ) strict;
+create index datasource_instances_in_order on datasource_instances(datasource_id, created_at, id);
+create index datasource_instances_due on datasource_instances(refresh_due_at) where refresh_due_at is not null;
+
+create view refresh_plan as
+select i.id as instance_id, d.id as datasource_id, d.refresh_interval * 1000 as every_ms,
+  case when d.refresh_interval > 0 and d.disabled = 0 and d.no_refresh = 0
+    then coalesce(i.date_last_refresh, i.created_at) + d.refresh_interval * 1000 end as due_at
+from datasource_instances i join datasources d on d.id = i.datasource_id;
+
+create trigger refresh_due_first after insert on datasource_instances begin
+  update datasource_instances set refresh_due_at = (select due_at from refresh_plan where instance_id = new.id)
+  where id = new.id;
+end;
+create trigger refresh_due_changed after update of refresh_interval, disabled, no_refresh on datasources
+when old.refresh_interval <> new.refresh_interval or old.disabled <> new.disabled or old.no_refresh <> new.no_refresh
+begin
+  update datasource_instances set refresh_due_at = (select due_at from refresh_plan p where p.instance_id = id)
+  where datasource_id = new.id;
+end;
 
 create table instance_properties (
   instance_id text not null references datasource_instances(id) on delete cascade,
@@ -61,4 +93,5 @@ create table refresh_queue (
   queued_at integer not null
 ) strict;
 create unique index refresh_queue_once on refresh_queue(instance_id) where running = 0;
+create index refresh_queue_by_instance on refresh_queue(instance_id);
 `;

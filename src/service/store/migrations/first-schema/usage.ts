@@ -1,5 +1,5 @@
 /** What each account looked like at the end of each day, for the usage reports, and what the running day has seen. */
-export const sql = `
+export const usage = `
 create table usage_accounts (
   account_id text not null references accounts(id) on delete cascade,
   day text not null,

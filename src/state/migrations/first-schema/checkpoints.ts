@@ -1,8 +1,17 @@
-import type { Kysely } from 'kysely';
+import type { SchemaModule } from 'kysely';
 
-/** What jobs keep of their rows, generation by generation, and ranges that are being read again. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  const { schema } = db;
+/** Where each job continues to read. */
+export async function createCheckpointTables(schema: SchemaModule): Promise<void> {
+  await schema
+    .createTable('watermarks')
+    .addColumn('job', 'text', (column) => column.primaryKey())
+    .addColumn('reading', 'text', (column) => column.notNull())
+    .addColumn('text', 'text', (column) => column.notNull())
+    .addColumn('previous_text', 'text')
+    .addColumn('run', 'text', (column) => column.notNull())
+    .addColumn('set_at', 'bigint', (column) => column.notNull())
+    .execute();
+
   await schema
     .createTable('generations')
     .addColumn('run', 'text', (column) => column.primaryKey())
@@ -14,14 +23,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('parent', 'text')
     .addColumn('made_at', 'bigint', (column) => column.notNull())
     .execute();
+
   await schema
-    .createTable('sets')
+    .createTable('current_generations')
     .addColumn('job', 'text', (column) => column.primaryKey())
     .addColumn('run', 'text', (column) => column.notNull())
-    .addColumn('before', 'text')
+    .addColumn('previous_run', 'text')
     .addColumn('shown', 'integer', (column) => column.notNull())
     .addColumn('set_at', 'bigint', (column) => column.notNull())
     .execute();
+
   await schema
     .createTable('backfills')
     .addColumn('job', 'text', (column) => column.primaryKey())

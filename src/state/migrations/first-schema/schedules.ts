@@ -1,11 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import type { SchemaModule } from 'kysely';
 
-/** Schedules of every kind, by their words; and the firings that came to nothing. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  const { schema } = db;
-  await schema.alterTable('schedules').renameColumn('cron', 'schedule').execute();
-  await sql`update schedules set schedule = timezone || ' ' || schedule`.execute(db);
-  await schema.alterTable('schedules').dropColumn('timezone').execute();
+/** Which firing of each job was acted on, and the firings that were skipped. */
+export async function createScheduleTables(schema: SchemaModule): Promise<void> {
+  await schema
+    .createTable('schedules')
+    .addColumn('job', 'text', (column) => column.primaryKey())
+    .addColumn('schedule', 'text', (column) => column.notNull())
+    .addColumn('next_at', 'bigint', (column) => column.notNull())
+    .execute();
+
   await schema
     .createTable('skips')
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import type { SchemaModule } from 'kysely';
 
-/** What people are told: what is wrong now, how often a cause was told, and the messages that are owed to channels. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  const { schema } = db;
+/** What is wrong, what of it was reported, and the messages that channels still have to send. */
+export async function createAlertTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('alerts')
     .addColumn('subject', 'text', (column) => column.notNull())
@@ -20,17 +19,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('code', 'text')
     .addPrimaryKeyConstraint('alerts_key', ['subject', 'occasion'])
     .execute();
+
   await schema
     .createTable('alert_groups')
     .addColumn('group_key', 'text', (column) => column.primaryKey())
     .addColumn('told_at', 'bigint', (column) => column.notNull())
     .addColumn('step', 'integer', (column) => column.notNull())
     .execute();
+
   await schema
     .createTable('alert_watches')
     .addColumn('job', 'text', (column) => column.primaryKey())
     .addColumn('since', 'bigint', (column) => column.notNull())
     .execute();
+
   await schema
     .createTable('alert_messages')
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())

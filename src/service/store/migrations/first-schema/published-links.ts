@@ -1,8 +1,8 @@
 /**
- * Addresses at which people without an account look at a dashboard, and how often they did. A view stays when its
- * link goes, with what the link was at the time: reports look back.
+ * Addresses at which people without an account look at a dashboard, and how often they did. A view stays when its link goes, with
+ * what the link was at the time: reports look back.
  */
-export const sql = `
+export const publishedLinks = `
 create table published_links (
   id text primary key,
   tab_id text not null references tabs(id) on delete cascade,

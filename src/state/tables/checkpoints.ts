@@ -4,7 +4,7 @@ export interface WatermarksTable {
   reading: string;
   text: string;
   /** What `text` was before `run`; null when nothing was known. */
-  before: string | null;
+  previous_text: string | null;
   run: string;
   set_at: number;
 }
@@ -25,12 +25,12 @@ export interface GenerationsTable {
   made_at: number;
 }
 
-export interface SetsTable {
+export interface CurrentGenerationsTable {
   job: string;
   /** Whose generation is the present one. */
   run: string;
   /** The one before, in case the payload of `run` is never delivered. */
-  before: string | null;
+  previous_run: string | null;
   /** 0: nobody knows whether the instance shows it. */
   shown: number;
   set_at: number;

@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely';
+import { createAlertTables } from './first-schema/alerts.ts';
+import { createBudgetTables } from './first-schema/budget.ts';
+import { createCheckpointTables } from './first-schema/checkpoints.ts';
+import { createDecisionTables } from './first-schema/decisions.ts';
+import { createLoginTables } from './first-schema/logins.ts';
+import { createOutboxTables } from './first-schema/outbox.ts';
+import { createProcessTables } from './first-schema/processes.ts';
+import { createRunTables } from './first-schema/runs.ts';
+import { createScheduleTables } from './first-schema/schedules.ts';
+
+/** The tables of the first release, one file per area as in `../tables/`, in types that SQLite and PostgreSQL share. */
+export async function up({ schema }: Kysely<unknown>): Promise<void> {
+  await createProcessTables(schema);
+  await createRunTables(schema);
+  await createScheduleTables(schema);
+  await createOutboxTables(schema);
+  await createBudgetTables(schema);
+  await createCheckpointTables(schema);
+  await createDecisionTables(schema);
+  await createLoginTables(schema);
+  await createAlertTables(schema);
+}

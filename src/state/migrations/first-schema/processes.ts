@@ -1,0 +1,25 @@
+import type { SchemaModule } from 'kysely';
+
+/** Which processes are alive, the leases that they hold, and single values that they share. */
+export async function createProcessTables(schema: SchemaModule): Promise<void> {
+  await schema
+    .createTable('heartbeats')
+    .addColumn('owner', 'text', (column) => column.primaryKey())
+    .addColumn('wall_ms', 'bigint', (column) => column.notNull())
+    .addColumn('monotonic_ms', 'double precision', (column) => column.notNull())
+    .execute();
+
+  await schema
+    .createTable('leases')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('owner', 'text', (column) => column.notNull())
+    .addColumn('token', 'text', (column) => column.notNull())
+    .addColumn('taken_at', 'bigint', (column) => column.notNull())
+    .execute();
+
+  await schema
+    .createTable('settings')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .execute();
+}
