@@ -5,7 +5,17 @@ import whole from './vitest.config.ts';
 const rooms = ['architecture', 'compare', 'formats', 'guards', 'lib', 'schedule', 'transforms'];
 
 /** Tests in these folders that start a process or a server, or compute for longer than all others together. */
-const others = ['calendar', 'command-line', 'journal', 'lingering-socket', 'memory', 'process-identity', 'timer'];
+const others = [
+  'calendar',
+  'checkers',
+  'command-line',
+  'journal',
+  'lingering-socket',
+  'memory',
+  'process-identity',
+  'timer',
+  'xml-checker',
+];
 
 /** `npm run test:unit`: what you run while you write. `npm test` runs these tests, too. */
 export default defineConfig({
