@@ -3,7 +3,7 @@ import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
 import type { AlertCondition, Bulletin, Mention } from './alert.ts';
 import { groupOfKey, keyOfGroup } from './group.ts';
 
-/** One look at the world, and what was known before it. Instants are epoch milliseconds. */
+/** The current conditions and the stored state of alerts. Instants are epoch milliseconds. */
 export interface Look {
   readonly now: number;
   /** How long a change waits for others of its group. */
@@ -12,15 +12,15 @@ export interface Look {
   readonly recovery: boolean;
   readonly conditions: readonly AlertCondition[];
   /**
-   * What this look can say of a row whose condition it has not found: `judged`, then it is over; `unknown`, for it does not
-   * know the subject or has not looked; `muted`, nobody wants to hear of it any more.
+   * What a missing condition means for a stored row: `judged`, it is over; `unknown`, this scan does not
+   * know the subject or did not check it; `muted`, alerts about it are disabled.
    */
   readonly standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted';
   readonly rows: readonly AlertRow[];
   readonly groups: readonly AlertGroupRow[];
 }
 
-/** What a look comes to. */
+/** The changes that follow from one scan. */
 export interface Advance {
   readonly put: readonly AlertRow[];
   readonly drop: readonly AlertRow[];
@@ -31,18 +31,18 @@ export interface Advance {
   readonly dueAt: number | undefined;
 }
 
-/** The pause after a group was told, and how it grows as long as there is no calm: 10, 30, 90 minutes, then four hours. */
+/** Backoff between messages about one group: 10, 30, 90 minutes, then four hours, until the group is calm. */
 const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
-/** A row that nobody who knows its subject has looked at for so long is of a job that is gone. */
+/** A row whose subject no scan has known for this long belongs to a removed job. */
 const forgetMs = 30 * 86_400_000;
-/** Looks that change nothing else are written down this often, so that rows of living subjects stay. */
+/** How often an unchanged row is saved, so that rows of known subjects stay. */
 const seenMs = 86_400_000;
 
 /**
- * The state machine of alerts: each subject and occasion opens once, gets worse at most once, is over once. People hear
- * of a group of them at once, not before a short while in which others of the same cause may join, once that it is over, and
- * after that in pauses that grow: so a cause that fails a thousand jobs, or one that comes and goes all day, is a handful of messages.
- * What came and went between two of them is never told. Pure: the same look gives the same answer in every process.
+ * The state machine of alerts: each subject and occasion opens once, escalates at most once and recovers once. A
+ * group of alerts is sent as one message after a settling time in which others of the same cause can join, then with
+ * growing pauses. So a cause that fails a thousand jobs, or that flaps all day, results in a few messages.
+ * Changes that revert between two messages are not reported. Pure: the same input gives the same output in every process.
  */
 export function advance(look: Look): Advance {
   const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));
@@ -68,7 +68,7 @@ function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): s
   return JSON.stringify([subject, occasion]);
 }
 
-/** A clock that was set back must not stretch a wait: what lies in the future happened just now. */
+/** Clamps times in the future to now, so that setting the clock back does not extend a wait. */
 function sane(row: AlertRow, now: number): AlertRow {
   if (row.changed_at <= now && row.seen_at <= now && (row.cleared_at ?? 0) <= now) return row;
   const cleared = row.cleared_at === null ? null : Math.min(row.cleared_at, now);
@@ -97,7 +97,7 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
   };
 }
 
-/** A row without its condition: over, or (where this look cannot know) as it was. Undefined: not worth keeping. */
+/** The next state of a row whose condition is missing. Undefined: delete it. */
 function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
   const stands = standing(row);
   if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;

@@ -1,20 +1,20 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * Something that somebody should hear of, as one look at the world finds it. What is true is worked out anew at each
- * look, from what the store holds; what was told of it is remembered elsewhere.
+ * A condition that people should be alerted of. Conditions are computed from the store on each
+ * scan; which alerts were sent is stored separately.
  */
 export interface AlertCondition {
   /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */
   readonly subject: string;
   readonly occasion: Occasion;
-  /** 2 is worse than 1 and is told again. */
+  /** 2 is an escalation of 1 and is alerted again. */
   readonly level: 1 | 2;
-  /** Conditions of one occasion and one cause are told together. */
+  /** Conditions with the same occasion and cause form one group. */
   readonly cause: string;
-  /** Since when it is so, epoch milliseconds. */
+  /** Start, epoch milliseconds. */
   readonly since: number;
-  /** One sentence without a full stop. */
+  /** One sentence without a period. */
   readonly what: string;
   readonly code?: string;
   /** Names of channels, sorted. */
@@ -22,18 +22,18 @@ export interface AlertCondition {
   readonly remindMs: number;
 }
 
-/** What a person needs to know beside the fact itself. Instants are epoch milliseconds. */
+/** Details of an alert for a person. Instants are epoch milliseconds. */
 export interface Detail {
-  /** How old the data is that the dashboard shows. */
+  /** Age of the data on the dashboard. */
   readonly shows_as_of?: number;
-  /** A request since then had no answer: it may be something newer. */
+  /** A later upload had no response, so the dashboard may show newer data. */
   readonly in_doubt?: true;
   /** Nothing was ever published. */
   readonly shows_nothing?: true;
-  /** What happens by itself, and when. */
-  readonly next?: { readonly at?: number; readonly says: string };
+  /** What happens next automatically, and when. */
+  readonly next?: { readonly at?: number; readonly message: string };
   /** A command or a sentence. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 /** One subject of a bulletin. */
@@ -45,15 +45,15 @@ export interface Mention {
   readonly code: string | null;
 }
 
-/** What is to be told of one group at one time. */
+/** One message about one group. */
 export interface Bulletin {
   readonly occasion: Occasion;
   readonly kind: 'opened' | 'worse' | 'reminder' | 'recovered';
   readonly to: readonly string[];
-  /** New, or worse than when it was last told. */
+  /** New or escalated since the last message. */
   readonly fresh: readonly Mention[];
-  /** All that are open now, those that are fresh too. */
+  /** All open alerts, including the fresh ones. */
   readonly open: readonly Mention[];
-  /** Over since it was last told. */
+  /** Recovered since the last message. */
   readonly recovered: readonly Mention[];
 }

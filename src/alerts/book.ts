@@ -27,8 +27,8 @@ export interface Booked {
 }
 
 /**
- * Takes what a look at the world found into the state, and owes to the channels what people are to hear of it: all in one
- * transaction, so that of two processes that see the same only one tells it, and a crash tells it later and not twice.
+ * Stores the result of a scan and queues messages for the channels, all in one
+ * transaction: of two processes with the same result only one sends it, and a crash neither loses nor repeats a message.
  */
 export async function book(given: BookGiven, seen: Seen): Promise<Booked> {
   const { store } = given;

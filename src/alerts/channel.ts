@@ -1,16 +1,16 @@
 import type { ChannelNamed, ChannelType } from '../config/alerts.ts';
 import type { AlertEvent } from './compose.ts';
 
-/** An alert on its way out. */
+/** An alert to send. */
 export interface Post {
-  /** The same at every attempt, so that who gets it twice can tell. */
+  /** The same in every attempt, so that receivers can detect duplicates. */
   readonly id: string;
   readonly event: AlertEvent;
   /** The event as it is kept: JSON. */
   readonly body: string;
 }
 
-/** What a channel has around it. */
+/** The context of a channel. */
 export interface Surroundings {
   readonly signal: AbortSignal;
   /** Epoch milliseconds. */
@@ -19,18 +19,18 @@ export interface Surroundings {
   readonly folder: string;
 }
 
-/** What came of an attempt: what the other side said, and how long it wants to be left alone. */
+/** The result of an attempt: the response, and the requested wait before the next one. */
 export type Sent =
-  | { readonly ok: true; readonly said: string }
-  | { readonly ok: false; readonly said: string; readonly retryAfterMs?: number };
+  | { readonly ok: true; readonly message: string }
+  | { readonly ok: false; readonly message: string; readonly retryAfterMs?: number };
 
-/** Hands one alert over. Never throws for what the other side does. */
+/** Sends one alert. Never throws because of the receiver. */
 export type Send<T extends ChannelType> = (channel: ChannelNamed<T>, post: Post, around: Surroundings) => Promise<Sent>;
 
-/** How many times `timeout_seconds` an attempt may take as a whole: to connect, to hand over, to be answered. */
+/** Overall timeout of an attempt, as a multiple of `timeout_seconds`. */
 const wholeFactor = 3;
 
-/** The same surroundings for one attempt, with an end: who says a little again and again would hold it for ever. */
+/** Adds an overall timeout for one attempt, because a slow peer can reset idle timeouts forever. */
 export function limited(around: Surroundings, { timeout_seconds }: { readonly timeout_seconds: number }): Surroundings {
   const late = AbortSignal.timeout(wholeFactor * timeout_seconds * 1000);
   return { ...around, signal: AbortSignal.any([around.signal, late]) };

@@ -7,13 +7,13 @@ import { durationText, instantText } from '../lib/time-text.ts';
 import type { Bulletin, Detail, Mention } from './alert.ts';
 import { headline, kindOf, nameOf } from './words.ts';
 
-/** One thing that is wrong, as machines get it. Instants are ISO 8601. */
+/** A condition in JSON. Times are ISO 8601. */
 interface Wrong extends Record<string, unknown> {
   readonly since: string;
   readonly what: string;
 }
 
-/** What is posted, put on a standard input, and kept. */
+/** The event that channels deliver and the state stores. */
 export interface AlertEvent {
   readonly type: 'alert.opened' | 'alert.worse' | 'alert.reminder' | 'alert.recovered' | 'alert.test';
   readonly timestamp: string;
@@ -21,23 +21,23 @@ export interface AlertEvent {
     readonly id: string;
     /** One line. */
     readonly title: string;
-    /** The whole of it for a person, several lines. */
+    /** The full text, several lines. */
     readonly text: string;
     readonly occasion?: Occasion;
-    /** How many are open. */
+    /** Number of open conditions. */
     readonly open: number;
-    /** The first of them. */
+    /** The first open conditions. */
     readonly alerts: readonly Wrong[];
-    /** Names of those that are over, the first of them. */
+    /** Names of the first recovered subjects. */
     readonly recovered: readonly string[];
     readonly host: string;
-    /** The config that speaks. */
+    /** Path of the config. */
     readonly config: string;
   };
 }
 
-/** More names than this help nobody. */
-const mostNamed = 10;
+/** Maximum number of subjects named. */
+const maxNamed = 10;
 
 export interface ComposeGiven {
   readonly now: number;
@@ -46,13 +46,13 @@ export interface ComposeGiven {
   readonly detailOf: (subject: string) => Detail | undefined;
 }
 
-/** The subjects of a bulletin that are worth the question how they stand. */
+/** The subjects whose details the bulletin shows. */
 export function toDescribe({ fresh, open, recovered }: Bulletin): string[] {
   const first = fresh[0] ?? open[0] ?? recovered[0];
   return first === undefined ? [] : [first.subject];
 }
 
-/** A bulletin as the event that channels carry. Redacted. */
+/** A bulletin as the event that channels deliver. Redacted. */
 export function composeBulletin(bulletin: Bulletin, given: ComposeGiven): AlertEvent {
   const { occasion, kind, open, recovered } = bulletin;
   const title = titleOf(bulletin);
@@ -62,19 +62,19 @@ export function composeBulletin(bulletin: Bulletin, given: ComposeGiven): AlertE
     occasion,
     open: open.length,
     alerts: ordered(bulletin)
-      .slice(0, mostNamed)
+      .slice(0, maxNamed)
       .map((mention) => wrongOf(mention, given.detailOf(mention.subject))),
-    recovered: recovered.slice(0, mostNamed).map(({ subject }) => nameOf(subject)),
+    recovered: recovered.slice(0, maxNamed).map(({ subject }) => nameOf(subject)),
   });
 }
 
-/** What `sluice alerts test` sends. */
+/** The event that `sluice alerts test` sends. */
 export function composeTest(given: Omit<ComposeGiven, 'detailOf'>): AlertEvent {
   const title = 'this is a test';
   const lines = [
     `Sluice: ${title}`,
     '',
-    'Nothing is wrong. If you can read this, alerts reach you.',
+    'Nothing is wrong. If you can read this, alerts work.',
     '',
     fromLine(given.file),
   ];
@@ -94,7 +94,7 @@ function eventOf(
   return JSON.parse(redact(JSON.stringify(event))) as AlertEvent;
 }
 
-/** What is new comes first. */
+/** New conditions come first. */
 function ordered({ fresh, open }: Bulletin): Mention[] {
   const first = new Set(fresh.map(({ subject }) => subject));
   return [...fresh, ...open.filter(({ subject }) => !first.has(subject))];
@@ -110,8 +110,8 @@ function titleOf({ occasion, kind, fresh, open, recovered }: Bulletin): string {
   });
   if (kind === 'reminder') return `still: ${head}`;
   const rest = open.length - fresh.length;
-  if (kind === 'recovered') return open.length === 0 ? head : `${head}, ${open.length} do not yet`;
-  return rest > 0 ? `${head}, with ${rest} before` : head;
+  if (kind === 'recovered') return open.length === 0 ? head : `${head}, ${open.length} still open`;
+  return rest > 0 ? `${head}, ${rest} more open` : head;
 }
 
 function textOf(bulletin: Bulletin, { title, given }: { title: string; given: ComposeGiven }): string {
@@ -138,25 +138,24 @@ function oneText(mention: Mention, { kind, given }: Telling): string[] {
     line('what', whatText(what, code)),
     line('since', `${lasted} ago`),
     ...shownLines(detail, now),
-    ...mendLines(detail),
+    ...fixLines(detail),
   ];
 }
 
 function manyText(mentions: readonly Mention[], { kind, given }: Telling): string[] {
-  const named = mentions.slice(0, mostNamed).map(({ subject, what, code, since }) => {
+  const named = mentions.slice(0, maxNamed).map(({ subject, what, code, since }) => {
     const why =
       kind === 'recovered' ? `began ${instantText(since)}` : `${whatText(what, code)} (since ${instantText(since)})`;
     return `- ${nameOf(subject)}: ${why}`;
   });
   const more = mentions.length - named.length;
   const detail = given.detailOf(mentions[0]!.subject);
-  const first =
-    kind === 'recovered' || detail === undefined ? [] : ['', `of ${nameOf(mentions[0]!.subject)}, the first:`];
+  const first = kind === 'recovered' || detail === undefined ? [] : ['', `details of ${nameOf(mentions[0]!.subject)}:`];
   return [
     ...named,
     ...(more > 0 ? [`- and ${more} more`] : []),
     ...first,
-    ...(first.length === 0 ? [] : [...shownLines(detail, given.now), ...mendLines(detail)]),
+    ...(first.length === 0 ? [] : [...shownLines(detail, given.now), ...fixLines(detail)]),
   ];
 }
 
@@ -165,32 +164,31 @@ const whatText = (what: string, code: string | null): string => (code === null ?
 const fromLine = (file: string): string => line('from', `${hostname()}, ${file}`);
 
 function shownLines(detail: Detail | undefined, now: number): string[] {
-  if (detail?.shows_nothing === true) return [line('dashboard', 'shows nothing that came from here')];
+  if (detail?.shows_nothing === true) return [line('dashboard', 'shows no data from this config yet')];
   const asOf = detail?.shows_as_of;
   if (asOf === undefined) return [];
-  const doubt =
-    detail?.in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
+  const doubt = detail?.in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : '';
   const age = `${durationText(Math.max(0, now - asOf))} old`;
   return [line('dashboard', `shows data as of ${instantText(asOf)}, ${age}${doubt}`)];
 }
 
-function mendLines(detail: Detail | undefined): string[] {
+function fixLines(detail: Detail | undefined): string[] {
   const next = detail?.next;
   const at = next?.at === undefined ? '' : `, ${instantText(next.at)}`;
   return [
-    ...(next === undefined ? [] : [line('next', `${next.says}${at}`)]),
-    ...(detail?.mend === undefined ? [] : [line('mend', advised(detail.mend))]),
+    ...(next === undefined ? [] : [line('next', `${next.message}${at}`)]),
+    ...(detail?.fix === undefined ? [] : [line('fix', advised(detail.fix))]),
   ];
 }
 
 function listText(mentions: readonly Mention[]): string {
-  const names = mentions.slice(0, mostNamed).map(({ subject }) => nameOf(subject));
+  const names = mentions.slice(0, maxNamed).map(({ subject }) => nameOf(subject));
   const more = mentions.length - names.length;
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
 }
 
 function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail | undefined): Wrong {
-  const { shows_as_of, in_doubt, next, mend } = detail ?? {};
+  const { shows_as_of, in_doubt, next, fix } = detail ?? {};
   const named = subject === kindOf(subject) ? { subject } : { [kindOf(subject)]: nameOf(subject) };
   return {
     ...named,
@@ -200,8 +198,8 @@ function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail 
     ...(code === null ? {} : { code }),
     shows_as_of: shows_as_of === undefined ? undefined : new Date(shows_as_of).toISOString(),
     in_doubt,
-    next: next?.says,
+    next: next?.message,
     next_at: next?.at === undefined ? undefined : new Date(next.at).toISOString(),
-    mend: mend === undefined ? undefined : advised(mend),
+    fix: fix === undefined ? undefined : advised(fix),
   };
 }

@@ -1,6 +1,6 @@
-/** What happens to alerts. Each event follows the durable step that it names. */
+/** Events of alerts. Each one follows the durable step that it names. */
 export type AlertEvents = {
-  /** It is owed to the channels. */
+  /** It is queued for the channels. */
   'alert.raised': {
     readonly occasion: string;
     readonly kind: string;
@@ -10,7 +10,7 @@ export type AlertEvents = {
     readonly channels: readonly string[];
     readonly subjects: readonly string[];
   };
-  /** A message is about to be handed to a channel. */
+  /** A message is about to be sent to a channel. */
   'alert.sending': { readonly channel: string; readonly id: string; readonly attempt: number };
   'alert.sent': { readonly channel: string; readonly id: string; readonly title: string };
   'alert.unsent': {
@@ -20,7 +20,7 @@ export type AlertEvents = {
     readonly problem: string;
     readonly until: number;
   };
-  /** Nobody will get it any more. */
+  /** The message expired unsent. */
   'alert.given_up': { readonly channel: string; readonly id: string; readonly title: string; readonly problem: string };
   'heartbeat.failed': { readonly channel: string; readonly problem: string };
 };

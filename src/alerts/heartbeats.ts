@@ -19,14 +19,14 @@ export interface HeartbeatsGiven {
 }
 
 /**
- * Signs of life for those who raise the alarm when they stay away: after each good result of a job, or at an interval.
- * One that gets lost is not made up for: the next one says the same.
+ * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the alarm if it stays away.
+ * A lost ping is not repeated.
  */
 export class Heartbeats {
   readonly #given: HeartbeatsGiven;
   readonly #channels: readonly Heartbeat[];
   readonly #underway = new Map<string, Promise<void>>();
-  /** When the last one went out, monotonic. */
+  /** When the last ping was sent, monotonic. */
   readonly #last = new Map<string, number>();
 
   constructor(given: HeartbeatsGiven) {
@@ -34,12 +34,12 @@ export class Heartbeats {
     this.#channels = [...given.alerts.channels.values()].filter((channel) => channel.type === 'heartbeat');
   }
 
-  /** A job has put something good on its dashboard, or found that it is there already. */
+  /** Reports that a job delivered data, or that its data was unchanged. */
   good(job: string): void {
     for (const channel of this.#channels) if (channel.jobs.includes(job)) this.#ping(channel);
   }
 
-  /** All is well now: those that beat at an interval do so if it is time. Returns milliseconds to the next one. */
+  /** Pings the channels with an interval if they are due. Returns milliseconds until the next ping. */
   tick(): number {
     let wait = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels) {
@@ -56,7 +56,7 @@ export class Heartbeats {
     return wait;
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no ping is in progress. */
   async settled(): Promise<void> {
     await Promise.all(this.#underway.values());
   }
@@ -73,11 +73,11 @@ export class Heartbeats {
     this.#underway.set(channel.name, pinged);
   }
 
-  /** How it went is kept, so that whoever looks at the channels sees it; one that we broke off ourselves went no way. */
+  /** Records the result for the list of channels. An aborted ping has none. */
   async #beat(channel: Heartbeat): Promise<{ problem?: string }> {
     const { clock, folder, signal, store } = this.#given;
-    const { ok, said } = await ping(channel, { signal, folder, now: clock.now() });
-    const problem = ok ? {} : { problem: redact(said) };
+    const { ok, message } = await ping(channel, { signal, folder, now: clock.now() });
+    const problem = ok ? {} : { problem: redact(message) };
     if (!signal.aborted) await store.alerts.beaten(channel.name, problem);
     return problem;
   }

@@ -10,10 +10,10 @@ import { sendTo } from './channels/index.ts';
 import type { AlertEvent } from './compose.ts';
 import type { AlertEvents } from './events.ts';
 
-/** The wait after a failed attempt doubles from the first to the longest; a day after it was made, a message is old news. */
+/** Exponential backoff between failed attempts. A message expires after a day. */
 const firstWaitMs = 10_000;
-const longestWaitMs = 3_600_000;
-const longestLifeMs = 86_400_000;
+const maxWaitMs = 3_600_000;
+const maxAgeMs = 86_400_000;
 
 export interface MessengerGiven {
   readonly store: Store;
@@ -25,9 +25,9 @@ export interface MessengerGiven {
 }
 
 /**
- * Hands the messages that are owed to their channels: each channel by itself and in order, one process at a time, so that
- * a broken one keeps no other waiting. A message leaves the state when the other side has said that it has it; one whose
- * process died in between goes out again under the same id.
+ * Sends queued messages to their channels: each channel on its own, in order, one process at a time, so that
+ * a broken channel delays no other. A message is removed once the receiver accepted it. If the
+ * process dies in between, it is sent again with the same ID.
  */
 export class Messenger {
   readonly #given: MessengerGiven;
@@ -67,7 +67,7 @@ export class Messenger {
     }
   }
 
-  /** When it is due again; undefined: it is settled. */
+  /** The time of the next attempt; undefined: done. */
   async #sendOne(
     channel: AlertChannel | undefined,
     row: AlertMessageRow,
@@ -76,15 +76,15 @@ export class Messenger {
     const { store, clock, emit } = this.#given;
     const { sequence, id, title, attempts } = row;
     const now = clock.now();
-    if (now - row.made_at > longestLifeMs) {
-      const problem = row.problem ?? 'nobody came to send it in a day';
+    if (now - row.made_at > maxAgeMs) {
+      const problem = row.problem ?? 'not sent within a day';
       await store.alerts.giveUp(sequence, problem);
       emit('alert.given_up', { channel: row.channel, id, title, problem });
       return undefined;
     }
     // A config without this channel may share the state with one that has it.
-    if (channel === undefined) return row.made_at + longestLifeMs + 1;
-    if (row.next_at > now && row.next_at - now <= longestWaitMs) return row.next_at;
+    if (channel === undefined) return row.made_at + maxAgeMs + 1;
+    if (row.next_at > now && row.next_at - now <= maxWaitMs) return row.next_at;
     emit('alert.sending', { channel: channel.name, id, attempt: attempts + 1 });
     const sent = await this.#post(channel, row, signal);
     if (signal.aborted && !sent.ok) return undefined;
@@ -93,7 +93,7 @@ export class Messenger {
       emit('alert.sent', { channel: channel.name, id, title });
       return undefined;
     }
-    const problem = redact(sent.said);
+    const problem = redact(sent.message);
     const nextAt = clock.now() + waitAfter(attempts, sent.retryAfterMs);
     await store.alerts.postpone(sequence, { problem, nextAt });
     emit('alert.unsent', { channel: channel.name, id, attempt: attempts + 1, problem, until: nextAt });
@@ -106,14 +106,11 @@ export class Messenger {
     try {
       return await sendTo(channel, post, { signal, folder, now: clock.now() });
     } catch (thrown) {
-      return { ok: false, said: String(thrown) };
+      return { ok: false, message: String(thrown) };
     }
   }
 }
 
 function waitAfter(attempts: number, asked = 0): number {
-  return Math.min(
-    longestWaitMs,
-    Math.max(asked, exponentialMs(attempts, { firstMs: firstWaitMs, maxMs: longestWaitMs })),
-  );
+  return Math.min(maxWaitMs, Math.max(asked, exponentialMs(attempts, { firstMs: firstWaitMs, maxMs: maxWaitMs })));
 }

@@ -1,6 +1,6 @@
 import type { Occasion } from '../config/alerts.ts';
 
-/** How an occasion is said of one subject, of several, and when it is over. `{}` stands for the name or the number. */
+/** Headlines of an occasion for one subject, for several, and when it is over. `{}` is the name or the number. */
 interface Words {
   readonly one: string;
   readonly worse?: string;
@@ -14,83 +14,83 @@ const words: Readonly<Record<Occasion, Words>> = {
     one: '{} failed',
     worse: '{} keeps failing',
     many: '{} jobs failed',
-    over: '{} works again',
-    overMany: '{} jobs work again',
+    over: '{} recovered',
+    overMany: '{} jobs recovered',
   },
   stale: {
     one: '{} shows old data',
     many: '{} jobs show old data',
-    over: '{} shows fresh data again',
-    overMany: '{} jobs show fresh data again',
+    over: '{} shows current data again',
+    overMany: '{} jobs show current data again',
   },
   quarantined: {
-    one: '{}: a result is held back',
-    many: '{} jobs: results are held back',
-    over: '{}: nothing is held back any more',
-    overMany: '{} jobs: nothing is held back any more',
+    one: '{}: a payload is quarantined',
+    many: '{} jobs: payloads are quarantined',
+    over: '{}: no quarantined payloads',
+    overMany: '{} jobs: no quarantined payloads',
   },
   dead: {
-    one: '{}: the service will not take a payload',
-    many: '{} jobs: the service will not take their payloads',
-    over: '{}: no dead payload is left',
-    overMany: '{} jobs: no dead payload is left',
+    one: '{}: the service refused a payload for good',
+    many: '{} jobs: the service refused their payloads for good',
+    over: '{}: no dead payloads',
+    overMany: '{} jobs: no dead payloads',
   },
   quota: {
-    one: '{}: the requests of the day run short',
-    worse: '{}: the requests of the day are used up',
-    many: '{} accounts: the requests of the day run short',
+    one: '{}: the daily allowance is running out',
+    worse: '{}: the daily allowance is used up',
+    many: '{} accounts: the daily allowance is running out',
     over: '{} has requests again',
     overMany: '{} accounts have requests again',
   },
   login: {
     one: '{} needs a login',
     worse: '{} needs a login now',
-    many: '{} logins need a person',
+    many: '{} logins require action',
     over: '{} is logged in',
-    overMany: '{} logins are good again',
+    overMany: '{} logins work again',
   },
   credentials: {
-    one: '{} refuses our credentials',
-    many: '{} destinations refuse our credentials',
-    over: '{} takes our credentials again',
-    overMany: '{} destinations take our credentials again',
+    one: '{} refuses the credentials',
+    many: '{} destinations refuse the credentials',
+    over: '{} accepts the credentials again',
+    overMany: '{} destinations accept the credentials again',
   },
   unsent: {
-    one: 'what is owed to {} does not get there',
-    many: 'what is owed to {} destinations does not get there',
-    over: '{} takes what is owed again',
-    overMany: '{} destinations take what is owed again',
+    one: '{}: owed payloads are not delivered',
+    many: '{} destinations: owed payloads are not delivered',
+    over: '{} accepts payloads again',
+    overMany: '{} destinations accept payloads again',
   },
   scheduler: {
-    one: 'the schedules have stopped',
-    many: 'the schedules have stopped',
-    over: 'the schedules tick again',
-    overMany: 'the schedules tick again',
+    one: 'the scheduler has stopped',
+    many: 'the scheduler has stopped',
+    over: 'the scheduler runs again',
+    overMany: 'the scheduler runs again',
   },
   disk: {
-    one: 'the state folder fills up',
-    worse: 'the state folder is full or cannot be written',
-    many: 'the state folder fills up',
-    over: 'the state folder has room again',
-    overMany: 'the state folder has room again',
+    one: 'the state folder is filling up',
+    worse: 'the state folder is full or not writable',
+    many: 'the state folder is filling up',
+    over: 'the state folder has free space again',
+    overMany: 'the state folder has free space again',
   },
   source: {
-    one: '{} does not answer',
-    many: '{} sources do not answer',
-    over: '{} answers again',
-    overMany: '{} sources answer again',
+    one: '{} does not respond',
+    many: '{} sources do not respond',
+    over: '{} responds again',
+    overMany: '{} sources respond again',
   },
   config: {
-    one: 'the config is not in force as it is written',
-    many: 'the config is not in force as it is written',
-    over: 'the config is in force as it is written',
-    overMany: 'the config is in force as it is written',
+    one: 'the active config differs from the config file',
+    many: 'the active config differs from the config file',
+    over: 'the active config matches the config file',
+    overMany: 'the active config matches the config file',
   },
   clock: {
-    one: 'the clock of the machine was set',
-    many: 'the clock of the machine was set',
-    over: 'the clock has not been set for an hour',
-    overMany: 'the clock has not been set for an hour',
+    one: 'the system clock was set',
+    many: 'the system clock was set',
+    over: 'the system clock has not been set for an hour',
+    overMany: 'the system clock has not been set for an hour',
   },
 };
 
@@ -101,7 +101,7 @@ export interface Said {
   readonly over: boolean;
 }
 
-/** The headline, without a full stop. */
+/** The headline, without a period. */
 export function headline(occasion: Occasion, { names, worse, over }: Said): string {
   const { one, worse: worst = one, many, over: ended, overMany } = words[occasion];
   const single = names.length === 1;

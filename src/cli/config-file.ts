@@ -7,28 +7,28 @@ import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 
-/** Where the config is looked for when nobody says. */
+/** Default path of the config. */
 export const defaultConfig = 'sluice.yaml';
 
-/** The words and default of `--config`, the same for every command. */
+/** Flag, description and default of `--config`, the same for every command. */
 export const configFlag = [
   '-c, --config <file>',
-  'the config to use',
+  'path of the config',
   process.env.SLUICE_CONFIG ?? defaultConfig,
 ] as const;
 
-/** What a command that is shown for copying needs behind it to mean this config: ` --config FILE`, or nothing. */
+/** The arguments that make a suggested command use this config: ` --config FILE`, or nothing. */
 export function configWords(file: string): string {
   if (file === configFlag[2]) return '';
   return ` ${commandLine('--config', file)}`;
 }
 
-/** Shows faults (`error`) or remarks (`warn`) of a config. */
+/** Shows errors or warnings of a config. */
 export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'warn') => void | Promise<void>;
 
 /**
- * Loads a config that a command cannot do without, and shows its remarks. Throws if the file as a whole cannot be used: its only
- * fault, or `CONFIG_UNUSABLE` after all its faults have been shown.
+ * Loads the config of a command and shows its warnings. Throws if the file as a whole is unusable: its only
+ * error, or `CONFIG_UNUSABLE` after showing all errors.
  */
 export async function openConfig(
   file: string,
@@ -45,22 +45,22 @@ export async function openConfig(
   throw new Problem({
     code: 'CONFIG_UNUSABLE',
     family: 'config',
-    message: `Nothing can be done with ${file} until these are mended`,
+    message: `Cannot use ${file}: fix these errors first`,
     next: 'sluice check',
   });
 }
 
-/** Problems for a person, on standard error, secrets out; at the level `warn` they are worth a look and stop nothing. */
+/** Prints problems to standard error, redacted. Problems at the level `warn` stop nothing. */
 export function showProblems(problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
   for (const problem of problems) {
-    const text = `${level === 'warn' ? 'remark ' : ''}${redact(renderProblem(problem))}`;
+    const text = `${level === 'warn' ? 'warning ' : ''}${redact(renderProblem(problem))}`;
     process.stderr.write(`${forJournal(text, { descriptor: process.stderr.fd, level })}\n`);
   }
 }
 
 /**
- * The jobs that were named, or all enabled ones. A named job with a fault, or one that is not there, refuses the whole
- * command before anything is done; without names, jobs with faults are left out and returned as `refused`.
+ * The named jobs, or all enabled ones. If a named job has an error or is unknown, throws
+ * before anything is done. Without names, jobs with errors are left out and returned as `refused`.
  */
 export function chooseJobs(
   { config, refused }: Loaded & { config: Config },
@@ -74,7 +74,7 @@ export function chooseJobs(
     throw new Problem({
       code: 'CONFIG_JOB_REFUSED',
       family: 'config',
-      message: 'A job that was named cannot run; nothing was done',
+      message: 'Nothing was done: a named job has errors',
     });
   return {
     jobs: [...new Set(names)].map((name) => config.jobs.get(name) ?? unknownJob(name, config)),
@@ -87,10 +87,10 @@ function unknownJob(name: string, { jobs, file }: Config): never {
   throw new Problem({
     code: 'CLI_UNKNOWN_JOB',
     family: 'config',
-    message: `There is no job "${name}"`,
+    message: `Unknown job "${name}"`,
     where: { file },
     seen: name,
     ...(jobs.size === 0 ? {} : { allowed: [...jobs.keys()].join(', ') }),
-    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
+    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

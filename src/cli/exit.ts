@@ -1,19 +1,19 @@
 import type { Problem } from '../lib/problem.ts';
 
-/** What the process answers to whoever started it. Scripts branch on these; they never change their meaning. */
+/** Exit codes. Scripts depend on them, so their meaning never changes. */
 export const exit = {
   ok: 0,
-  /** Some job failed; the others are done. */
+  /** At least one job failed. */
   failed: 1,
-  /** The config or the command line has a fault; nothing was sent. */
+  /** The config or the command line has an error. */
   usage: 2,
-  /** The destination refuses our credentials; what is owed stays owed. */
+  /** A destination refuses the credentials. Payloads stay owed. */
   refused: 3,
-  /** The day's allowance is spent; what is owed waits for midnight Eastern, nothing is lost. */
+  /** The daily allowance is used up. Payloads stay owed until midnight Eastern. */
   waiting: 4,
-  /** A bug of ours. */
+  /** A bug in Sluice. */
   bug: 70,
-  /** The process ended itself so that its service manager starts it again; EX_TEMPFAIL of sysexits.h. */
+  /** The process stopped so that its service manager restarts it; EX_TEMPFAIL of sysexits.h. */
   restart: 75,
   interrupted: 130,
   terminated: 143,

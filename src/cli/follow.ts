@@ -5,7 +5,7 @@ import type { JobView } from './progress.ts';
 import { Progress, type Screen } from './progress.ts';
 import { outcomeWords, waitingWords } from './words.ts';
 
-/** Draws what the events say about these jobs, until stopped. Without a screen it draws nothing. */
+/** Draws the progress of these jobs from events until stopped. Without a screen it does nothing. */
 export function followJobs(
   events: Events<SluiceEvents>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },
@@ -20,11 +20,11 @@ export function followJobs(
     else if (name === 'payload.owed') show(facts.job, { state: 'ready to send', rows: facts.rows, bytes: facts.bytes });
     else if (name === 'upload.started')
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
-    else if (name === 'payload.repeated') show(facts.job, { state: 'sent once more' });
+    else if (name === 'payload.repeated') show(facts.job, { state: 'sent again' });
     else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });
     else if (name === 'run.retrying') {
       const wait = durationText(Math.max(0, facts.at - Date.now()));
-      show(facts.job, { state: `${facts.code}: ${facts.message}; next attempt in ${wait}, Ctrl-C ends` });
+      show(facts.job, { state: `${facts.code}: ${facts.message}; next attempt in ${wait}, Ctrl-C to cancel` });
     } else if (name === 'run.finished')
       show(facts.job, {
         state: outcomeWords(facts.outcome),

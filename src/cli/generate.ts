@@ -17,7 +17,7 @@ import { transforms } from '../transforms/index.ts';
 /**
  * Writes what is made out of declarations: the JSON Schema for editors, the reference pages of the config and of every
  * connector, the table of the service's endpoints, the lines of the log, the hashes of the schemas, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
- * command that mends it. `--into FOLDER` stands for the checkout.
+ * command that fixes it. `--into FOLDER` replaces the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
 const { values: flags } = parseArgs({
@@ -90,7 +90,7 @@ async function generate({ check, into }: { check: boolean; into: string }): Prom
     const file = resolve(into, name);
     if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
     if (check) {
-      complain(`${name} is not what the declarations say. Mend it with: npm run generate`);
+      complain(`${name} is stale. Fix it with: npm run generate`);
     } else {
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, text);

@@ -14,7 +14,7 @@ import { stopCode } from './signals.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
 
-/** The order in which help lists the commands: as a newcomer meets them. New ones follow by name. */
+/** The order of commands in the help: as a new user needs them. Others follow by name. */
 const order = [
   'demo',
   'init',
@@ -43,7 +43,7 @@ const order = [
   'serve',
 ];
 
-/** All commands, or only the one that is asked for: the files of the others would cost every short command their time. */
+/** Loads the requested command only, or all of them: loading all would slow down every short command. */
 async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {
   const all = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
   const named = all.filter((file) => file.replace(/\..*$/, '') === asked);
@@ -61,21 +61,23 @@ async function commandNames(): Promise<Set<string>> {
 
 function buildProgram(commands: readonly CliCommand[]): Command {
   const program = new Command('sluice')
-    .description('Carries rows from databases, files and APIs to dashboard data sources: paced, whole, every time.')
+    .description(
+      'Moves rows from databases, files and APIs to dashboard data sources, rate-limited and all-or-nothing.',
+    )
     .version(buildText)
     .exitOverride()
-    .showHelpAfterError('(run "sluice <command> --help" for what it takes)')
+    .showHelpAfterError('(for usage, run "sluice <command> --help")')
     .showSuggestionAfterError()
     .addHelpText(
       'after',
-      '\nStart here:\n  sluice demo                 see it work, nothing needed\n  sluice init                 write a first config\n  sluice sync --dry-run       look at what would be sent',
+      '\nGet started:\n  sluice demo                 see it work, no setup needed\n  sluice init                 create a first config\n  sluice sync --dry-run       preview what would be sent',
     );
   for (const command of commands) command.register(program);
   for (const command of program.commands) command.exitOverride().configureHelp({ showGlobalOptions: false });
   return program;
 }
 
-/** Says what went wrong on standard error and sets the exit code; the loop then ends by itself. */
+/** Prints the error to standard error and sets the exit code; the event loop then ends. */
 function report(thrown: unknown): void {
   if (thrown instanceof CommanderError) {
     process.exitCode = thrown.exitCode === 0 ? exit.ok : exit.usage;
@@ -94,7 +96,7 @@ function report(thrown: unknown): void {
   say(renderProblem(problem));
   if (problem.family === 'bug') {
     const stack = problem.cause instanceof Error ? problem.cause.stack : problem.stack;
-    say(`${stack ?? ''}\nThis is a fault of Sluice. Please report it with the lines above.`);
+    say(`${stack ?? ''}\nThis is a bug in Sluice. Please report it with the lines above.`);
   }
   process.exitCode = exitCodeAfter(problem);
 }

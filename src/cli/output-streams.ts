@@ -16,7 +16,7 @@ export function tolerateLostOutput(command: string | undefined): void {
   });
   process.on('exit', () => {
     if (lost === undefined) return;
-    process.stderr.write(`The output could not be written: ${lost.message}\n`);
+    process.stderr.write(`Cannot write the output: ${lost.message}\n`);
     if (!deliveries.has(command ?? '')) process.exitCode ||= exit.failed;
   });
 }

@@ -19,7 +19,7 @@ export function paint(text: string, tone: Tone | undefined, canvas: Canvas | und
 const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(delivered|unchanged|refreshed)/, 'good'],
   [/^(failed|quarantined|dead|busy|interrupted|stopped|another run)|credentials/, 'bad'],
-  [/^owed|^held|wait|try/, 'waiting'],
+  [/^owed|^on hold|wait|attempt|try/, 'waiting'],
   [/^(superseded|never|in line)/, 'quiet'],
 ];
 

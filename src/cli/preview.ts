@@ -121,7 +121,7 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
 async function previewJob(job: Job, { config, store, logins, signal, payloadPath }: Previewing): Promise<Shown> {
   const { extract } = job;
   const target = targetText(job);
-  if (extract === undefined) return { job: job.name, target, would: 'one request would start the refresh' };
+  if (extract === undefined) return { job: job.name, target, would: 'would start the refresh with one request' };
   const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
   const login = logins?.of(extract.source);
@@ -153,7 +153,7 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
-    return { job: job.name, target, problem, would: 'nothing would be sent', ...warned(warnings) };
+    return { job: job.name, target, problem, would: 'would send nothing', ...warned(warnings) };
   }
 }
 
@@ -184,15 +184,15 @@ async function verdictOf(
   const { refusalOf } = await import('../delivery/commit-payload.ts');
   const { checkCandidate } = await import('../delivery/guard-check.ts');
   const problem = refusalOf(job, preview);
-  if (problem !== undefined) return { problem, would: 'nothing would be sent' };
+  if (problem !== undefined) return { problem, would: 'would send nothing' };
   const key = await keyOf(job, store);
   const known = store === undefined || key === undefined ? undefined : { store, key };
   const objection = await checkCandidate(judged, known);
   if (objection !== undefined) return { problem: objection.problem, would: 'it would be held back' };
   const isShown = known !== undefined && (await known.store.receipts.holds(known.key, preview));
-  if (isShown && !job.always) return { would: 'unchanged: no request would be made' };
+  if (isShown && !job.always) return { would: 'unchanged: would make no request' };
   return {
-    would: (await isThere(job, store)) ? 'one request would send it' : 'to be sent once "sluice apply --yes" has run',
+    would: (await isThere(job, store)) ? 'would be sent with one request' : 'would be sent after "sluice apply --yes"',
   };
 }
 
@@ -232,7 +232,8 @@ function textOf({ job, target, preview, problem, warnings = [], would, compared 
     if (rest > 0) lines.push(`… and ${countText(rest)} more`);
     lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
   } else lines.push(would);
-  if (compared !== undefined) lines.push('', 'Against what the instance was given last:', comparedText(compared), '');
+  if (compared !== undefined)
+    lines.push('', 'Compared with the last payload of the instance:', comparedText(compared), '');
   for (const warning of warnings) lines.push(warningText(warning));
   if (problem !== undefined) lines.push(renderProblem(problem));
   return `${lines.join('\n')}\n`;

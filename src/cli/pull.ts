@@ -10,15 +10,15 @@ import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
 import { startChild } from './refresh/start-child.ts';
 
 /** Memory of all of the process, code included, and the longest silence of a source. */
-const usualLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
+const defaultLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
  * What the embedded service refreshes its data sources with: their own connectors, out of the catalogue. Service and
  * connectors do not know each other; here, where the service is started, they are brought together. Each refresh is a
- * process of its own: whoever may create a data source decides what it does, so it is kept from disk, memory and
- * network of everybody else by means that no connector can forget.
+ * process of its own: the creator of a data source decides what it does, so it is isolated from disk, memory and
+ * network by means that no connector can bypass.
  */
-export const pullDatasource: Pull = (request) => pullWithin(usualLimits, request);
+export const pullDatasource: Pull = (request) => pullWithin(defaultLimits, request);
 
 /** The same within limits of the caller's own. */
 export async function* pullWithin(limits: Order['limits'], request: PullRequest): AsyncGenerator<Uint8Array, void> {
@@ -65,15 +65,15 @@ function died(how: string, said: string): Extract<Outcome, { kind: 'failed' }>['
     return {
       code: 'REFRESH_MEMORY',
       family: 'job',
-      message: 'The refresh needs more memory than it may have',
-      next: 'ask for less at once: fewer rows, shorter spans, smaller pages',
+      message: 'Out of memory: the refresh exceeded its memory limit',
+      next: 'read less at once: fewer rows, shorter periods, smaller pages',
     };
   }
   return {
     code: 'REFRESH_DIED',
     family: 'bug',
-    message: `The process of the refresh ended without a word (${how})`,
+    message: `The refresh process ended unexpectedly (${how})`,
     seen: /^.*(?:Error|FATAL).*$/m.exec(said)?.[0] ?? excerpt(said, 200),
-    next: 'refresh again; if it stays like this, report it with the connector and the names of the properties',
+    next: 'Retry the refresh. If it fails again, report it with the connector and the names of the properties',
   };
 }

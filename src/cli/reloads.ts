@@ -25,7 +25,7 @@ export interface Reloads {
 }
 
 /**
- * SIGHUP takes the config anew: whole, or not at all. One that comes before the daemon has started waits for it, instead of
+ * SIGHUP reloads the config, all or nothing. A signal before the daemon has started waits for it, instead of
  * ending the process. However many come during one reload, one more follows it: it reads what stood there after the last
  * of them.
  */
@@ -43,13 +43,13 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
     });
   };
   process.on('SIGHUP', onHup);
-  /** Nothing is taken anew from now on; resolves when what has begun is over. */
+  /** Stops reloads; resolves when a running one has ended. */
   const end = (): Promise<void> => {
     over.abort(new Error('the daemon stops'));
     process.off('SIGHUP', onHup);
     return last;
   };
-  /** Work that must not meet a reload. */
+  /** Runs work that must not overlap with a reload. */
   const between = (work: () => Promise<void>): Promise<void> => {
     last = last.then(async () => {
       if (!over.signal.aborted) await work();
@@ -65,12 +65,12 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
   try {
     await given.watchers.reload(() => reload(given, signal));
   } catch (error) {
-    given.log.error('the reload met a fault', { error: String(error) });
+    given.log.error('reload failed', { error: String(error) });
     await answerFault(given, error).catch(() => undefined);
   }
 }
 
-/** Whoever asked for the reload hears of a fault of our own as well. */
+/** Also reports internal errors to the requester of the reload. */
 async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
   const [{ toldFault }, { newestRequest, answerReload }] = await Promise.all([
     import('../daemon/config-note.ts'),
@@ -103,12 +103,12 @@ async function reload(
     await keepRefusal(note, runtime, problems);
     runtime.events.emit('config.refused', { file, faults: problems.length });
     await answer(problems);
-    return `a newer config is refused: ${countOf(problems.length, 'fault')}`;
+    return `a newer config was refused: ${countOf(problems.length, 'error')}`;
   };
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
   if (resolve(next.state) !== resolve(config.state)) {
-    log.error('the state folder cannot be changed while running; restart to use it', {
+    log.error('the state folder cannot be changed while the daemon runs: restart it', {
       now: config.state,
       asked: next.state,
     });
@@ -132,7 +132,7 @@ function staleCredentials(): { readonly note?: string } {
   const isRenewed = readdirSync(folder).some((name) => statSync(join(folder, name)).mtimeMs > startedAt);
   return isRenewed
     ? {}
-    : { note: `the credentials in ${folder} are those from the start of the unit: systemctl restart exchanges them` };
+    : { note: `the credentials in ${folder} date from the start of the unit; to renew them, run systemctl restart` };
 }
 
 function stateMoved(file: string, asked: string): Problem {
@@ -142,6 +142,6 @@ function stateMoved(file: string, asked: string): Problem {
     message: 'The state folder cannot be changed while the daemon runs',
     where: { file },
     seen: asked,
-    next: 'restart the daemon to use it',
+    next: 'Restart the daemon',
   });
 }

@@ -12,9 +12,9 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
   throw new Problem({
     code: 'CLI_UNKNOWN_RUN',
     family: 'config',
-    message: 'There is no run of this id in the history',
+    message: 'Unknown run ID',
     seen: id,
-    next: 'sluice history lists those that there are',
+    next: 'sluice history lists all runs',
   });
 }
 
@@ -32,7 +32,7 @@ export function runStory(run: RunRow, payload?: OutboxRow): string {
   const facts: readonly Fact[] = [
     ['job', job],
     ['run', id],
-    ['asked by', origin === 'schedule' ? 'the schedule' : 'a person'],
+    ['trigger', origin === 'schedule' ? 'the schedule' : 'a person'],
     ['began', `${instantText(started_at)}, ${took}`],
     ['result', attempts === 1 ? state : `${state} after ${countOf(attempts, 'attempt')}`],
     ['made', size.join(', ')],

@@ -15,9 +15,9 @@ export function refuseFaults({ onStartError, file }: Config, problems: readonly 
   throw new Problem({
     code: 'START_FAULTS',
     family: 'config',
-    message: `The config has ${countOf(problems.length, 'fault')}, and is to be in force as a whole or not at all; nothing was started`,
+    message: `Not started: the config has ${countOf(problems.length, 'error')} and on_start_error is fail`,
     where: { file },
-    next: 'mend them, or let the jobs without a fault run: on_start_error: ignore',
+    next: 'fix them, or run the other jobs: on_start_error: ignore',
   });
 }
 
@@ -32,14 +32,14 @@ export async function refuseSilence(config: Config, runtime: Runtime, signal: Ab
   throw new Problem({
     code: 'START_SILENCE',
     family: 'job',
-    message: `${countOf(problems.length, 'source does', 'sources do')} not answer, and each is to; nothing was started`,
+    message: `Not started: ${countOf(problems.length, 'source does', 'sources do')} not respond and on_start_error is fail`,
     where: { file: config.file },
-    next: 'mend them and start again, or begin all the same: on_start_error: ignore, or probe',
+    next: 'fix them and start again, or start anyway: on_start_error: ignore, or probe',
   });
 }
 
 /**
- * Reads the variables of the config again, at growing intervals, until nothing of it is left out any more or somebody has put
+ * Reads the variables of the config again, at growing intervals, until all jobs can run or a reload has put
  * another text in force; takes each better reading of the same text.
  */
 export async function retryFaults(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
@@ -49,7 +49,7 @@ export async function retryFaults(given: Reloading, reloads: Reloads, signal: Ab
     await pause(exponentialMs(tries, pauses), undefined, { signal, ref: false }).catch(() => undefined);
     await reloads.between(async () => {
       const came = await takeBetter(given, signal).catch((error: unknown) => {
-        given.log.error('the config could not be read again', { error: String(error) });
+        given.log.error('failed to reload the config', { error: String(error) });
         return 'still faulty' as const;
       });
       isOver = came !== 'still faulty';

@@ -12,7 +12,7 @@ import { warningText } from './warning-text.ts';
 /** States in which the instance shows the newest data. */
 const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
 
-/** What the results come to, for whoever started us. The worst that a person has to mend decides. */
+/** The exit code for these results. The most severe one that a person must fix decides. */
 export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly string[]): number {
   const is = (test: (outcome: Outcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
@@ -31,7 +31,7 @@ export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly strin
   return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
 }
 
-/** The table at the end, or the same for machines. Problems in full on standard error. */
+/** Prints the summary table or JSON. Problems go to standard error in full. */
 export function showSummary({
   outcomes,
   refused,
@@ -55,7 +55,7 @@ export function showSummary({
   else process.stdout.write(`\n${tableOf(outcomes)}\n`);
 }
 
-/** Beside the problem, what the run is called and where more of it stands. */
+/** The problem with the run ID and the command that shows details. */
 function failureText(problem: Problem, run: string | undefined): string {
   return [
     renderProblem(problem),
@@ -63,12 +63,12 @@ function failureText(problem: Problem, run: string | undefined): string {
   ].join('\n');
 }
 
-/** The command that tells all that is known of a run. */
+/** The command that shows all details of a run. */
 const storyOf = (run: string): string => `sluice history --run ${run}`;
 
 function nothingRan(refused: readonly string[]): string {
-  if (refused.length === 0) return 'There is no enabled job in the config.';
-  return `Nothing was run: the config has a fault in ${refused.join(', ')}.`;
+  if (refused.length === 0) return 'The config has no enabled job.';
+  return `Nothing was run: the config has errors in ${refused.join(', ')}.`;
 }
 
 function tableOf(outcomes: readonly Outcome[]): string {
@@ -94,14 +94,14 @@ function tableOf(outcomes: readonly Outcome[]): string {
 
 function resultText({ job, state, problem, until }: Outcome): string {
   const at = until === undefined ? '' : instantText(until);
-  if (state === 'owed') return `owed: the daemon sends it, or "sluice sync ${job}"`;
-  if (state === 'waiting_quota') return `owed, waits for the daily quota until ${at}`;
-  if (state === 'waiting_retry') return `owed, next try ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
-  if (state === 'waiting_login') return 'owed, the destination refuses our credentials';
-  if (state === 'busy') return 'another run of this job is under way';
-  if (state === 'held' && problem?.code === 'LOGIN_ON_HOLD') return 'login refused, on hold';
-  if (state === 'held') return `held: "sluice resume ${job}" lets it run again`;
-  if (state === 'quarantined') return 'quarantined: the instance keeps what it has';
+  if (state === 'owed') return `owed: the daemon will send it, or run "sluice sync ${job}"`;
+  if (state === 'waiting_quota') return `owed: waiting for the daily quota until ${at}`;
+  if (state === 'waiting_retry') return `owed: next attempt ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
+  if (state === 'waiting_login') return 'owed: the destination rejects the credentials';
+  if (state === 'busy') return 'another run of this job is in progress';
+  if (state === 'held' && problem?.code === 'LOGIN_ON_HOLD') return 'on hold: login refused';
+  if (state === 'held') return `on hold: to resume, run "sluice resume ${job}"`;
+  if (state === 'quarantined') return 'quarantined: the instance keeps its current data';
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }
 

@@ -40,7 +40,7 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
-/** Control characters would move the cursor of whoever looks at it; they are shown as pictures instead. */
+/** Replaces control characters with visible symbols. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (c) => {
     const code = c.codePointAt(0) ?? 0;

@@ -4,8 +4,8 @@ import { keepNote, noteOf, readNote, readyNote } from '../daemon/config-note.ts'
 import type { Reloading } from './reloads.ts';
 
 /**
- * Loads the text that is in force once more, and takes it where fewer of its jobs are left out now: a file or a command that a
- * variable stands for has come to be. `not ours`: another text has been put in force, or stands in the file.
+ * Reloads the active text, and activates the result if fewer jobs are left out now, because a file or command of a
+ * variable is available now. `not ours`: another text is active, or the file has changed.
  */
 export async function takeBetter(
   { file, daemon, runtime, watchers }: Reloading,

@@ -11,7 +11,7 @@ interface Given {
 }
 
 /**
- * Makes spans of what happens, where the environment asks for them; nobody else pays for loading what makes them. Returns
+ * Creates trace spans if the environment enables them; otherwise nothing is loaded. Returns
  * what sends the last of them: to be awaited at the very end.
  */
 export async function traceWhereAsked({ events, log }: Given): Promise<() => Promise<void>> {

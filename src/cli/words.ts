@@ -6,17 +6,17 @@ const words: Partial<Record<Outcome['state'], string>> = {
   waiting_login: 'login refused',
 };
 
-/** What a run came to, in the few words of a progress line. */
+/** The outcome of a run, in a few words for a progress line. */
 export function outcomeWords(state: Outcome['state']): string {
   return words[state] ?? state;
 }
 
 const reasons: Readonly<Record<string, string>> = {
   QUOTA_SPENT: 'waiting for quota',
-  ACCOUNT_HELD: 'asked to pause',
+  ACCOUNT_HELD: 'rate-limited',
 };
 
-/** Why a payload waits, in as few words, by the problem's code. */
+/** Why a payload waits, in a few words, by the code of the problem. */
 export function waitingWords(code: string): string {
   return reasons[code] ?? 'waiting to retry';
 }

@@ -1,12 +1,12 @@
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../sdk/option.ts';
 
-/** A span as it is written: a number and m, h, d or w (also s where seconds make sense). */
+/** A duration as written: a number and m, h, d or w (also s if seconds make sense). */
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,6})?%$', examples: ['10%'] };
 const text: JsonSchema = { type: 'string', minLength: 1 };
 const address: JsonSchema = { ...text, pattern: '^https?://', writeOnly: true };
 
-/** What people may want to hear of. */
+/** Kinds of events that alerts report. */
 export const occasions = [
   'failed',
   'stale',
@@ -36,16 +36,16 @@ const timeout = option.integer({
   minimum: 1,
   maximum: 300,
   default: 15,
-  about: 'Longest wait for an answer.',
+  about: 'Timeout in seconds.',
 });
 
 const urlOf = (about: string, example: string) =>
   option.schema<string>(address, { required: true, secret: true, about, example });
 
-/** What a channel of each type takes, beside `type`. */
+/** Options of each channel type, besides `type`. */
 export const channelOptions = {
   webhook: {
-    url: urlOf('Where alerts are posted to, as JSON.', 'https://alerts.example.com/sluice'),
+    url: urlOf('URL that receives alerts as JSON by POST.', 'https://alerts.example.com/sluice'),
     secret: option.text({
       required: true,
       secret: true,
@@ -57,10 +57,7 @@ export const channelOptions = {
     timeout_seconds: timeout,
   },
   slack: {
-    url: urlOf(
-      'Incoming webhook of Slack, or of anything that takes the same JSON.',
-      'https://hooks.slack.com/services/T0/B0/x',
-    ),
+    url: urlOf('Incoming webhook of Slack or of a compatible service.', 'https://hooks.slack.com/services/T0/B0/x'),
     timeout_seconds: timeout,
   },
   email: {
@@ -69,20 +66,20 @@ export const channelOptions = {
       {
         required: true,
         about:
-          'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). A user and a password may stand in it.',
+          'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). The URL can contain a user and password.',
         example: 'smtp://mail.example.com',
       },
     ),
-    user: option.text({ about: 'User to log in with.', example: 'sluice@example.com' }),
+    user: option.text({ about: 'User name.', example: 'sluice@example.com' }),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
     password: option.text({ secret: true, about: 'Password of that user.', example: '${env:SMTP_PASSWORD}' }),
     from: option.text({ required: true, about: 'Sender.', example: 'Sluice <sluice@example.com>' }),
     to: option.schema<readonly string[]>(
       { type: 'array', items: text, minItems: 1 },
-      { required: true, about: 'Who gets it.', example: ['me@example.com'] },
+      { required: true, about: 'Recipients.', example: ['me@example.com'] },
     ),
     tls: option.choice(['required', 'when offered'], {
-      about: 'Whether a server that offers no encryption is refused. Without it a password is not sent in any case.',
+      about: 'Whether to refuse servers without encryption. A password is never sent unencrypted.',
       default: 'required',
     }),
     timeout_seconds: timeout,
@@ -93,7 +90,7 @@ export const channelOptions = {
       {
         required: true,
         about:
-          'Program and its arguments, run without a shell in the folder of this file. The alert is JSON on its standard input, and in SLUICE_ALERT_… variables. Only with `allow_commands: true`.',
+          'Program and its arguments, run without a shell in the folder of this file. It gets the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.',
         example: ['/usr/local/bin/page', '--urgent'],
       },
     ),
@@ -101,15 +98,16 @@ export const channelOptions = {
   },
   heartbeat: {
     url: urlOf(
-      'Asked for with GET as long as all is well; who watches it raises the alarm when it stays away.',
+      'URL that is pinged with GET while everything works. The monitoring service raises the alarm when pings stop.',
       'https://hc.example.com/ping/0123',
     ),
     jobs: option.list<string>(text, {
-      about: 'After each good result of these jobs. Without any: at an interval, as long as the daemon is healthy.',
+      about:
+        'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
       example: ['orders'],
     }),
     every: option.schema<string>(span, {
-      about: 'The interval, where no jobs are named.',
+      about: 'Ping interval if no jobs are set.',
       default: alertDefaults.every,
     }),
     timeout_seconds: timeout,
@@ -119,7 +117,7 @@ export const channelOptions = {
 export type ChannelType = keyof typeof channelOptions;
 export const channelTypes = Object.keys(channelOptions) as ChannelType[];
 
-/** What is asked of a channel depends on its type. Made of entries: an object with a member "then" looks like a promise. */
+/** One schema per channel type. Built from entries, because an object with a member "then" looks like a promise. */
 const channelSchema: JsonSchema = {
   type: 'object',
   properties: { type: { enum: channelTypes } },
@@ -133,53 +131,53 @@ const channelSchema: JsonSchema = {
   }),
 };
 
-/** A rule sends some occasions of some jobs to some channels. */
+/** A rule routes some occasions of some jobs to some channels. */
 export const ruleOptions = {
   on: option.list<(typeof occasions)[number]>(
     { enum: occasions },
-    { about: 'On which occasions; by default on all.', example: ['stale', 'dead'] },
+    { about: 'Occasions that match. Default: all.', example: ['stale', 'dead'] },
   ),
   jobs: option.list<string>(text, {
     about:
-      'For which jobs; `*` stands for any letters. What concerns no single job goes by the other rules. By default for all.',
+      'Jobs that match; `*` is a wildcard. Alerts about no single job only match rules without `jobs`. Default: all.',
     example: ['orders*'],
   }),
   to: option.schema<readonly string[]>(
     { type: 'array', items: text },
-    { required: true, about: 'Names of channels.', example: ['ops'] },
+    { required: true, about: 'Names of the channels.', example: ['ops'] },
   ),
 } satisfies OptionSet;
 
 const staleAfter: JsonSchema = { anyOf: [{ const: false }, span] };
 const failures: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
 
-/** What a job may say differently. */
+/** Options that a job can override. */
 export const jobAlertOptions = {
   first_failure: option.schema<boolean | undefined>(
     { type: 'boolean' },
-    { about: 'Tell of the first failure. By default true.', example: false },
+    { about: 'Alert on the first failure. Default: true.', example: false },
   ),
   after_failures: option.schema<number | undefined>(failures, {
-    about: `Tell again after so many failures in a row; 0: never. By default ${alertDefaults.afterFailures}.`,
+    about: `Alert again after this many consecutive failures; 0: never. Default: ${alertDefaults.afterFailures}.`,
     example: 5,
   }),
   stale_after: option.schema<string | false | undefined>(staleAfter, {
     about:
-      'Tell when the data that the instance shows is older, whatever the reason and though nothing runs. By default the time in which a job should have fired three times, and at least an hour; a job without a schedule is never too old.',
+      'Alert when the data of the instance is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.',
     example: '26h',
   }),
   remind: option.schema<string | undefined>(span, {
-    about: `As long as it lasts, tell again at most so often. By default ${alertDefaults.remind}.`,
+    about: `Minimum time between reminders of an open alert. Default: ${alertDefaults.remind}.`,
     example: '12h',
   }),
 } satisfies OptionSet;
 
-/** `alerts` of a job: what it says differently, and where its alerts go; or `false`. */
+/** `alerts` of a job: its overrides and channels, or `false`. */
 export const ownAlertOptions = {
   ...jobAlertOptions,
   to: option.schema<readonly string[] | undefined>(
     { type: 'array', items: text },
-    { about: 'Channels of its alerts, instead of what the rules say.', example: ['ops'] },
+    { about: 'Channels for the alerts of this job, instead of the rules.', example: ['ops'] },
   ),
 } satisfies OptionSet;
 
@@ -189,29 +187,29 @@ export const alertOptions = {
     { type: 'object', additionalProperties: channelSchema },
     {
       required: true,
-      about: 'Where alerts go, by names of your choice.',
+      about: 'Channels that alerts are sent to, by names of your choice.',
       example: {
         ops: { type: 'email', server: 'smtp://mail.example.com', from: 's@example.com', to: ['me@example.com'] },
       },
     },
   ),
   rules: option.list<Record<string, unknown>>(schemaOf(ruleOptions), {
-    about: 'What goes where: an alert goes to the channels of all rules that fit it. Without rules, to every channel.',
+    about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',
     example: [{ on: ['dead'], to: ['ops'] }],
   }),
   ...jobAlertOptions,
-  recovery: option.boolean({ about: 'Tell also when it is over.', default: true }),
+  recovery: option.boolean({ about: 'Also alert when a problem is over.', default: true }),
   settle: option.schema<string>(span, {
-    about: 'How long the daemon waits for more of the same before it tells, so that one cause is one message.',
+    about: 'How long the daemon collects alerts with the same cause before it sends one message.',
     default: alertDefaults.settle,
   }),
   unsent_after: option.schema<string>(span, {
     about:
-      'Tell when what is owed to a destination has not got there for so long, for another reason than quota or key.',
+      'Alert when payloads for a destination have been undeliverable for this long, except because of quota or credentials.',
     default: alertDefaults.unsentAfter,
   }),
   quota_left: option.schema<string>(percent, {
-    about: "Tell when less than this is left of an account's requests of the day, or when they will not last.",
+    about: "Alert when less than this is left of an account's daily allowance, or when it will not last.",
     default: alertDefaults.quotaLeft,
   }),
 } satisfies OptionSet;

@@ -16,7 +16,7 @@ export function checkGuards({ value: guards, path }: Pick<Part, 'value' | 'path'
       message: `No result can pass: the minimum of "${name}" is above its maximum`,
       path: below(below(path, name), 'minimum'),
       seen: `minimum ${minimum}, maximum ${maximum}`,
-      next: `Let the minimum be ${maximum} or less, or delete one of them`,
+      next: `Set the minimum to ${maximum} or less, or delete one of them`,
     });
   }
 }

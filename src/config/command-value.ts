@@ -20,7 +20,7 @@ interface Surroundings {
  */
 export function runCommand(line: string, { cwd, env, signal }: Surroundings): Promise<Ran> {
   const words = splitWords(line);
-  if (words === undefined) return Promise.resolve({ ok: false, reason: 'The command has a quote that is not closed' });
+  if (words === undefined) return Promise.resolve({ ok: false, reason: 'The command has an unclosed quote' });
   const [program, ...args] = words;
   if (program === undefined) return Promise.resolve({ ok: false, reason: 'The command is empty' });
   return new Promise((done) => {
@@ -37,10 +37,10 @@ export function runCommand(line: string, { cwd, env, signal }: Surroundings): Pr
 function reasonOf(program: string, error: Error & { code?: unknown; killed?: boolean; signal?: unknown }): string {
   if (error.code === 'ENOENT') return `The command "${program}" was not found`;
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `The command "${program}" wrote more than 1 MB`;
-  if (error.code === 'ABORT_ERR') return `The command "${program}" was not waited for, for this process ends`;
-  if (error.killed) return `The command "${program}" did not end within ${limits.timeout / 1000} seconds`;
+  if (error.code === 'ABORT_ERR') return `The command "${program}" was stopped, because this process is stopping`;
+  if (error.killed) return `The command "${program}" timed out after ${limits.timeout / 1000} seconds`;
   if (typeof error.code === 'number') return `The command "${program}" ended with exit code ${error.code}`;
-  return `The command "${program}" could not be run (${String(error.code ?? error.signal)})`;
+  return `The command "${program}" failed to start (${String(error.code ?? error.signal)})`;
 }
 
 /** Words as a shell would split them, without anything else a shell would do. Undefined when a quote stays open. */

@@ -12,7 +12,7 @@ import type { OnStartError } from './settings.ts';
 
 export type { JobPriority } from './budget-options.ts';
 
-/** A whole config, loaded, checked, secrets in place, names resolved. Read-only; a reload makes a new one. */
+/** A loaded and validated config with resolved secrets and names. Read-only; a reload creates a new one. */
 export interface Config {
   /** Absolute path of the file it came from. */
   readonly file: string;
@@ -23,13 +23,13 @@ export interface Config {
   readonly sealKeys?: SealKeys;
   /** IANA zone that schedules are meant in and people see times in; absent: UTC. */
   readonly timezone?: string;
-  /** Where the daemon answers those who watch it. Absent: nowhere. */
+  /** Address of the console and the metrics. Absent: off. */
   readonly monitor?: MonitorAddress;
-  /** How many delivered payloads stay on the disk; absent: none. */
+  /** How many delivered payloads are kept on disk; absent: none. */
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
   /** How much of its disk the state folder may take; absent: all. */
   readonly disk?: DiskSettings;
-  /** Whom to tell of what goes wrong; absent: nobody. */
+  /** Alert settings; absent: no alerts. */
   readonly alerts?: Alerts;
   /** What the daemon does at its start about jobs that cannot run; absent: `ignore`. */
   readonly onStartError?: OnStartError;
@@ -60,7 +60,7 @@ export interface Destination {
   readonly url: string;
   readonly credentials: Credentials;
   /**
-   * Whose purse the requests are paid from. Destinations with equal `account` share limits; by default a hash of the
+   * The quota account. Destinations with the same `account` share limits; by default a hash of the
    * URL and the credentials, or the config's `account` name.
    */
   readonly account: string;
@@ -70,13 +70,13 @@ export interface Destination {
   readonly requestsPerDay: number;
   /** Requests of the day kept back for people at a keyboard: scheduled work stops at requestsPerDay - reserve. */
   readonly reserveRequests: number;
-  /** What the daemon does when the rest of the day asks for more than is left. Absent: `first_come`. */
+  /** What the daemon does when the allowance of the day will not last. Absent: `first_come`. */
   readonly whenShort?: 'throttle' | 'first_come';
-  /** The daemon may ask the service what the account has used. Absent: it does not. */
+  /** Whether the daemon asks the service for the request count of the account. Absent: no. */
   readonly askUsage?: boolean;
-  /** Largest payload that is sent. */
+  /** Maximum payload size. */
   readonly uploadLimitBytes: number;
-  /** Longest wait for an answer to one request. */
+  /** Timeout of one request. */
   readonly timeoutMs: number;
   /** Attempts at one payload before it is dead. */
   readonly attempts: number;
@@ -87,7 +87,7 @@ export interface Source {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
-  /** How often it is looked at while no job reads it; absent: never. */
+  /** How often it is checked while no job reads it; absent: never. */
   readonly checkEveryMs?: number;
   /** False: a login that was refused waits for a person. */
   readonly retriesLogin?: false;
@@ -156,7 +156,7 @@ export interface DatasourceDeclaration {
   readonly shares: readonly Share[];
 }
 
-/** Somebody who is to see a declared data source. */
+/** A group or user that a declared data source is shared with. */
 export type Share =
   | { readonly group: string; readonly canEdit: boolean }
   | { readonly user: string; readonly canEdit: boolean };
@@ -184,7 +184,7 @@ export interface Job {
   readonly allowEmpty: boolean;
   /** What a result must be like to be sent; absent: like anything. */
   readonly guards?: Guards;
-  /** What it says differently of alerts; `false`: nobody is told anything of it. */
+  /** Overrides of the alert settings; `false`: no alerts for this job. */
   readonly alerts?: OwnAlerts | false;
 }
 
@@ -229,9 +229,9 @@ export interface Extract {
   readonly formatOptions: OptionValues<OptionSet>;
   /** How rows become what the instance shows; absent: they replace it. */
   readonly write?: WriteRule;
-  /** IANA zone in which days are reckoned: the schedule's, or the config's. */
+  /** IANA zone of the job's calendar days: the schedule's, or the config's. */
   readonly timezone?: string;
-  /** Longest silence of the source before the run is ended; 0 = wait for ever. */
+  /** Stall timeout of the source, milliseconds; 0 disables it. */
   readonly stallTimeoutMs: number;
 }
 

@@ -40,10 +40,10 @@ interface Span {
   readonly end: number;
 }
 
-/** More nodes than any honest config has; a few aliases of aliases reach it at once. */
-const mostNodes = 100_000;
+/** Protects against alias bombs ("billion laughs"). */
+const maxNodes = 100_000;
 
-/** Parses YAML (and so JSON). Never throws for what a person wrote: what is wrong stands in `problems`. */
+/** Parses YAML (and so JSON). Never throws for invalid input: errors are in `problems`. */
 export function readDocument(file: string, text: string): Document {
   const lines = new LineCounter();
   const yaml = parseDocument(text, {
@@ -103,7 +103,7 @@ function syntaxProblem(fault: { message: string }, { where, line }: { where: Pro
     family: 'config',
     message: `The file is not valid YAML: ${wordsOf(fault.message)}`,
     where,
-    next: mendOf(line),
+    next: fixOf(line),
   });
 }
 
@@ -112,15 +112,15 @@ function wordsOf(message: string): string {
   return message.replace(/\s+/g, ' ').replace(/\.$/, '');
 }
 
-/** The two lines that everybody writes once: a cron expression and a variable, each without the quotes it needs. */
-function mendOf(line: string): string {
+/** Suggests a fix for the two most common mistakes: an unquoted cron expression and an unquoted variable. */
+function fixOf(line: string): string {
   const cron =
     /^\s*(?:-\s*)?(\w+):\s*([*@][^"'#]*?)\s*$/.exec(line) ??
     /[{,]\s*(\w+):\s*([*@][^"'#{}]*?)\s*(?:[}]|,\s*\w+:)/.exec(line);
   if (cron) return `Put the value in quotes: ${cron[1]}: "${cron[2]}"`;
   const variable = /[{[].*?(\$\{[^}]*\})/.exec(line);
-  if (variable) return `Inside of braces a variable has to stand in quotes: "${variable[1]}"`;
-  return 'Look at this line and the one above it: indentation, a missing colon or an open quote are the usual causes';
+  if (variable) return `Quote variables inside braces: "${variable[1]}"`;
+  return 'Check this line and the one above it for wrong indentation, a missing colon or an open quote';
 }
 
 /** Walks the nodes once, building plain values and remembering where each stands. */
@@ -155,9 +155,9 @@ class Reader {
   }
 
   #isTooMuch(node: Node): boolean {
-    if (++this.#nodes < mostNodes && !this.#open.has(node)) return false;
+    if (++this.#nodes < maxNodes && !this.#open.has(node)) return false;
     if (this.#problems.every((problem) => problem.code !== 'CONFIG_ALIASES')) {
-      const message = 'Aliases (*name) contain themselves, or one another so often that there is no end to it';
+      const message = 'Aliases (*name) are circular or expand to too many nodes';
       this.#report('CONFIG_ALIASES', message, node.range?.[0] ?? 0);
     }
     return true;
@@ -170,7 +170,7 @@ class Reader {
       new Problem({
         code: 'CONFIG_NUMBER',
         family: 'config',
-        message: 'This whole number is too large to be kept exactly',
+        message: 'This integer is too large to be exact',
         where: this.#placeAt(node.range?.[0] ?? 0),
         seen: node.source ?? String(node.value),
         next: `Put it in quotes: "${node.source ?? node.value}"`,
@@ -215,7 +215,7 @@ class Reader {
       new Problem({
         code: 'CONFIG_DUPLICATE_KEY',
         family: 'config',
-        message: `"${name}" stands twice in the same place; only one of the two could count`,
+        message: `"${name}" is defined twice`,
         where: this.#placeAt(at),
         seen: `first in line ${this.#placeAt(first).line}`,
         next: 'Delete or rename one of the two',

@@ -3,13 +3,13 @@ import type { Document, Path } from './document.ts';
 
 export type Fault = Omit<ProblemOptions, 'family' | 'where'> & {
   readonly path: Path;
-  /** Point at the key instead of what stands behind it. */
+  /** Point at the key instead of the value. */
   readonly on?: 'key' | 'value';
   /** Point at this text inside the value. */
   readonly within?: string;
 };
 
-/** Collects what is wrong in one part of the config (a job, a source …), each with its place in the file. */
+/** Collects the errors and warnings of one part of the config (a job, a source …), with their locations. */
 export class Faults {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
@@ -21,17 +21,17 @@ export class Faults {
     this.#scope = scope;
   }
 
-  /** Something that has to be mended before this part can be used. */
+  /** Adds an error: this part cannot be used until it is fixed. */
   add(fault: Fault): void {
     this.problems.push(this.#problem(fault));
   }
 
-  /** Something worth a look that stops nothing. */
+  /** Adds a warning, which stops nothing. */
   warn(fault: Fault): void {
     this.warnings.push(this.#problem(fault));
   }
 
-  /** The value at `path` as it stands in the file. */
+  /** The value at `path` as written in the file. */
   written(path: Path): string {
     return this.#document.written(path);
   }

@@ -20,7 +20,7 @@ const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** Why tokens must not be asked for at an address; undefined where they may be. Plain http is for this machine alone. */
 export function addressFault(address: string): string | undefined {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) return `${address} is not an address`;
+  if (url === null || !/^https?:$/.test(url.protocol)) return `${address} is not a URL`;
   if (url.protocol === 'http:' && !isLoopback.test(url.hostname)) return `${address} would send secrets unencrypted`;
   return undefined;
 }

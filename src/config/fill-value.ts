@@ -93,7 +93,7 @@ const listed = (list: Nature, item: Nature): Nature => ({ ...item, secret: list.
 /** `line 12`, with the variables that stand there. A default inside of one may be a secret: only the name is told then. */
 function originOf(path: Path, { document, part }: Given): string {
   const line = `line ${document.place(path).line}`;
-  // A text that stands for a map with one option ("query: select 1") has its variables at the place of the map.
+  // A shorthand ("query: select 1") has its variables at the path of the map.
   const variable = part.resolved.get(path) ?? part.resolved.get(path.slice(0, path.lastIndexOf('/')));
   if (variable === undefined) return line;
   const { written, whole, pieces } = variable;

@@ -1,6 +1,6 @@
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../sdk/option.ts';
 
-/** As they are written: percentages of text, spans of text, `false` for a guard that is not wanted. */
+/** Guards as written: percentages and durations are text, `false` disables a guard. */
 export type Written = {
   readonly rows: false | { readonly minimum?: number; readonly maximum?: number };
   readonly row_change: false | { readonly down?: string; readonly up?: string; readonly from?: number };
@@ -17,9 +17,9 @@ const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[mhdw]$', exa
 const column: JsonSchema = { type: 'string', minLength: 1 };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 
-/** Rows from which on a change counts, unless somebody says otherwise: few rows come and go by themselves. */
+/** Default row count from which a change is checked: small results vary naturally. */
 export const changeFrom = 100;
-/** What every job is guarded against unless it says otherwise: results that lose most of their rows. */
+/** Default guard: a result must not lose most of its rows. */
 export const presetChange = { down: '50%', from: changeFrom };
 
 function orFalse(schema: JsonSchema): JsonSchema {
@@ -31,50 +31,50 @@ function members(properties: Readonly<Record<string, JsonSchema>>, required: rea
   return orFalse({ type: 'object', additionalProperties: false, properties, ...must });
 }
 
-/** What a result must be like to replace what the instance shows. */
+/** Conditions for a result to replace the data of the instance. */
 export const guardOptions = {
   rows: option.schema<Written['rows'] | undefined>(members({ minimum: count, maximum: count }), {
-    about: 'How few and how many rows a result may have.',
+    about: 'Minimum and maximum number of rows.',
     example: { minimum: 10 },
   }),
   row_change: option.schema<Written['row_change']>(
     members({
-      down: { ...percent, description: 'Largest loss of rows.' },
-      up: { ...percent, description: 'Largest gain of rows; 100% is twice as many.' },
+      down: { ...percent, description: 'Maximum decrease in rows.' },
+      up: { ...percent, description: 'Maximum increase in rows; 100% is twice as many.' },
       from: {
         ...count,
         default: changeFrom,
-        description: 'Only where the last good result had at least so many rows.',
+        description: 'Applies only if the last good result had at least this many rows.',
       },
     }),
     {
-      about: 'How far the number of rows may be from that of the last good result. Without a last one, anything goes.',
+      about: 'Maximum change in the number of rows since the last good result. The first result always passes.',
       default: presetChange,
       example: { down: '30%', up: '300%' },
     },
   ),
   columns: option.schema<Written['columns'] | undefined>(orFalse({ type: 'array', items: column }), {
-    about: 'Columns that a result must have, by the names that the transforms left them with.',
+    about: 'Columns that a result must have, after transforms.',
     example: ['id', 'amount'],
   }),
   nulls: option.schema<Written['nulls'] | undefined>(orFalse({ type: 'object', additionalProperties: percent }), {
-    about: 'Largest part of the cells of a column that may be missing (null, or text of no length).',
+    about: 'Maximum percentage of empty cells (null or empty text) per column.',
     example: { email: '20%' },
   }),
   newest: option.schema<Written['newest'] | undefined>(members({ column, within: span }, ['column', 'within']), {
     about:
-      'The newest date or time in this column may be no older than this before the run (with misfire run_all: before the instant that it stands for): minutes (m), hours (h), days (d) or weeks (w).',
+      'Maximum age of the newest date or time in this column, relative to the run (with misfire run_all: to its firing): minutes (m), hours (h), days (d) or weeks (w).',
     example: { column: 'ordered_at', within: '2d' },
   }),
   bytes: option.schema<Written['bytes'] | undefined>(members({ minimum: count, maximum: count }), {
-    about: 'How small and how large a payload may be.',
+    about: 'Minimum and maximum payload size in bytes.',
     example: { minimum: 100, maximum: 5_000_000 },
   }),
   complete: option.schema<Written['complete'] | undefined>(
     { type: 'boolean' },
     {
       about:
-        'Whether a run fails if its source warns that rows may be missing or be there twice: a total that changed while pages were read, a next page that was not read.',
+        'Whether a run fails if its source warns of missing or duplicate rows, such as a total that changed between pages or a page that was not read.',
       example: true,
     },
   ),
@@ -82,28 +82,33 @@ export const guardOptions = {
     { type: 'boolean' },
     {
       about:
-        'Whether a run fails if a character of its rows had to be replaced by U+FFFD: halves of surrogate pairs, which UTF-8 lacks, and in xml control characters, U+FFFE and U+FFFF.',
+        'Whether a run fails if a character was replaced by U+FFFD: unpaired surrogates, and in xml control characters, U+FFFE and U+FFFF.',
       example: true,
     },
   ),
 } satisfies OptionSet;
 
-/** All of them, or `false` for none. */
+/** All guards, or `false` for none. */
 export const guardsSchema: JsonSchema = orFalse(schemaOf(guardOptions));
 
-/** How long delivered payloads stay, so that one can be put back. */
+/** How long delivered payloads are kept for a rollback. */
 export const keepDefaults = { payloads: 3, days: 35 };
 
 export const keepSchema: JsonSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    payloads: { ...count, maximum: 1000, default: keepDefaults.payloads, description: 'So many of each instance.' },
-    days: { type: 'integer', minimum: 1, maximum: 3650, default: keepDefaults.days, description: 'For so many days.' },
+    payloads: {
+      ...count,
+      maximum: 1000,
+      default: keepDefaults.payloads,
+      description: 'Number of payloads per instance.',
+    },
+    days: { type: 'integer', minimum: 1, maximum: 3650, default: keepDefaults.days, description: 'Number of days.' },
   },
 };
 
-/** How much of its disk the state folder may take: 10 GB, and a twentieth of the disk, 100 MB at most, stays free. */
+/** Disk limits of the state folder: 10 GB, and 5% of the disk, at most 100 MB, stays free. */
 export const diskDefaults = { limit_megabytes: 10_000 };
 
 export const diskSchema: JsonSchema = {
@@ -114,11 +119,11 @@ export const diskSchema: JsonSchema = {
       type: 'integer',
       minimum: 1,
       default: diskDefaults.limit_megabytes,
-      description: 'So much may be in the folder, whatever it is for.',
+      description: 'Maximum size of the folder.',
     },
     free_megabytes: {
       ...count,
-      description: 'So much of its disk stays free. By default a twentieth of the disk, 100 MB at most.',
+      description: 'Minimum free space on its disk. Default: 5% of the disk, at most 100 MB.',
     },
   },
 };

@@ -8,13 +8,13 @@ export function checkId(id: string, { path, what, faults }: { path: string; what
   if (/^[0-9a-f]{32}$/.test(id)) return;
   const said = { path, seen: JSON.stringify(id), allowed: '32 characters out of 0-9 and a-f' };
   if (/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
-    faults.warn({ code: 'CONFIG_ID', message: `This does not look like the id of a ${what}`, ...said });
+    faults.warn({ code: 'CONFIG_ID', message: `Unusual ID of a ${what}`, ...said });
     return;
   }
   faults.add({
     code: 'CONFIG_ID',
-    message: `This cannot be the id of a ${what}`,
+    message: `Invalid ID of a ${what}`,
     ...said,
-    next: 'Copy the id from the address of its page in the service',
+    next: 'Copy the ID from the URL of its page in the service',
   });
 }

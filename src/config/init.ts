@@ -21,7 +21,7 @@ const sampleName = 'sluice-sample.csv';
 /**
  * Writes a commented first config and, beside it, the schema that makes editors complete it and a sample to read. Each
  * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the schema is
- * ours and always renewed; rows that somebody has put into a file of the sample's name stay, and the sample gets another.
+ * always replaced; an existing file with the name of the sample and other rows is kept, and the sample gets another name.
  */
 export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<Written> {
   const config = resolve(path);
@@ -44,7 +44,7 @@ export async function initConfig({ path, force = false }: { path: string; force?
   return { config, schema: join(folder, schemaName), sample: join(folder, sample) };
 }
 
-/** A name for the sample under which nobody keeps other rows. */
+/** A name for the sample that no file with other rows has. */
 async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
@@ -69,7 +69,7 @@ async function place(file: string, text: string, { force, shown }: { force: bool
   }
 }
 
-/** Refuses to overwrite, also when somebody else creates the file in this very moment. */
+/** Never overwrites, even if another process creates the file at the same time. */
 async function linkNew(draft: string, file: string): Promise<void> {
   try {
     await link(draft, file);
@@ -86,7 +86,7 @@ function problemOf(error: NodeJS.ErrnoException, file: string): Problem {
     return new Problem({
       code: 'INIT_EXISTS',
       family: 'config',
-      message: `${file} exists already and was left alone`,
+      message: `${file} already exists and was not changed`,
       next: `Write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
       cause: error,
     });
@@ -100,7 +100,7 @@ function unwritable(error: Error, file: string): Problem {
     family: 'config',
     message: `${file} cannot be written`,
     seen: error.message,
-    next: 'Choose a folder that you may write to',
+    next: 'Choose a writable folder',
     cause: error,
   });
 }

@@ -38,10 +38,10 @@ function disagreement(source: string, first: string, document: Document): Proble
   const faults = new Faults(document, { source });
   faults.add({
     code: 'CONFIG_LOGIN',
-    message: `The sources ${first} and ${source} give one login different owners`,
+    message: `The sources ${first} and ${source} use one login for different users`,
     path: below(below('/sources', source), 'login'),
     on: 'key',
-    next: 'Give their logins names of their own, or the same vendor, client_id, grant and user',
+    next: 'Give each login its own name, or use the same vendor, client_id, grant and user',
   });
   return faults.problems[0]!;
 }

@@ -67,10 +67,10 @@ export function loadOwnAlerts(
   if (alerts === undefined) {
     faults.add({
       code: 'CONFIG_ALERTS',
-      message: 'This job has alerts, but the config has no channel for any',
+      message: 'This job has alerts, but the config has no alert channels',
       path,
       on: 'key',
-      next: 'Name a channel under "alerts" at the top level, or delete this',
+      next: 'Add a channel under "alerts" at the top level, or delete this',
     });
     return undefined;
   }
@@ -109,10 +109,10 @@ function channelOf(name: string, { part, faults }: { part: Part; faults: Faults 
 function refuseCommand(path: Path, faults: Faults): void {
   faults.add({
     code: 'CONFIG_COMMANDS_REFUSED',
-    message: 'This config may not run commands',
+    message: 'Commands are not allowed in this config',
     path,
     on: 'key',
-    next: 'Write "allow_commands: true" at the top level if everybody who can edit this file may run programs here',
+    next: 'Write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
   });
 }
 
@@ -128,9 +128,11 @@ function checkChannels(
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
     faults.add({
       code: 'CONFIG_UNKNOWN_CHANNEL',
-      message: isHeartbeat ? `"${name}" is a heartbeat and takes no alerts` : `There is no alert channel "${name}"`,
+      message: isHeartbeat
+        ? `"${name}" is a heartbeat channel and does not accept alerts`
+        : `Unknown alert channel "${name}"`,
       path: below(path, i),
-      allowed: known.join(', ') || 'none: "alerts" names no channel',
+      allowed: known.join(', ') || 'none: "alerts" has no channels',
       ...(meant === undefined || isHeartbeat ? {} : { next: `Did you mean "${meant}"?` }),
     });
   }
@@ -145,7 +147,7 @@ function checkJobs(jobs: unknown, { top, path, faults }: { top: Part; path: Path
     const meant = nearest(name, known);
     faults.warn({
       code: 'CONFIG_NO_SUCH_JOB',
-      message: 'No job has such a name, so nothing comes of this',
+      message: 'No job matches this name',
       path: below(path, i),
       seen: name,
       allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),

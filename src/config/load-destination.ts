@@ -75,25 +75,25 @@ function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined
   const form = {
     path,
     seen: JSON.stringify(withoutSecrets(text)),
-    allowed: 'an address like https://app.example.com/api/1.0',
+    allowed: 'a URL such as https://app.example.com/api/1.0',
   };
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    faults.add({ code: 'CONFIG_URL', message: 'The address of the service is not an http or https URL', ...form });
+    faults.add({ code: 'CONFIG_URL', message: 'Invalid service URL: it must start with http:// or https://', ...form });
     return undefined;
   }
   if (url.username !== '' || url.password !== '') {
     faults.add({
       code: 'CONFIG_URL',
-      message: 'Credentials do not belong into the address of the service',
+      message: "Don't put credentials in the service URL",
       path,
-      next: 'Take them out of the address and write api_key or basic beside it',
+      next: 'Remove them from the URL and use api_key or basic instead',
     });
   }
   if (url.search !== '' || url.hash !== '') {
     faults.add({
       code: 'CONFIG_URL',
-      message: 'The address of the service cannot have a query or a fragment',
+      message: 'Invalid service URL: it must not have a query or a fragment',
       ...form,
     });
   }
@@ -101,7 +101,7 @@ function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined
   if (!/\/\d+(\.\d+)?$/.test(address)) {
     faults.add({
       code: 'CONFIG_URL',
-      message: 'The address of the service has to end with its version',
+      message: 'Invalid service URL: it must end with the API version',
       ...form,
       next: `Did you mean "${address}/api/1.0"?`,
     });
@@ -109,7 +109,7 @@ function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined
   if (url.protocol === 'http:' && !isLocal.test(url.hostname)) {
     faults.warn({
       code: 'CONFIG_URL_PLAIN',
-      message: 'Credentials go over the network unencrypted',
+      message: 'Credentials are sent unencrypted over the network',
       ...form,
       next:
         url.port === ''
@@ -128,7 +128,7 @@ function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults)
     const next = 'Delete one of the two';
     faults.add({
       code: 'CONFIG_CREDENTIALS',
-      message: 'This destination has both an api_key and basic',
+      message: 'Conflicting credentials: this destination has both api_key and basic',
       ...at,
       on: 'key',
       next,
@@ -142,7 +142,7 @@ function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults)
     const next = `Add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({
       code: 'CONFIG_CREDENTIALS',
-      message: 'This destination has no credentials',
+      message: 'Missing credentials: this destination has neither api_key nor basic',
       path: part.path,
       on: 'key',
       next,
@@ -151,8 +151,8 @@ function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults)
   }
   if (typeof api_key !== 'string' || part.broken.has(at.path)) return undefined;
   if (api_key === '' || /[^\x21-\x7e]/.test(api_key)) {
-    const message = api_key === '' ? 'The api_key is empty' : 'The api_key has blanks or characters that no key has';
-    faults.add({ code: 'CONFIG_CREDENTIALS', message, ...at, next: 'Copy it again, without blanks or line breaks' });
+    const message = api_key === '' ? 'The api_key is empty' : 'The api_key contains spaces or invalid characters';
+    faults.add({ code: 'CONFIG_CREDENTIALS', message, ...at, next: 'Copy it again, without spaces or line breaks' });
     return undefined;
   }
   return { kind: 'api_key', key: api_key };
@@ -178,7 +178,7 @@ function checkLimits(given: Given, part: Part, faults: Faults): void {
   if (typeof reserve === 'number' && typeof day === 'number' && reserve >= day) {
     faults.add({
       code: 'CONFIG_LIMITS',
-      message: 'The reserve leaves nothing for scheduled work',
+      message: 'The reserve leaves no requests for scheduled work',
       path: optionPath(part, 'reserve_requests'),
       seen: `${reserve} of ${day} requests a day`,
       allowed: `less than ${day}`,
@@ -187,7 +187,7 @@ function checkLimits(given: Given, part: Part, faults: Faults): void {
   if (typeof upload === 'number' && upload > serviceUploadLimit) {
     faults.warn({
       code: 'CONFIG_LIMITS',
-      message: 'The service refuses data of more than 10 MB, unless yours was set up otherwise',
+      message: 'The service refuses uploads larger than 10 MB unless configured otherwise',
       path: optionPath(part, 'upload_limit_bytes'),
       seen: String(upload),
       allowed: `up to ${serviceUploadLimit}`,

@@ -50,7 +50,7 @@ function findSource(draft: Draft, { sources }: JobContext): SourceOutcome | unde
   if (name === undefined) {
     draft.faults.add({
       code: 'CONFIG_MISSING_OPTION',
-      message: 'This job does not say which source it reads',
+      message: 'Missing "source": this job has no source',
       path: draft.part.path,
       on: 'key',
       allowed: [...sources.keys()].join(', ') || 'none: the config has no sources',
@@ -72,7 +72,7 @@ function loadQuery(
     const main = connector.query[connector.shorthand ?? required[0]!]!;
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
-      message: '"query" is missing from this job: nothing says what to read',
+      message: 'Missing "query": this job does not say what to read',
       path: part.path,
       on: 'key',
       allowed: connector.shorthand === undefined ? Object.keys(connector.query).join(', ') : main.about,
@@ -107,18 +107,18 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
   if (option === undefined) return;
   faults.warn({
     code: 'CONFIG_ONLY_NEW',
-    message: `With "${option}" a run reads only what is new since the last one, and what it sends replaces all that the instance shows`,
+    message: `With "${option}", a run reads only rows that are new since the last run, and replaces everything that the instance shows`,
     path: partAt(query, option).path,
     on: 'key',
-    next: `If the dashboard is to show everything, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
+    next: `To show all rows on the dashboard, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
   });
 }
 
 /** How a job keeps its rows, by a key that they have: advice that fits one query may fail each run of another. */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)
-    return 'keep the rows: write: {disposition: merge, key: […]} with the columns that tell rows apart, or write: append if no row comes twice; or ';
-  return key.length === 0 ? '' : `keep the rows: write: {disposition: merge, key: [${key.join(', ')}]}; or `;
+    return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if no row repeats; or ';
+  return key.length === 0 ? '' : `keep the rows with write: {disposition: merge, key: [${key.join(', ')}]}; or `;
 }
 
 interface NewOnly {
@@ -132,7 +132,7 @@ function fromShorthand(at: Part, { connector, faults }: { connector: Connector; 
   if (name === undefined) {
     faults.add({
       code: 'CONFIG_WRONG_VALUE',
-      message: `The connector "${connector.id}" takes no plain text as query`,
+      message: `The connector "${connector.id}" does not accept a plain text query`,
       path: at.path,
       seen: JSON.stringify(at.value),
       allowed: `a map of ${Object.keys(connector.query).join(', ')}`,
@@ -172,7 +172,7 @@ function loadTransform(
     const meant = nearest(id, known);
     faults.add({
       code: 'CONFIG_UNKNOWN_TRANSFORM',
-      message: `There is no transform "${id}"`,
+      message: `Unknown transform "${id}"`,
       path: given.path,
       on: 'key',
       allowed: known.join(', '),

@@ -61,7 +61,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
   if (given.format !== undefined) {
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
-      message: 'This format does not say its type',
+      message: 'Missing "type" in this format',
       path: partAt(part, 'format').path,
       on: 'key',
       allowed,
@@ -73,7 +73,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
   if (isMap(given.target) && given.target.datasource !== undefined) return;
   faults.add({
     code: 'CONFIG_MISSING_OPTION',
-    message: 'This job does not say which format it writes',
+    message: 'Missing "format" in this job',
     path: part.path,
     on: 'key',
     allowed,
@@ -86,7 +86,7 @@ function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults
   const meant = nearest(String(id), known);
   faults.add({
     code: 'CONFIG_UNKNOWN_FORMAT',
-    message: `There is no format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
+    message: `Unknown format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
     path: at.path,
     allowed: known.join(', '),
     next: meant === undefined ? undefined : `Did you mean "${meant}"?`,

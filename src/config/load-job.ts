@@ -72,7 +72,7 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
   if (name === undefined && known.length > 1) {
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
-      message: 'This job does not say which destination it writes to, and there are several',
+      message: 'Missing "destination": the config has several',
       path: part.path,
       on: 'key',
       allowed: known.join(', '),
@@ -103,7 +103,7 @@ export function findNamed<O extends Outcome<unknown>>(
   const meant = nearest(name, all.keys());
   faults.add({
     code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
-    message: `There is no ${option} "${name}"`,
+    message: `Unknown ${option} "${name}"`,
     path,
     allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
     next: meant === undefined ? `Name one of these, or add it under "${option}s"` : `Did you mean "${meant}"?`,
@@ -117,10 +117,10 @@ function refuseExtract({ given, part, faults }: Draft): undefined {
     if (given[option] === undefined) continue;
     faults.add({
       code: 'CONFIG_REFRESH',
-      message: `A bulk refresh pulls no rows, so it has no use for "${option}"`,
+      message: `A bulk refresh extracts no rows and does not use "${option}"`,
       path: partAt(part, option).path,
       on: 'key',
-      next: `Delete "${option}", or write an instance instead of a refresh`,
+      next: `Delete "${option}", or use an instance instead of a refresh`,
     });
   }
 }

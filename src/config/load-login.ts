@@ -5,7 +5,7 @@ import type { Login } from './config.ts';
 import type { Faults } from './faults.ts';
 import { addressFault, fillDescription } from './fill-description.ts';
 import { isMap } from './load-top.ts';
-import { loginOptions, usualRedirect } from './login-options.ts';
+import { defaultRedirect, loginOptions } from './login-options.ts';
 import { optionPath } from './validate.ts';
 import type { Part } from './variables.ts';
 
@@ -51,17 +51,17 @@ function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, gran
 }
 
 function refuseLogin(draft: Draft): undefined {
-  const message = 'This source does not log in by OAuth: other options of it hold its credentials';
-  fault(draft, { message, next: 'Delete login, or those options' });
+  const message = 'This source does not use OAuth: its credentials are in other options';
+  fault(draft, { message, next: 'Delete "login", or those options' });
 }
 
 function askForLogin({ connector, part, faults }: Draft): undefined {
   faults.add({
     code: 'CONFIG_MISSING_OPTION',
-    message: `"login" is missing: ${connector.title} is read with a login of your own`,
+    message: `"login" is missing: ${connector.title} requires a login`,
     path: part.path,
     on: 'key',
-    next: 'Add a line: login: { client_id: …, client_secret: … }  # docs/oauth.md says what each vendor wants',
+    next: 'Add a line: login: { client_id: …, client_secret: … }  # docs/oauth.md lists what each vendor requires',
   });
 }
 
@@ -74,12 +74,12 @@ interface Chosen {
 function checkGrant(draft: Draft, { values, grant, description }: Chosen): void {
   const offered = description.grants.join(', ');
   if (!description.grants.includes(grant)) {
-    fault(draft, { message: `${draft.connector.title} does not offer the grant "${grant}"`, allowed: offered });
+    fault(draft, { message: `${draft.connector.title} does not support the grant "${grant}"`, allowed: offered });
     return;
   }
   for (const name of missing(values, grant, description.assertion?.algorithm)) {
     const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
-    fault(draft, { message, next: `Add it; this vendor offers the grants ${offered}` });
+    fault(draft, { message, next: `Add it; this vendor supports the grants ${offered}` });
   }
   for (const address of [
     description.token_url,
@@ -91,7 +91,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     if (message !== undefined) fault(draft, { message, allowed: 'https://…' });
   }
   if (URL.parse(String(values.redirect_uri)) === null) {
-    fault(draft, { message: 'The redirect_uri of "login" is not an address', allowed: usualRedirect });
+    fault(draft, { message: 'The redirect_uri of "login" is not a URL', allowed: defaultRedirect });
   }
 }
 

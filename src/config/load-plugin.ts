@@ -29,19 +29,19 @@ export function openSdkDoor(): void {
 
 /**
  * Imports a connector and looks whether it is one. Node imports a module once, also one that failed: with `edited` a file that was
- * edited since (it itself, not what it imports) is imported anew. @throws Error that says what it lacks, or whatever its file throws.
+ * edited since (it itself, not what it imports) is imported again. @throws Error that says what it lacks, or what its file throws.
  */
 export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}): Promise<Connector> {
   const plugin = ((await import(addressOf(file, edited))) as { default?: Partial<Connector> }).default;
   if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
-    throw new Error('it has no default export made by defineConnector');
+    throw new Error('it has no default export from defineConnector');
   if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
   for (const member of ['title', 'summary', 'source', 'query', 'check', 'extract'] as const) {
     if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);
   }
   if (plugin.source?.connector !== undefined) throw new Error('an option of a source cannot be called "connector"');
   if (plugin.oauth !== undefined && plugin.source?.login !== undefined)
-    throw new Error('an option of a source cannot be called "login" where the connector logs in by OAuth');
+    throw new Error('an option of a source cannot be called "login" if the connector uses OAuth');
   return plugin as Connector;
 }
 
@@ -67,7 +67,7 @@ export function brokenPlugin({ id, file }: Plugin, error: unknown, where: Proble
     family: 'config',
     message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
     where,
-    next: 'Mend the file; all other connectors work without it',
+    next: 'Fix the file; all other connectors still work',
     cause: error,
   });
 }

@@ -56,7 +56,7 @@ function spanAt(at: Part, option: keyof typeof bounds, faults: Faults): number |
   const { fault, allowed, next } = told;
   faults.add({
     code: 'CONFIG_RETRY',
-    message: `"retry" cannot be used: ${fault}`,
+    message: `Invalid "retry": ${fault}`,
     path: at.path,
     seen: showValue(at.value),
     allowed,
@@ -69,7 +69,7 @@ function tellOrder(at: Part, faults: Faults): void {
   const longest = partAt(at, 'longest');
   faults.add({
     code: 'CONFIG_RETRY',
-    message: '"retry" cannot be used: its longest wait is shorter than its first',
+    message: 'Invalid "retry": the longest wait is shorter than the first',
     path: longest.path,
     seen: showValue(longest.value),
     allowed: `"longest" from "first" on; by default ${retryDefaults.first} and ${retryDefaults.longest}`,

@@ -75,7 +75,7 @@ function spanAt(
   const { fault, allowed, next } = told;
   faults.add({
     code: 'CONFIG_SCHEDULE',
-    message: `The schedule cannot be used: ${fault}`,
+    message: `Invalid schedule: ${fault}`,
     path: at.path,
     seen: showValue(at.value),
     allowed,
@@ -87,7 +87,7 @@ function spanAt(
 function tellStray(at: Part, option: string, faults: Faults): void {
   faults.add({
     code: 'CONFIG_SCHEDULE',
-    message: `This misfire policy has no use for ${option}`,
+    message: `This misfire policy does not use ${option}`,
     path: at.path,
     on: 'key',
     allowed: 'within: with run_once and run_all; at_most: with run_all',

@@ -95,7 +95,7 @@ function tell<T>(option: keyof WrittenSchedule, read: Told<T>, { place, faults }
   const { fault, allowed, next, seen } = read;
   faults.add({
     code: 'CONFIG_SCHEDULE',
-    message: `The schedule cannot be used: ${fault}`,
+    message: `Invalid schedule: ${fault}`,
     path: at.path,
     seen: showValue(seen ?? at.value),
     allowed,
@@ -114,13 +114,13 @@ function checkCron(cron: string, timezone: string, { place, faults }: Placed): S
     : nearest(cron.trim(), ['manual', '@hourly', '@daily', '@weekly', '@monthly', '@yearly']);
   faults.add({
     code: 'CONFIG_CRON',
-    message: `The schedule cannot be used: ${fault}`,
+    message: `Invalid schedule: ${fault}`,
     path: at.path,
     seen: JSON.stringify(cron),
     allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
     next:
       meant === undefined
-        ? 'For example "*/15 * * * *" is every quarter of an hour, "30 6 * * MON-FRI" is 6:30 on working days'
+        ? 'For example "*/15 * * * *" is every 15 minutes, "30 6 * * MON-FRI" is 6:30 on weekdays'
         : `Did you mean "${meant}"?`,
   });
   return undefined;
@@ -136,15 +136,15 @@ function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined 
     code: 'CONFIG_SCHEDULE',
     message:
       first === undefined
-        ? 'This schedule does not say when: it has none of cron, every and at'
-        : `A schedule has one of cron, every and at; this one has ${given.join(' and ')}`,
+        ? 'Missing schedule: none of cron, every and at is set'
+        : `A schedule can have only one of cron, every and at; this one has ${given.join(' and ')}`,
     path: first === undefined ? at.path : partAt(at, others[0]!).path,
     on: 'key',
     allowed: 'cron: "30 6 * * MON-FRI", every: 15m, or at: ["06:00", "18:30"]',
     next:
       first === undefined
-        ? 'Add one of them, or delete the schedule: the job then runs only when asked to'
-        : `Delete ${others.map((kind) => `"${kind}"`).join(' and ')}, or make a second job of it`,
+        ? 'Add one of them, or delete the schedule; the job then runs only on request'
+        : `Delete ${others.map((kind) => `"${kind}"`).join(' and ')}, or create a second job`,
   });
 }
 
@@ -157,7 +157,7 @@ function tellStray(at: Part, option: 'days' | 'from', faults: Faults): void {
     on: 'key',
     next:
       option === 'days'
-        ? 'Delete "days": the last field of a cron expression says the days'
-        : 'Delete "from": a cron expression and times of day say themselves when they fire',
+        ? 'Delete "days": use the last field of the cron expression instead'
+        : 'Delete "from": cron expressions and times of day do not need it',
   });
 }

@@ -58,9 +58,9 @@ function checkOf(given: unknown): Pick<Source, 'checkEveryMs' | 'retriesLogin'> 
 function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceOutcome {
   faults.add({
     code: 'CONFIG_RETIRED',
-    message: `${connector.title} is no more. ${connector.retired}`,
+    message: `${connector.title} is discontinued. ${connector.retired}`,
     path: below(path, 'connector'),
-    next: 'Take the source and its jobs out of the config; what its instances show now stays as it is',
+    next: 'Remove the source and its jobs from the config; its instances keep their current data',
   });
   return { problems: faults.problems };
 }
@@ -74,7 +74,7 @@ async function findConnector(
   if (!isMap(value)) {
     faults.add({
       code: 'CONFIG_WRONG_VALUE',
-      message: 'A source has to be a map of options',
+      message: 'A source must be a map of options',
       path,
       allowed: 'connector: NAME, and its options beside it',
     });
@@ -82,8 +82,7 @@ async function findConnector(
   }
   const id = value.connector;
   if (id === undefined || id === null || typeof id !== 'string') {
-    const what =
-      id === undefined ? 'This source does not say which connector reads it' : 'The connector has to be a name';
+    const what = id === undefined ? 'Missing "connector" in this source' : 'The connector must be a name';
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
       message: what,
@@ -114,17 +113,17 @@ async function asDriver(
   const driver = nearest(id === 'postgresql' ? 'postgres' : id, drivers ?? []);
   if (driver === undefined) return undefined;
   const next = `Write connector: db, and below it driver: ${driver}`;
-  return { message: `There is no connector "${id}"`, allowed: catalogue.ids.join(', '), next };
+  return { message: `Unknown connector "${id}"`, allowed: catalogue.ids.join(', '), next };
 }
 
-/** Why a connector of this name is not to be had: it is broken, or nobody has ever heard of it. */
+/** Why a connector cannot be loaded: it is broken or unknown. */
 function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
   if (known.includes(id)) {
-    return { message: `The connector "${id}" cannot be used; what is wrong with it is said separately` };
+    return { message: `The connector "${id}" cannot be used; see its own error` };
   }
   const meant = nearest(id, known);
   const next = meant === undefined ? {} : { next: `Did you mean "${meant}"?` };
-  return { message: `There is no connector "${id}"`, allowed: known.join(', '), ...next };
+  return { message: `Unknown connector "${id}"`, allowed: known.join(', '), ...next };
 }
 
 type Given = Parameters<NonNullable<Connector['validate']>>[0];

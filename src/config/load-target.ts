@@ -47,8 +47,8 @@ function loadKind(at: Part, { given, formatOfJob, faults }: Around): Target | un
       code: 'CONFIG_TARGET',
       message:
         named.length === 0
-          ? 'The target does not say what is written'
-          : `A target is one thing; this one is ${named.join(' and ')}`,
+          ? 'Missing target: one of instance, datasource, refresh'
+          : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
       path: at.path,
       on: 'key',
       allowed: 'one of instance (an id), datasource (declared here, made by "sluice apply"), refresh (a list of ids)',
@@ -91,7 +91,7 @@ function loadDeclaration(at: Part, { given, formatOfJob, faults }: Around): Data
     if (formatOfJob === undefined) {
       faults.add({
         code: 'CONFIG_MISSING_OPTION',
-        message: 'Neither the data source nor the job says which format it has',
+        message: 'Missing "format": neither the data source nor the job has one',
         path: at.path,
         on: 'key',
         allowed: 'csv, json, xml',
@@ -116,7 +116,7 @@ function loadShare(share: unknown, at: Part, faults: Faults): Share | undefined 
   if (typeof user === 'string' && group === undefined) return { user, canEdit };
   if ((group === undefined) === (user === undefined)) {
     const message =
-      group === undefined ? 'This share names neither a group nor a user' : 'This share names both a group and a user';
+      group === undefined ? 'Missing group or user in this share' : 'This share has both a group and a user';
     faults.add({ code: 'CONFIG_TARGET', message, path: at.path, allowed: 'group or user, one of the two' });
   }
   return undefined;

@@ -59,9 +59,9 @@ const named = (about: string, required?: true) =>
 
 /** The three maps: each name is yours to choose. */
 export const topMaps = {
-  destinations: named('Where data is pushed to: accounts at the service, by name.', true),
-  sources: named('Where data is pulled from, by name.'),
-  jobs: named('What is pulled, shaped and pushed, by name.', true),
+  destinations: named('Destinations: accounts at the service, by name.', true),
+  sources: named('Sources of data, by name.'),
+  jobs: named('Jobs, by name.', true),
 };
 
 /** Reads what stands at the top level. Faults there are the file's, so nothing of it can be used. */
@@ -76,12 +76,12 @@ export async function readTop(
       code: 'CONFIG_EMPTY',
       message: 'The config is empty',
       path: '',
-      next: 'Write a first one with "sluice init"',
+      next: 'Create one with "sluice init"',
     });
   } else if (written === undefined) {
     faults.add({
       code: 'CONFIG_SYNTAX',
-      message: 'The config has to be a map of options',
+      message: 'The config must be a map of options',
       path: '',
       allowed: 'lines of the form name: value',
     });
@@ -187,7 +187,7 @@ export function checkTimezone(
   const meant = nearest(timezone, knownTimezones());
   faults.add({
     code: 'CONFIG_TIMEZONE',
-    message: `"${timezone}" cannot be used as a time zone: ${fault}`,
+    message: `"${timezone}" is not a valid time zone: ${fault}`,
     path,
     allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
     next: meant === undefined ? undefined : `Did you mean "${meant}"?`,

@@ -44,25 +44,28 @@ function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults
   if (disposition === 'merge' && key === undefined) {
     faults.add({
       code: 'CONFIG_WRITE',
-      message: 'Nothing says which rows are the same: merge takes a key',
+      message: 'Missing "key": merge requires a key',
       path: at.path,
       on: 'key',
-      next: 'Add the column or columns that tell rows apart: write: {disposition: merge, key: [id]}',
+      next: 'Add the columns that identify a row: write: {disposition: merge, key: [id]}',
     });
   }
   for (const option of ['key', 'deleted'] as const) {
     if (written[option] === undefined || disposition === 'merge') continue;
-    refuse(option, `"${option}" is of no use with ${disposition}`, `Delete "${option}", or write disposition: merge`);
+    refuse(option, `"${option}" has no effect with ${disposition}`, `Delete "${option}", or write disposition: merge`);
   }
   if (deleted !== undefined && [key].flat().includes(deleted))
-    refuse('deleted', 'A mark of deletion cannot be part of the key', 'Take another column');
+    refuse('deleted', 'The column of "deleted" cannot be part of the key', 'Use another column');
   if (retain === undefined) return;
-  if (disposition === 'replace')
-    refuse('retain', 'Nothing is kept with replace, so there is nothing to retain', 'Delete "retain"');
+  if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'Delete "retain"');
   else if (retain.within !== undefined && retain.column === undefined)
-    refuse('retain', 'Nothing says how old a row is: "within" takes a column', 'Add a column of dates or times');
+    refuse('retain', 'Missing "column": "within" requires a column', 'Add a column of dates or times');
   else if (retain.rows !== undefined && retain.column === undefined && disposition === 'merge')
-    refuse('retain', 'Nothing says which rows are the newest: "rows" takes a column', 'Add a column of dates or times');
+    refuse('retain', 'Missing "column": "rows" requires a column', 'Add a column of dates or times');
   else if (retain.rows === undefined && retain.within === undefined)
-    refuse('retain', '"retain" says by which column, and not what stays', 'Add within: 90d, or rows: 100000');
+    refuse(
+      'retain',
+      'Missing limit: "retain" has a column but neither within nor rows',
+      'Add within: 90d, or rows: 100000',
+    );
 }

@@ -13,7 +13,7 @@ import { loadDestination } from './load-destination.ts';
 import { loadJob } from './load-job.ts';
 import { loadSource } from './load-source.ts';
 import { readTop, type Top } from './load-top.ts';
-import { remarkLonelyAccounts } from './lonely-accounts.ts';
+import { warnUnsharedAccounts } from './lonely-accounts.ts';
 import type { Member } from './member.ts';
 import { readText } from './read-text.ts';
 import { refuseSharedTargets } from './shared-targets.ts';
@@ -26,9 +26,9 @@ export interface LoadOptions {
   readonly transforms?: readonly Transform[];
   /** Finds the connectors, with those of the places that the config names. */
   readonly catalogue?: (places: Places) => Promise<Catalogue>;
-  /** Import also the connectors of the config's own places that no source names, so that a broken one is told. */
+  /** Also import unused connectors of the config's own folders and packages, to report broken ones. */
   readonly everyConnector?: boolean;
-  /** Nobody waits for the config any more: commands that still run for it are ended. */
+  /** Cancels loading: stops commands that are still running. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,9 +38,9 @@ export interface Loaded {
    * YAML, or a fault at its top level.
    */
   readonly config?: Config;
-  /** Every fault, by line. Empty: all of the file is in `config`. */
+  /** All errors, by line. Empty: all of the file is in `config`. */
   readonly problems: readonly Problem[];
-  /** What is worth a look and stops nothing. */
+  /** Warnings, which stop nothing. */
   readonly warnings: readonly Problem[];
   /**
    * Jobs that stand in the file but not in `config`, each with what keeps it out: its own faults and those of the source
@@ -116,7 +116,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
   const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
-  warnings.push(...remarkLonelyAccounts(destinations.outcomes, document));
+  warnings.push(...warnUnsharedAccounts(destinations.outcomes, document));
   const refused = refusedJobs(jobs.outcomes, shared);
   const config: Config = {
     file: resolve(document.file),

@@ -5,10 +5,10 @@ import { Faults } from './faults.ts';
 import type { Outcome } from './load.ts';
 
 /**
- * A purse that is called like another destination, which pays from one of its own: whoever wrote that meant to share, and
- * would spend the day's requests twice. A remark for each.
+ * Warns about an account that has the name of another destination with a different account. The two were probably meant to
+ * share, and would use the daily allowance twice.
  */
-export function remarkLonelyAccounts(
+export function warnUnsharedAccounts(
   destinations: ReadonlyMap<string, Outcome<Destination>>,
   document: Document,
 ): Problem[] {
@@ -19,10 +19,10 @@ export function remarkLonelyAccounts(
     const faults = new Faults(document, { destination: name });
     faults.warn({
       code: 'CONFIG_ACCOUNT',
-      message: `The destination "${meant.name}" pays from an account of its own, so nothing is shared with it`,
+      message: `The destination "${meant.name}" has its own account, so the two share no limits`,
       path: below(below('/destinations', name), 'account'),
       seen: account,
-      next: `Write "account: ${account}" in the destination "${meant.name}", too`,
+      next: `Write "account: ${account}" in the destination "${meant.name}" too`,
     });
     return faults.warnings;
   });

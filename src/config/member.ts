@@ -21,7 +21,13 @@ export async function openMember(member: Member, { env, top, parts }: LoadContex
   const path = memberPath(member);
   if (!namePattern.test(member.name)) {
     const allowed = String(nameSchema.description);
-    member.faults.add({ code: 'CONFIG_NAME', message: `"${member.name}" cannot be a name`, path, on: 'key', allowed });
+    member.faults.add({
+      code: 'CONFIG_NAME',
+      message: `"${member.name}" is not a valid name`,
+      path,
+      on: 'key',
+      allowed,
+    });
   }
   const part = await resolvePart({ path, value: member.value }, { env, ...top }, member.faults);
   parts.push(part);

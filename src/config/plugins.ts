@@ -91,12 +91,12 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
     code: 'CONFIG_CONNECTOR_PACKAGE',
     family: 'config',
     message: isAbsent
-      ? `The package of connectors "${name}" is not installed beside the config`
-      : `The package "${name}" gives no connectors: ${error.message}`,
+      ? `The package of connectors "${name}" is not installed in the folder of the config or above it`
+      : `The package "${name}" provides no connectors: ${error.message}`,
     seen: from,
     next: isAbsent
       ? `Run in that folder: ${commandLine('npm', 'install', name)}`
-      : 'Ask the author of the package, or leave it out',
+      : 'Contact the author of the package, or remove it',
     cause: error,
   });
 }

@@ -14,15 +14,14 @@ export async function readText(file: string): Promise<string | Problem> {
 
 function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
   const isAbsent = cause.code === 'ENOENT';
-  const mend =
-    cause.code === 'EISDIR' ? 'Name a file in this folder with --config' : 'Mend the permissions of the file';
+  const fix = cause.code === 'EISDIR' ? 'Set a file in this folder with --config' : 'Fix the permissions of the file';
   return new Problem({
     code: 'CONFIG_UNREADABLE',
     family: 'config',
-    message: isAbsent ? `There is no config at ${file}` : `The config ${file} cannot be read`,
+    message: isAbsent ? `Config not found: ${file}` : `Cannot read the config ${file}`,
     where: { file },
     ...(isAbsent ? {} : { seen: cause.message }),
-    next: isAbsent ? 'Write a first one with "sluice init", or name yours with --config FILE' : mend,
+    next: isAbsent ? 'Create one with "sluice init", or set the path with --config FILE' : fix,
     cause,
   });
 }
@@ -35,7 +34,7 @@ function notUtf8(file: string, bytes: Buffer): Problem {
   return new Problem({
     code: 'CONFIG_NOT_UTF8',
     family: 'config',
-    message: 'The config is not UTF-8',
+    message: 'Invalid encoding: the config is not UTF-8',
     where: { file, line: firstBadLine(bytes) },
     seen,
     allowed: 'UTF-8, with or without a byte order mark',

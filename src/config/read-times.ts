@@ -1,30 +1,30 @@
 import { meantSpan, parseSpan, spanText } from '../lib/span.ts';
 import '../lib/temporal.ts';
 
-/** What was read, or why nothing could be: a sentence, what would have been right, and what was meant where that can be told. */
+/** A parsed value, or an error with the allowed form and, if it can be guessed, the intended value. */
 export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const longestIntervalMs = 3650 * dayMs;
+const maxIntervalMs = 3650 * dayMs;
 const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
 
-/** A span between two bounds (milliseconds, inclusive). `of` names it in faults. */
+/** Parses a duration between two bounds (milliseconds, inclusive). `of` names it in errors. */
 export function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
   const value = parseSpan(text.trim());
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
   if (value === undefined) {
     const meant = meantSpan(text);
     const next = meant === undefined ? undefined : `Write it together: ${meant}`;
-    return { fault: `${of} wants a span of time`, allowed, next };
+    return { fault: `${of} is not a valid duration`, allowed, next };
   }
   if (value < from) return { fault: `${of} is too short`, allowed, next: `Write ${spanText(from)} or more` };
   return value > to ? { fault: `${of} is too long`, allowed, next: `Write ${spanText(to)} or less` } : { value };
 }
 
-/** `every`: whole minutes, since that is how often the clock is looked at. */
+/** `every`: whole minutes, the resolution of the scheduler. */
 export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
@@ -32,19 +32,19 @@ export function readInterval(every: string | number): Told<number> {
     return { fault: `"every" has no unit`, allowed, next: `Write ${Number(text)}m if minutes are meant` };
   }
   const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
-  if (value === undefined) return { fault: 'this is no span of time', allowed };
+  if (value === undefined) return { fault: 'not a valid duration', allowed };
   if (value === 0) {
-    const next = 'For a job that runs only when asked to, write schedule: manual';
-    return { fault: 'no time at all lies between its firings', allowed, next };
+    const next = 'For a job that runs only on request, write schedule: manual';
+    return { fault: 'the interval must be greater than zero', allowed, next };
   }
-  if (value > longestIntervalMs) return { fault: 'ten years are the longest interval', allowed };
+  if (value > maxIntervalMs) return { fault: 'the maximum interval is 10 years', allowed };
   const [under, over] = [Math.floor(value / minuteMs), Math.ceil(value / minuteMs)].map((n) => spanText(n * minuteMs));
   if (under !== over) {
     const next = under === '0s' ? `Write ${over}` : `Write ${under} or ${over}`;
-    return { fault: 'the clock is looked at once a minute', allowed, next };
+    return { fault: 'the interval must be whole minutes', allowed, next };
   }
   return parseSpan(text) === undefined
-    ? { fault: 'this is no span of time', allowed, next: `Write it together: ${spanText(value)}` }
+    ? { fault: 'not a valid duration', allowed, next: `Write it together: ${spanText(value)}` }
     : { value };
 }
 
@@ -54,7 +54,7 @@ export function readGridStart(text: string, timezone: string): Told<number> {
     return { value: instantOf(text.trim(), timezone) };
   } catch {
     const allowed = '2026-11-21, 2026-11-21T06:30 (on the clock of the time zone), or 2026-11-21T06:30Z';
-    return { fault: `"from" is no date and time`, allowed };
+    return { fault: `"from" is not a valid date and time`, allowed };
   }
 }
 
@@ -71,7 +71,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
   if (wrong === undefined) return { value: [...new Set(times.map((time) => time.padStart(5, '0')))].sort() };
   const meant = meantTime(wrong);
   return {
-    fault: `"${wrong}" is no time of day`,
+    fault: `"${wrong}" is not a valid time`,
     allowed: 'hours and minutes from 00:00 to 23:59, as in "06:00" or ["06:00", "18:30"]',
     seen: wrong,
     next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
@@ -117,11 +117,11 @@ function dayOf(text: string): number | undefined {
 function noDays(part: string): Told<never> {
   const allowed = 'MON, TUE, WED, THU, FRI, SAT, SUN, ranges such as MON-FRI, and lists of them';
   const next = /^weekdays?$|^workdays?$/i.test(part) ? 'Did you mean "MON-FRI"?' : undefined;
-  const mend = /^weekends?$/i.test(part) ? 'Did you mean "SAT-SUN"?' : next;
+  const fix = /^weekends?$/i.test(part) ? 'Did you mean "SAT-SUN"?' : next;
   return {
-    fault: `"${part}" is no day of the week`,
+    fault: `"${part}" is not a valid day of the week`,
     allowed,
     seen: part,
-    next: mend,
+    next: fix,
   };
 }

@@ -3,15 +3,15 @@ import { type JsonSchema, type OptionSet, type OptionValues, option, schemaOf } 
 /** What is written under `retry`, where it is a map. */
 export const retryOptions = {
   first: option.text({
-    about: 'The wait before the second attempt; each further one is twice as long.',
+    about: 'Wait before the second attempt. It doubles for each further attempt.',
     example: '1m',
   }),
-  longest: option.text({ about: 'No wait is longer, unless the source asks for it.', example: '5m' }),
-  within: option.text({ about: 'No attempt begins later than this after the first one began.', example: '2h' }),
+  longest: option.text({ about: 'Maximum wait, unless the source asks for a longer one.', example: '5m' }),
+  within: option.text({ about: 'No attempt starts later than this after the first one.', example: '2h' }),
   attempts: option.integer({
     minimum: 1,
     maximum: 1000,
-    about: 'At most this many attempts, the first one included. By default time alone ends them.',
+    about: 'Maximum number of attempts, including the first one. Default: limited by time only.',
   }),
 } satisfies OptionSet;
 
@@ -24,7 +24,7 @@ export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as c
 const schema: JsonSchema = { anyOf: [{ enum: ['off'] }, schemaOf(retryOptions)] };
 
 const about =
-  'When a run is tried again that failed because its source was away or busy: after `first` (half of each wait is random), then after twice as long each time up to `longest`, until `within` has passed or the job fires next. `off`: the next firing is the next attempt.';
+  'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the job fires next. `off`: no retry before the next firing.';
 
 export const topRetryOptions = {
   retry: option.schema<WrittenRetry | undefined>(schema, { about, default: retryDefaults }),
@@ -32,7 +32,7 @@ export const topRetryOptions = {
 
 export const jobRetryOptions = {
   retry: option.schema<WrittenRetry | undefined>(schema, {
-    about: `${about} What it leaves out is as at the top level.`,
+    about: `${about} Options that are not set come from the top level.`,
     example: { first: '1m', within: '2h' },
   }),
 } satisfies OptionSet;

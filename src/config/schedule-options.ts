@@ -8,14 +8,14 @@ export type WrittenMisfire =
   | (typeof misfirePolicies)[number]
   | { readonly policy: (typeof misfirePolicies)[number]; readonly within?: string; readonly at_most?: number };
 
-/** How far back `run_all` goes, and how much it makes good, unless somebody says otherwise. */
+/** Defaults of `run_all`: how far back it goes and how many firings it catches up on. */
 export const runAllDefaults = { within: '1d', atMost: 24 };
 
 const textOrList: JsonSchema = {
   anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: { type: 'string' } }],
 };
 
-/** What goes with every kind of schedule; at the top level, what jobs have that say nothing of it. */
+/** Options of every kind of schedule; at the top level, the defaults for all jobs. */
 export const scheduleRuleOptions = {
   misfire: option.schema<WrittenMisfire | undefined>(
     {
@@ -25,13 +25,13 @@ export const scheduleRuleOptions = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            policy: { enum: misfirePolicies, description: 'One of the three.' },
-            within: { type: 'string', description: 'What was missed longer ago is passed over.', examples: ['6h'] },
+            policy: { enum: misfirePolicies, description: 'The misfire policy.' },
+            within: { type: 'string', description: 'Firings missed longer ago are skipped.', examples: ['6h'] },
             at_most: {
               type: 'integer',
               minimum: 1,
               maximum: 1000,
-              description: 'With `run_all`: of more than so many, the newest.',
+              description: 'With `run_all`: catch up on at most this many, the newest ones.',
             },
           },
           required: ['policy'],
@@ -40,19 +40,19 @@ export const scheduleRuleOptions = {
     },
     {
       about:
-        'What becomes of firings that were missed because no daemon ran or the machine slept: `run_once` makes one run for all of them, `run_all` one for each in turn, `skip` none.',
+        'What to do about firings missed while no daemon ran or the machine was suspended: `run_once` starts one run for all of them, `run_all` one run for each, `skip` none.',
       default: 'run_once',
       example: { policy: 'run_all', within: '6h' },
     },
   ),
   overlap: option.choice(overlapPolicies, {
     about:
-      'What becomes of a firing while the job is still at its last run: `skip` passes it over, `buffer_one` lets one wait for the end, `cancel_other` stops that run and begins anew.',
+      'What to do about a firing while the job is still running: `skip` ignores it, `buffer_one` queues one firing, `cancel_other` stops the current run and starts a new one.',
     default: 'skip',
   }),
   spread: option.text({
     about:
-      'Every job fires later than its schedule says by a span below this, always the same one for the same name, so that jobs of one minute do not all begin at once. `0s` is none.',
+      'Delays each job by a fixed time below this, derived from its name, so that jobs scheduled for the same minute do not all start at once. `0s`: no delay.',
     default: '0s',
     example: '10m',
   }),
@@ -66,23 +66,23 @@ export const scheduleOptions = {
   }),
   every: option.schema<string | number | undefined>(
     { type: ['string', 'number'] },
-    { about: 'A span of real time between firings, in whole minutes: `15m`, `13h`, `1h30m`, `2d`.', example: '15m' },
+    { about: 'Time between firings, in whole minutes: `15m`, `13h`, `1h30m`, `2d`.', example: '15m' },
   ),
   at: option.schema<string | readonly string[] | undefined>(textOrList, {
-    about: 'Times of day, each exactly once a day, also on the days when clocks change.',
+    about: 'Times of day. Each fires exactly once a day, even when clocks change.',
     example: ['06:00', '18:30'],
   }),
   days: option.schema<string | readonly string[] | undefined>(textOrList, {
-    about: 'With `at`: the days of the week, by their names, lists and ranges of them. By default every day.',
+    about: 'With `at`: days of the week, as names, lists or ranges. Default: every day.',
     example: 'MON-FRI',
   }),
   from: option.text({
     about:
-      'With `every`: the instant at which the job fires first; the others follow from it. By default midnight of 1 January 1970 in UTC, so that `15m` fires on the quarters of the hour.',
+      'With `every`: start of the interval grid. Default: 1970-01-01T00:00Z, so `15m` fires at minutes 0, 15, 30 and 45.',
     example: '2026-11-21T06:30',
   }),
   timezone: option.text({
-    about: 'IANA time zone of this schedule; it is also the zone in which the job reckons its days.',
+    about: 'IANA time zone of this schedule, and of the calendar days of the job.',
     example: 'Europe/Berlin',
   }),
   ...scheduleRuleOptions,
@@ -90,7 +90,7 @@ export const scheduleOptions = {
 
 export type WrittenSchedule = Partial<OptionValues<typeof scheduleOptions>>;
 
-/** Behind `schedule` of a job. What a map may leave out has its default at the top level. */
+/** `schedule` of a job. Options that are not set come from the top level. */
 export const scheduleSchema: JsonSchema = {
   anyOf: [{ type: 'string' }, withoutDefaults(schemaOf(scheduleOptions))],
 };
@@ -98,19 +98,19 @@ export const scheduleSchema: JsonSchema = {
 export const jobScheduleOptions = {
   schedule: option.schema<string | WrittenSchedule | undefined>(scheduleSchema, {
     about:
-      'When the daemon runs the job: a cron expression of five fields, `every 15m`, `at 06:00, 18:30 on MON-FRI`, or a map. `manual`, or no schedule: only when asked to.',
+      'When the daemon runs the job: a cron expression with five fields, `every 15m`, `at 06:00, 18:30 on MON-FRI`, or a map. `manual` or no schedule: only on request.',
     example: '*/15 * * * *',
   }),
 } satisfies OptionSet;
 
-/** How many extracts the daemon, or one `sync`, works on at a time. */
+/** Maximum number of concurrent extracts of the daemon or of one `sync`. */
 export const concurrencyDefault = 4;
 
 export const topScheduleOptions = {
   schedules: option.schema<Partial<OptionValues<typeof scheduleRuleOptions>> | undefined>(
     schemaOf(scheduleRuleOptions),
     {
-      about: 'What goes for the schedules of all jobs that do not say otherwise.',
+      about: 'Defaults for the schedules of all jobs.',
       example: { spread: '10m' },
     },
   ),
@@ -118,7 +118,8 @@ export const topScheduleOptions = {
     minimum: 1,
     maximum: 1000,
     default: concurrencyDefault,
-    about: 'Extracts that run at a time. What is due beyond them stands in line, in the order of the planned instants.',
+    about:
+      'Maximum number of concurrent extracts. Other due runs wait in the run queue, in the order of their firings.',
   }),
 } satisfies OptionSet;
 

@@ -76,7 +76,7 @@ function registerPassword(text: string): void {
 /** Shorter parts of an address are words. */
 const shortestPart = 12;
 
-/** An address that is secret as a whole is so by its path or its query, which whoever answers there may say back alone. */
+/** A secret URL is secret because of its path or query, which the server may echo on their own. */
 function registerPath(text: string): void {
   const url = /^https?:/i.test(text) ? URL.parse(text) : null;
   if (url === null) return;

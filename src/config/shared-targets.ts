@@ -6,8 +6,8 @@ import { Faults } from './faults.ts';
 import type { Outcome } from './load.ts';
 
 /**
- * Two jobs that write one instance would overwrite each other for ever, so the later one is refused. A job that is
- * switched off counts for nothing: people keep variants of a job side by side that way.
+ * Two jobs that write to one instance would keep overwriting each other, so the later one is refused. A disabled job
+ * does not count: people keep variants of a job that way.
  */
 export function refuseSharedTargets(
   jobs: ReadonlyMap<string, Outcome<Job>>,
@@ -42,9 +42,9 @@ function sharedProblem(job: Job, first: Job, document: Document): Problem {
   const faults = new Faults(document, { job: job.name });
   faults.add({
     code: 'CONFIG_TARGET_TAKEN',
-    message: `The job "${first.name}" (line ${first.line}) writes the same target; each would overwrite the other`,
+    message: `The job "${first.name}" (line ${first.line}) writes to the same target; each would overwrite the other`,
     path: `${below('/jobs', job.name)}/target`,
-    next: 'Give one of them another target, or switch one off with "enabled: false"',
+    next: 'Give one of them another target, or disable one with "enabled: false"',
   });
   return faults.problems[0]!;
 }

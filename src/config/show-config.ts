@@ -16,7 +16,7 @@ export interface ShownConfig {
   readonly from: Origins;
 }
 
-/** Writes down what a config comes to, every default filled in. Reads nothing anew: `made` is what it was loaded from. */
+/** Renders a config with all defaults. Reads no files: `made` is what it was loaded from. */
 export function showConfig(config: Config, made: Making): ShownConfig {
   const from: Origins = {};
   const showing: Showing = { document: made.document, top: made.parts[0] as Part, from };

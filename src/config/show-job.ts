@@ -13,7 +13,7 @@ import { writeOptions } from './write-options.ts';
 
 type Values = Record<string, unknown>;
 
-/** A job with all that its short forms stand for, and what it takes over from elsewhere in the config. */
+/** A job with its short forms expanded and its inherited options. */
 export function showJob(job: Job, part: Part, showing: Showing): object {
   const { destination, schedule, extract } = job;
   const given = part.value as Values;
@@ -46,7 +46,7 @@ function inOrder(values: Values): Values {
 
 const declared = { ...targetOptions.datasource, schema: schemaOf(datasourceOptions) };
 
-/** A word alone as the map that it stands for. */
+/** Expands a shorthand to the map that it means. */
 function asMap(part: Part, alone: string | undefined): Part {
   if (isMap(part.value) || part.value === undefined || alone === undefined) return part;
   return { ...part, value: { [alone]: part.value } };

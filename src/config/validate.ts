@@ -9,7 +9,7 @@ import { kindOf, showValue } from './seen.ts';
 import type { Part } from './variables.ts';
 import { allowedBy, nodeAt } from './wording.ts';
 
-/** The library stops collecting at eight; a person wants to hear of every fault at once. */
+/** The library stops at eight errors by default; people want all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
 
 interface SchemaError {
@@ -19,7 +19,7 @@ interface SchemaError {
   readonly params: object;
 }
 
-/** Options of a neighbour, which people write here by mistake. */
+/** Options of another part that people write here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
   /** Where they belong: "the query of a job". */
@@ -49,14 +49,14 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
   }
 }
 
-/** To look for errors takes several times as long as to see that there are none, and nearly always there are none. */
+/** Checking is several times faster than collecting errors, and there are hardly ever any. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
 
 /** By schema: how often it was asked for, and what answers faster once it is asked for often. */
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
-/** To compile a schema costs as much as so many checks without that. */
+/** Compiling a schema costs as much as this many uncompiled checks. */
 const worthCompiling = 20;
 
 /**
@@ -194,7 +194,7 @@ function wrongName(error: SchemaError, path: Path, { schema }: Around): Fault {
   const name = error.instancePath.slice(error.instancePath.lastIndexOf('/') + 1);
   return {
     code: 'CONFIG_NAME',
-    message: `"${name}" cannot be a name here`,
+    message: `"${name}" is not a valid name`,
     path,
     on: 'key',
     allowed: String(nodeAt(schema, error.schemaPath)?.description ?? allowedBy(error, undefined)),
@@ -213,7 +213,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
   const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
   return {
     code: 'CONFIG_UNKNOWN_OPTION',
-    message: `"${name}" is not an option of ${cut <= 0 ? `this ${inside}` : inside}`,
+    message: `Unknown option "${name}" in ${cut <= 0 ? `this ${inside}` : inside}`,
     path,
     on: 'key',
     allowed: known.join(', ') || 'none',
@@ -268,14 +268,14 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
   const shown = isSecret ? `${kindOf(value)} (a secret, not shown)` : redact(plain);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const isItem = /^\d+$/.test(name);
-  const mend = mendOf(value, { node, quoted: isSecret ? '' : `: "${written(path)}"` });
+  const fix = fixOf(value, { node, quoted: isSecret ? '' : `: "${written(path)}"` });
   return {
     code: 'CONFIG_WRONG_VALUE',
-    message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
+    message: isItem ? `Invalid item ${Number(name) + 1} in this list` : `Invalid value for "${name}"`,
     path,
     seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
     allowed: lacksUnit(value, node) ? allowedBy({ ...error, keyword: 'pattern' }, node) : allowedBy(error, node),
-    next: mend,
+    next: fix,
   };
 }
 
@@ -291,10 +291,7 @@ function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
   return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);
 }
 
-function mendOf(
-  value: unknown,
-  { node, quoted }: { node: JsonSchema | undefined; quoted: string },
-): string | undefined {
+function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined; quoted: string }): string | undefined {
   const wantsText = [node?.type].flat().includes('string');
   const example = (node?.examples as unknown[] | undefined)?.[0];
   if (lacksUnit(value, node)) return `Write it with its unit, as in ${example}`;

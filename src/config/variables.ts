@@ -44,7 +44,7 @@ export interface Part {
 
 /**
  * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
- * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` stands for `${`.
+ * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` is a literal `${`.
  * Works on parsed data, so nothing in a resolved value can change the structure of the config.
  */
 export async function resolvePart(
@@ -117,9 +117,9 @@ class Scan {
       if (close < 0) {
         this.#report({
           code: 'CONFIG_VARIABLE',
-          message: `A variable that opens with "\${" is not closed with "}"`,
+          message: `A variable that starts with "\${" is not closed with "}"`,
           within: text.slice(open),
-          next: `Close it, or write "$\${" where the text itself is meant`,
+          next: `Close it, or write "$\${" for the literal text`,
         });
         return text;
       }
@@ -138,14 +138,14 @@ class Scan {
     if (kind === 'cmd') return this.#command(rest.trim(), within);
     return this.#fault({
       code: 'CONFIG_VARIABLE',
-      message: `"${within}" is not a variable that can be read here`,
+      message: `"${within}" is not a valid variable`,
       within,
       allowed: ['env:NAME', 'env:NAME:-default', 'file:PATH', 'cmd:program arguments']
         .map((form) => `\${${form}}`)
         .join(', '),
       next: /^\w+$/.test(inner)
-        ? `Write \${env:${inner}}, or $${within} where the text itself is meant`
-        : `Write $${within} where the text itself is meant`,
+        ? `Write \${env:${inner}}, or $${within} for the literal text`
+        : `Write $${within} for the literal text`,
     });
   }
 
@@ -159,11 +159,11 @@ class Scan {
       code: 'CONFIG_VARIABLE_UNDEFINED',
       message: `The environment variable ${name || '(without a name)'} is not set`,
       within,
-      next: `Set it before the start (export ${name || 'NAME'}=…), or give a default: \${env:${name || 'NAME'}:-value}`,
+      next: `Set it before starting Sluice (export ${name || 'NAME'}=…), or give a default: \${env:${name || 'NAME'}:-value}`,
     });
   }
 
-  /** The path may hold variables; what they stand for is no secret. */
+  /** The path can contain variables; their values are not secret. */
   async #file(written: string, within: string): Promise<string> {
     let isWhole = true;
     const path = await new Scan(this.#settings, (fault) => {
@@ -182,8 +182,8 @@ class Scan {
         within,
         next:
           (error as NodeJS.ErrnoException).code === 'EACCES'
-            ? `Make the file, and the folders that it is in, readable for user ${process.getuid?.() ?? '?'}, who reads it here`
-            : `Paths are meant from the config's folder, ${this.#settings.folder}`,
+            ? `Make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
+            : `Paths are relative to the config's folder, ${this.#settings.folder}`,
       });
     }
   }
@@ -192,9 +192,9 @@ class Scan {
     if (!this.#settings.allowCommands) {
       return this.#fault({
         code: 'CONFIG_COMMANDS_REFUSED',
-        message: 'This config may not run commands',
+        message: 'Commands are not allowed in this config',
         within,
-        next: 'Write "allow_commands: true" at the top level if everybody who can edit this file may run programs here',
+        next: 'Write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
       });
     }
     const ran = await runCommand(line, {
@@ -203,7 +203,7 @@ class Scan {
       signal: this.#settings.signal,
     });
     if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
-    const next = "Run it by hand, from the config's folder: what it writes on standard error says more";
+    const next = "Run it manually in the config's folder and check its standard error";
     return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
   }
 

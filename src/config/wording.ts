@@ -68,7 +68,7 @@ export function allowedBy(error: { keyword: string; params: object }, node: Json
     case 'maxProperties':
       return `a map with at most ${params.limit} key${params.limit === 1 ? '' : 's'}`;
     case 'uniqueItems':
-      return 'a list in which nothing stands twice';
+      return 'a list without duplicates';
     default:
       return node === undefined ? 'see the reference, docs/config.md' : describeSchema(node);
   }

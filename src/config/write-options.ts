@@ -10,21 +10,21 @@ export type WrittenRule = {
 
 const name: JsonSchema = { type: 'string', minLength: 1 };
 
-/** How the rows of a run become what the instance shows. Columns are meant as the source gives them, before the transforms. */
+/** How the rows of a run combine with kept rows. Columns are named as in the source, before transforms. */
 export const writeOptions = {
   disposition: option.choice(['replace', 'append', 'merge'], {
     default: 'replace',
     about:
-      'replace: the rows of a run are all that is shown. append: they are added to those kept from earlier runs. merge: each takes the place of the kept one with the same key.',
+      'replace: the instance shows only the rows of the run. append: new rows are added to the kept rows. merge: each new row replaces the kept row with the same key.',
     example: 'merge',
   }),
   key: option.schema<string | readonly string[] | undefined>(
     { anyOf: [name, { type: 'array', items: name, minItems: 1, uniqueItems: true }] },
-    { about: 'merge: the column or columns that tell rows apart, as a primary key does.', example: ['id'] },
+    { about: 'merge: the columns that identify a row, like a primary key.', example: ['id'] },
   ),
   deleted: option.text({
     about:
-      'merge: a column that marks rows as deleted: with anything in it but null, an empty text, false or 0, the row goes.',
+      'merge: a column that marks deleted rows. A row is removed if its value is anything but null, empty text, false or 0.',
     example: 'deleted_at',
   }),
   retain: option.schema<WrittenRule['retain']>(
@@ -33,17 +33,17 @@ export const writeOptions = {
       additionalProperties: false,
       minProperties: 1,
       properties: {
-        column: { ...name, description: 'A date or time: how old a row is.' },
+        column: { ...name, description: 'Date or time column that gives the age of a row.' },
         within: {
           type: 'string',
           pattern: '^[1-9]\\d{0,5}[mhdw]$',
-          description: 'Rows older than this before the run go: minutes (m), hours (h), days (d) or weeks (w).',
+          description: 'Maximum age of rows, relative to the run: minutes (m), hours (h), days (d) or weeks (w).',
         },
-        rows: { type: 'integer', minimum: 1, description: 'So many of the newest rows stay.' },
+        rows: { type: 'integer', minimum: 1, description: 'Number of newest rows to keep.' },
       },
     },
     {
-      about: 'append and merge: which rows are kept; all of them when left out.',
+      about: 'append and merge: which rows to keep. Default: all.',
       example: { column: 'ordered_at', within: '90d' },
     },
   ),

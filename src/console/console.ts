@@ -13,25 +13,25 @@ import { explicable, overviewBody, pageHeadline } from './overview-page.ts';
 import { pageHeaders, pageOf } from './page.ts';
 
 export interface ConsoleGiven {
-  /** The one in force. */
+  /** The active config. */
   readonly config: () => Config;
   readonly store: Store;
   readonly clock: Clock;
   readonly version: string;
 }
 
-/** What is answered to a request for a page. */
+/** The response to a request for a page. */
 export interface PageAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** So many troubles are told in full; a storm of them has one cause mostly, and is not read to its end. */
-const mostExplained = 8;
+/** Number of jobs explained in full. More of them usually have one cause. */
+const maxExplained = 8;
 const runsShown = 30;
 
-/** The operator's pages: they read the state as the commands do, ask nobody, and change nothing. */
+/** The operator's console. Like the commands, it only reads the state. */
 export class Console {
   readonly #given: ConsoleGiven;
   readonly #cache = new ConditionCache();
@@ -40,7 +40,7 @@ export class Console {
     this.#given = given;
   }
 
-  /** The page at a path such as `/` or `/jobs/orders`; undefined where there is none. */
+  /** The page at a path such as `/` or `/jobs/orders`; undefined if there is none. */
   async answer({ pathname, searchParams }: URL): Promise<PageAnswer | undefined> {
     const refreshes = !searchParams.has('still') && !searchParams.has('q');
     if (pathname === '/') return this.#overview(searchParams.get('q') ?? '', refreshes);
@@ -48,13 +48,13 @@ export class Console {
     return job === undefined ? undefined : this.#job(decoded(job), refreshes);
   }
 
-  async #overview(sought: string, refreshes: boolean): Promise<PageAnswer> {
+  async #overview(search: string, refreshes: boolean): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const inForce = config();
     const overview = await readOverview(inForce, store, clock);
     const status = await reportStatus(inForce, store, clock, { overview, cache: this.#cache });
     const { now } = overview;
-    const names = explicable(status).slice(0, mostExplained);
+    const names = explicable(status).slice(0, maxExplained);
     const jobs = names.map((name) => inForce.jobs.get(name)).filter((job) => job !== undefined);
     const explained = await explainJobs(jobs, {
       config: inForce,
@@ -65,7 +65,7 @@ export class Console {
     });
     return this.#page({
       title: pageHeadline(status),
-      body: overviewBody({ status, now, explained, sought }),
+      body: overviewBody({ status, now, explained, search }),
       refreshes,
     });
   }
@@ -84,16 +84,16 @@ export class Console {
     return this.#page({ title: name, body: jobBody({ explanation: explanations[0]!, ...given }), refreshes });
   }
 
-  /** A job that is not in force: left out for a fault, or unknown. */
+  /** A job that is left out because of an error, or unknown. */
   async #missing(name: string): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const conditions = await readConditions(config(), store, { clock, cache: this.#cache });
     const left = conditions.find((one) => one.kind === 'left_out' && concerns(one, name));
     const body =
       left === undefined
-        ? html`<h1>No job “${name}”</h1><p>The config in force does not have it. <a href="/">All jobs</a></p>`
+        ? html`<h1>Unknown job “${name}”</h1><p>It is not in the active config. <a href="/">All jobs</a></p>`
         : leftOutBody(name, left);
-    const title = left === undefined ? 'No such job' : name;
+    const title = left === undefined ? 'Unknown job' : name;
     return this.#page({ title, body, refreshes: false, status: 404 });
   }
 
@@ -112,7 +112,7 @@ export class Console {
   }
 }
 
-/** A path that is no text names no job. */
+/** Invalid percent-encoding matches no job. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -3,27 +3,27 @@ import { type Html, html } from '../lib/html.ts';
 import { durationText, instantText } from '../lib/time-text.ts';
 import { type Standing, signs } from './standing.ts';
 
-/** How far an instant is from now, which is what a tired person asks, and then the instant. Epoch milliseconds. */
+/** An instant relative to now, and then absolute. Epoch milliseconds. */
 export function instant(at: number | undefined | null, now: number): Html {
   if (at === undefined || at === null) return html`–`;
   const far = at > now ? `in ${durationText(at - now)}` : `${durationText(now - at)} ago`;
   return html`<time datetime="${new Date(at).toISOString()}">${far} <span class="at">${instantText(at)}</span></time>`;
 }
 
-/** Words of state with their sign and colour. */
+/** A state with its sign and color. */
 export const standing = (kind: Standing, words: string): Html =>
   html`<span class="state ${kind}">${signs[kind]}&nbsp;${words}</span>`;
 
-/** A name or an id that is taken whole by one click. */
+/** A name or ID that one click selects. */
 export const word = (text: string): Html => html`<code>${text}</code>`;
 
-/** A command that is taken whole by one click, with the config that it needs. */
+/** A command that one click selects, with its `--config` flag. */
 export const command = (text: string): Html => word(advised(text));
 
-/** Between backticks, alone, or at the end of what is to be done: what is to be typed. */
+/** Commands between backticks, alone, or at the end of an instruction. */
 const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
-/** What a person can do: commands in it are marked as such. */
+/** A fix, with its commands marked. */
 export const fixing = (text: string): Html =>
   html`${text.split(typed).map((part) => (part?.startsWith('sluice ') ? command(part) : part))}`;
 

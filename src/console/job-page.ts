@@ -11,37 +11,39 @@ export interface JobPageGiven {
   readonly explanation: Explanation;
   /** The newest first. */
   readonly runs: readonly RunRow[];
-  /** What of the job is owed, held back or dead. */
+  /** Payloads of the job that are owed, quarantined or dead. */
   readonly waiting: readonly OutboxRow[];
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** One job: why its target shows what it shows, what waits, and how its last runs ended. */
+/** One job: why its target shows what it shows, its pending payloads and its last runs. */
 export function jobBody({ explanation, runs, waiting, now }: JobPageGiven): Html {
-  const { job, instance, shows_as_of, in_doubt, verdict, because, next, mend } = explanation;
+  const { job, instance, shows_as_of, in_doubt, verdict, because, next, fix } = explanation;
   const shows =
-    shows_as_of === undefined ? html`nothing that this state knows of` : html`data as of ${instant(shows_as_of, now)}`;
-  const doubt = in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
+    shows_as_of === undefined
+      ? html`no data delivered from this state folder`
+      : html`data as of ${instant(shows_as_of, now)}`;
+  const doubt = in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : '';
   return html`<h1>${job}: ${verdict}</h1>
-<dl>${mend === undefined ? undefined : html`<dt>fix</dt><dd>${fixing(mend)}</dd>`}
+<dl>${fix === undefined ? undefined : html`<dt>fix</dt><dd>${fixing(fix)}</dd>`}
 ${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${word(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}
 <dt>because</dt><dd><ol class="chain">${because.map((link) => html`<li>${linkWords(link, now)}</li>`)}</ol></dd>
 ${next === undefined ? undefined : html`<dt>next</dt><dd>${linkWords(next, now)}</dd>`}</dl>
-${waiting.length === 0 ? undefined : html`<h2>On its way</h2>${waiting.map((row) => waitingCard(row, now))}`}
+${waiting.length === 0 ? undefined : html`<h2>Pending payloads</h2>${waiting.map((row) => waitingCard(row, now))}`}
 <h2>Runs</h2>
-${runs.length === 0 ? html`<p>None yet.</p>` : runTable(runs, now)}
+${runs.length === 0 ? html`<p>No runs yet.</p>` : runTable(runs, now)}
 <p class="soft">More: ${command(`sluice history ${job}`)}, ${command(`sluice rollback ${job} --list`)}</p>`;
 }
 
-/** A job that is not in force because of a fault. */
+/** A job that is left out because of an error. */
 export function leftOutBody(name: string, { what, code, fix }: Condition): Html {
   return html`<h1 class="bad">${name}: left out</h1><p>${what}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}</p>
 ${fix === undefined ? undefined : html`<p>Fix: ${fixing(fix)}</p>`}<p><a href="/">All jobs</a></p>`;
 }
 
-const linkWords = ({ at, says, code }: Link, now: number): Html =>
-  html`${says}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}${at === undefined ? undefined : html` <span class="soft">(${instant(at, now)})</span>`}`;
+const linkWords = ({ at, message, code }: Link, now: number): Html =>
+  html`${message}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}${at === undefined ? undefined : html` <span class="soft">(${instant(at, now)})</span>`}`;
 
 const commands: Readonly<Record<string, readonly string[]>> = {
   quarantined: ['sluice quarantine show', 'sluice quarantine approve', 'sluice quarantine discard'],
@@ -53,12 +55,12 @@ function waitingCard(
   now: number,
 ): Html {
   const kind: Standing = state === 'owed' ? 'wait' : 'bad';
-  const words = { owed: 'owed', quarantined: 'held back by a guard', dead: 'the service does not take it' }[
+  const words = { owed: 'owed', quarantined: 'quarantined by a guard', dead: 'refused by the service' }[
     state as 'owed'
   ];
-  return html`<section class="card"><p>${standing(kind, words)}: ${countText(row_count)} rows, ${countText(bytes)} bytes, as of ${instant(as_of, now)}${attempts === 0 ? '' : `, tried ${countText(attempts)} ×`}</p>
+  return html`<section class="card"><p>${standing(kind, words)}: ${countText(row_count)} rows, ${countText(bytes)} bytes, as of ${instant(as_of, now)}${attempts === 0 ? '' : `, ${countText(attempts)} attempts`}</p>
 ${message === null ? undefined : html`<p>${message}</p>`}
-${state !== 'owed' || next_attempt_at === null ? undefined : html`<p>Next try ${instant(next_attempt_at, now)}.</p>`}
+${state !== 'owed' || next_attempt_at === null ? undefined : html`<p>Next attempt ${instant(next_attempt_at, now)}.</p>`}
 ${(commands[state] ?? []).map((one) => html`<p>${command(`${one} ${job}`)}</p>`)}</section>`;
 }
 

@@ -13,18 +13,18 @@ export interface OverviewGiven {
   readonly status: Status;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Of the jobs that need a person, as many as are told in full. */
+  /** The jobs that need attention and are shown in full. */
   readonly explained: readonly Explanation[];
-  /** Part of a name: only jobs that have it are listed. */
-  readonly sought: string;
+  /** Filters jobs by a part of their names. */
+  readonly search: string;
 }
 
-/** A longer table helps nobody; the rest is found by name. */
-const mostRows = 200;
-const mostCards = 20;
+/** Longer tables are not useful; the search finds the rest. */
+const maxRows = 200;
+const maxCards = 20;
 
-/** All jobs at one look: first what needs a person and how to mend it, then everything else. */
-export function overviewBody({ status, now, explained, sought }: OverviewGiven): Html {
+/** All jobs on one page: first those that need attention with their fixes, then the rest. */
+export function overviewBody({ status, now, explained, search }: OverviewGiven): Html {
   const { conditions } = status;
   const bad = explicable(status).length;
   const isBad = conditions.some(({ level }) => level === 'error');
@@ -32,25 +32,25 @@ export function overviewBody({ status, now, explained, sought }: OverviewGiven):
 <h1 class="${isBad ? 'bad' : ''}">${pageHeadline(status)}</h1>
 ${daemonWords(status, now)}
 ${explained.map(trouble)}
-${bad > explained.length ? html`<p class="soft">and ${countText(bad - explained.length)} more, first in the table</p>` : undefined}
-${conditions.filter(isApart).slice(0, mostCards).map(conditionCard)}
-${jobTable(rankJobs(status), { status, now, sought })}
-<h2>Requests of the day</h2>
+${bad > explained.length ? html`<p class="soft">and ${countText(bad - explained.length)} more at the top of the table</p>` : undefined}
+${conditions.filter(isApart).slice(0, maxCards).map(conditionCard)}
+${jobTable(rankJobs(status), { status, now, search })}
+<h2>Requests today</h2>
 ${status.accounts.map((account) => accountCard(account, now))}`;
 }
 
-/** All of it in one line. */
+/** The overall state in one line. */
 export function pageHeadline({ conditions, jobs, left_out }: Status): string {
   return headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out]);
 }
 
-/** The jobs of the config that need a person. */
+/** Jobs that need attention. */
 export function explicable({ conditions, jobs }: Status): string[] {
   const bad = affectedJobs(conditions, 'error');
   return jobs.map(({ job }) => job).filter((job) => bad.has(job));
 }
 
-/** Not told with a job: its story is not in the cards of the jobs. */
+/** Conditions that no job card shows. */
 const isApart = ({ subject, kind }: Condition): boolean => kind === 'left_out' || !subject.startsWith('job:');
 
 function conditionCard({ subject, kind, level, what, fix, jobs }: Condition): Html {
@@ -66,7 +66,7 @@ interface Ranked {
 
 const order: readonly Standing[] = ['bad', 'wait', 'good', 'idle'];
 
-/** What needs a person comes first; the rest keeps the order of the config. */
+/** Jobs that need attention come first; the rest keep the order of the config. */
 export function rankJobs(status: Status): Ranked[] {
   const standing = standingsOf(status);
   const ranked = status.jobs.map((job) => ({ job, kind: standing(job) }));
@@ -75,46 +75,46 @@ export function rankJobs(status: Status): Ranked[] {
 
 function daemonWords({ daemon }: Status, now: number): Html {
   if (daemon === undefined)
-    return html`<p class="bad">No daemon runs on this state folder. ${command('sluice run')}</p>`;
+    return html`<p class="bad">No daemon is running on this state folder. ${command('sluice run')}</p>`;
   const edited =
     daemon.config?.differs === true && daemon.config.refused === undefined
       ? html` The config file was edited since ${instantText(daemon.config.at)}: ${command('sluice check')}, then ${command('sluice reload')}.`
       : undefined;
-  return html`<p class="soft">The daemon (${daemon.owner}) took over ${instant(daemon.since, now)}.${edited}</p>`;
+  return html`<p class="soft">The daemon (${daemon.owner}) started ${instant(daemon.since, now)}.${edited}</p>`;
 }
 
-function trouble({ job, verdict, because, mend }: Explanation): Html {
+function trouble({ job, verdict, because, fix }: Explanation): Html {
   const [newest] = because;
   return html`<section class="card bad"><h3>${jobLink(job)}: ${verdict}</h3>
-${newest === undefined ? undefined : html`<p>${newest.says}</p>`}
-${mend === undefined ? undefined : html`<p>Fix: ${fixing(mend)}</p>`}</section>`;
+${newest === undefined ? undefined : html`<p>${newest.message}</p>`}
+${fix === undefined ? undefined : html`<p>Fix: ${fixing(fix)}</p>`}</section>`;
 }
 
 function jobTable(
   ranked: readonly Ranked[],
-  { status, now, sought }: { status: Status; now: number; sought: string },
+  { status, now, search }: { status: Status; now: number; search: string },
 ): Html | undefined {
   if (ranked.length + status.left_out.length === 0) return undefined;
-  const isSought = (job: string): boolean => job.toLowerCase().includes(sought.toLowerCase());
-  const left = status.left_out.filter(isSought).map(leftOutRow);
-  const found = [...left, ...ranked.filter(({ job }) => isSought(job.job)).map((one) => jobRow(one, now))];
-  const rows = found.slice(0, mostRows);
+  const matches = (job: string): boolean => job.toLowerCase().includes(search.toLowerCase());
+  const left = status.left_out.filter(matches).map(leftOutRow);
+  const found = [...left, ...ranked.filter(({ job }) => matches(job.job)).map((one) => jobRow(one, now))];
+  const rows = found.slice(0, maxRows);
   const more = found.length - rows.length;
   return html`<h2>Jobs</h2>
-<form><input type="search" name="q" value="${sought}" placeholder="part of a name" aria-label="part of a job's name"></form>
+<form><input type="search" name="q" value="${search}" placeholder="part of a name" aria-label="part of a job's name"></form>
 <div class="wide"><table><thead><tr><th>job</th><th>state</th><th>shows data as of</th><th class="later">next firing</th><th class="later">last problem</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
-${more > 0 ? html`<p class="soft">and ${countText(more)} more; a part of the name finds them</p>` : undefined}
-${found.length === 0 ? html`<p>No job has “${sought}” in its name. <a href="/">All jobs</a></p>` : undefined}`;
+${more > 0 ? html`<p class="soft">and ${countText(more)} more; search by name to find them</p>` : undefined}
+${found.length === 0 ? html`<p>No job matches “${search}”. <a href="/">All jobs</a></p>` : undefined}`;
 }
 
 const leftOutRow = (job: string): Html =>
-  html`<tr><td>${jobLink(job)}</td><td>${standing('bad', 'left out for a fault')}</td><td class="time">–</td><td class="time later">–</td><td class="words later"></td></tr>
+  html`<tr><td>${jobLink(job)}</td><td>${standing('bad', 'left out because of an error')}</td><td class="time">–</td><td class="time later">–</td><td class="words later"></td></tr>
 `;
 
 function jobRow({ job, kind }: Ranked, now: number): Html {
   const words = job.enabled ? job.state : `${job.state} (disabled)`;
-  const problem = job.owed[0]?.message ?? job.last_run?.message ?? job.throttled?.says ?? '';
+  const problem = job.owed[0]?.message ?? job.last_run?.message ?? job.throttled?.message ?? '';
   return html`<tr><td>${jobLink(job.job)}</td><td>${standing(kind, words)}</td><td class="time">${instant(job.last_delivered_at, now)}</td>
 <td class="time later">${instant(job.next_firing_at, now)}</td><td class="words later">${problem}</td></tr>
 `;
@@ -125,8 +125,8 @@ function accountCard(account: AccountStatus, now: number): Html {
   const spent =
     spent_until === undefined
       ? undefined
-      : html`<p class="bad">The service says that nothing is left until ${instant(spent_until, now)}.</p>`;
+      : html`<p class="bad">The service reports no requests left until ${instant(spent_until, now)}.</p>`;
   return html`<section class="card"><h3>${destinations.join(', ')}</h3>
 <meter min="0" max="${limit}" high="${Math.floor(limit * 0.9)}" value="${Math.min(used, limit)}">${used} of ${limit}</meter>
-<p>${countText(used)} of ${countText(limit)} used${byOthers === 0 ? '' : `, ${countText(byOthers)} of them by others`} on ${day} (New York); the day turns ${instant(turns_at, now)}.</p>${spent}</section>`;
+<p>${countText(used)} of ${countText(limit)} used${byOthers === 0 ? '' : `, ${countText(byOthers)} of them by others`} on ${day} (New York); the allowance resets ${instant(turns_at, now)}.</p>${spent}</section>`;
 }

@@ -7,7 +7,7 @@ const refreshSeconds = 30;
 const styleMarkup = new Html(style);
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Nothing is loaded, run or framed: the page is text, and the one style that it brings along. */
+/** A strict content security policy: the page is text with one inline style. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
@@ -17,24 +17,24 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 export interface PageGiven {
   readonly title: string;
   readonly version: string;
-  /** Epoch milliseconds: when what it shows was read. */
+  /** When the data was read, epoch milliseconds. */
   readonly now: number;
   readonly body: Html;
-  /** Absent: the page stays as it is. */
+  /** Whether the page reloads itself. */
   readonly refreshes?: boolean;
 }
 
-/** The frame that all pages have. */
+/** The layout of all pages. */
 export function pageOf({ title, version, now, body, refreshes }: PageGiven): string {
   const again = refreshes === true ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : undefined;
-  const says =
+  const status =
     refreshes === true
-      ? html`read at ${instantText(now)}, again every ${refreshSeconds} s · <a href="?still">stop that</a>`
-      : html`read at ${instantText(now)} · <a href="?">read again</a>`;
+      ? html`updated ${instantText(now)}, refreshes every ${refreshSeconds} s · <a href="?still">pause</a>`
+      : html`updated ${instantText(now)} · <a href="?">refresh</a>`;
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 ${again}<link rel="icon" href="data:,"><title>${title} · Sluice</title><style>${styleMarkup}</style></head>
-<body><header><span><a href="/">Sluice</a> ${version}</span><span>${says}</span></header>
+<body><header><span><a href="/">Sluice</a> ${version}</span><span>${status}</span></header>
 <main>${body}</main></body></html>
 `.text;
 }

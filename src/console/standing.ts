@@ -1,13 +1,13 @@
 import { affectedJobs } from '../daemon/conditions/headline.ts';
 import type { JobStatus, Status } from '../daemon/report-status.ts';
 
-/** How much a job wants of whoever looks: `bad` a person has to act, `wait` it will end by itself or was meant, `idle` nothing is due. */
+/** How urgent a job is: `bad` needs attention, `wait` resolves itself or is intended, `idle` has nothing due. */
 export type Standing = 'bad' | 'wait' | 'good' | 'idle';
 
-/** The sign before the words, for who cannot tell the colours apart. */
+/** A sign for each level, so that color is not the only cue. */
 export const signs: Readonly<Record<Standing, string>> = { bad: '✖', wait: '◔', good: '✔', idle: '○' };
 
-/** Each job's standing: what is wrong is read from the conditions, never from the words of its state. */
+/** The level of each job, derived from the conditions, never from the text of its state. */
 export function standingsOf({ conditions }: Pick<Status, 'conditions'>): (job: JobStatus) => Standing {
   const bad = affectedJobs(conditions, 'error');
   const slow = affectedJobs(conditions, 'warning');

@@ -1,6 +1,6 @@
 /**
- * How the pages look, by day and by night. Colour never says anything alone: each state has its sign and its words. No
- * font, picture or script is fetched, so that the page opens on a machine that reaches nothing.
+ * The style of all pages, light and dark. Color is never the only cue: each state has a sign and a text. No
+ * font, image or script is fetched, so the page works offline.
  */
 export const style = `
 :root { color-scheme: light dark; --ground: #fbfbf9; --card: #fff; --ink: #1d2126; --soft: #5b636d; --line: #dfe2e0;

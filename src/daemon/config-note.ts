@@ -27,7 +27,7 @@ export interface ConfigNote {
 export interface ToldFault {
   readonly code: string;
   readonly place: string;
-  readonly says: string;
+  readonly message: string;
   readonly next?: string;
 }
 
@@ -106,7 +106,7 @@ export async function keepRefusal(
 
 /** A fault as other processes are told of it. */
 export function toldFault({ code, message, where, next }: Problem): ToldFault {
-  return { code, place: placeOf(where), says: message, next };
+  return { code, place: placeOf(where), message, next };
 }
 
 /** What the daemon that is called `owner` has in force; undefined where that is not known. */

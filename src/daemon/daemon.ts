@@ -293,7 +293,9 @@ export class Daemon {
     const { store, clock } = this.#runtime;
     const noted = noteClockSet(store, { by, at: clock.now() })
       .catch((error: unknown) => this.#fault('a clock that was set could not be written down', error))
-      .then(() => this.#runtime.events.emit('clock.set', { seconds: Math.round(by / 1000), says: clockSetText(by) }));
+      .then(() =>
+        this.#runtime.events.emit('clock.set', { seconds: Math.round(by / 1000), message: clockSetText(by) }),
+      );
     this.#noting = Promise.all([this.#noting, noted]);
   }
 

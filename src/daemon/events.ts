@@ -55,7 +55,7 @@ export type RunEvents = {
   /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
   'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
   /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */
-  'job.throttled': { readonly job: string; readonly every: number; readonly says: string; readonly until: number };
+  'job.throttled': { readonly job: string; readonly every: number; readonly message: string; readonly until: number };
   /** The job runs as its schedule says again. */
   'job.unthrottled': { readonly job: string };
   /** Even with the least important jobs throttled, so many requests are missing until the day turns. */
@@ -73,10 +73,10 @@ export type RunEvents = {
   /** The new config has a fault as a whole: the old one stays in force. */
   'config.refused': { readonly file: string; readonly faults: number };
   /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
-  'schedules.stopped': { readonly said: string };
-  'schedules.resumed': { readonly said: string };
+  'schedules.stopped': { readonly message: string };
+  'schedules.resumed': { readonly message: string };
   /** The wall clock was set by more than two seconds, back where they are below zero. */
-  'clock.set': { readonly seconds: number; readonly says: string };
+  'clock.set': { readonly seconds: number; readonly message: string };
   /** The state takes no writes: the disk is full, fails or is read-only. */
   'state.unwritable': {
     readonly code: string;

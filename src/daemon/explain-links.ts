@@ -7,7 +7,7 @@ import type { Silence } from './overview.ts';
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
 export interface Link {
   readonly at?: number;
-  readonly says: string;
+  readonly message: string;
   readonly code?: string;
 }
 
@@ -26,14 +26,14 @@ export interface Explanation {
   /** What happens by itself, and when. */
   readonly next?: Link;
   /** What a person can do about it: a sentence or a command. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 /** What keeps a payload from where it belongs. */
 export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
   return {
     at: last_attempt_at ?? owed_at,
-    says: message === null ? what : `${what}: ${message}`,
+    message: message === null ? what : `${what}: ${message}`,
     ...(code === null ? {} : { code }),
   };
 }
@@ -41,13 +41,13 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
 /** That a payload waits to be sent. */
 export const owedAt = ({ owed_at }: OutboxRow): Link => ({
   at: owed_at,
-  says: 'the payload is owed, on the disk, nothing is lost',
+  message: 'the payload is owed, on the disk, nothing is lost',
 });
 
 /** Where a payload came from. */
 export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
   at: as_of,
-  says: `run ${run} read ${countOf(row_count, 'row')} from the source`,
+  message: `run ${run} read ${countOf(row_count, 'row')} from the source`,
 });
 
 const words: Readonly<Record<RunRow['state'], string>> = {
@@ -83,7 +83,7 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
   const why = message === null ? '' : `: ${message}`;
   return {
     at: ended_at ?? started_at,
-    says: `run ${id} ${words[state]}${rows}${why}`,
+    message: `run ${id} ${words[state]}${rows}${why}`,
     ...(code === null ? {} : { code }),
   };
 }
@@ -92,21 +92,21 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
 export const warnedOf = (run: RunRow): Link[] =>
   warningsOf(run).map(({ code, message, seen }) => ({
     at: run.ended_at ?? run.started_at,
-    says: `warning: ${message}${seen === undefined ? '' : ` (${seen})`}`,
+    message: `warning: ${message}${seen === undefined ? '' : ` (${seen})`}`,
     code,
   }));
 
 /** Firings that came to nothing. */
 export function passedOver({ first_at: at, firings, reason }: SkipRow): Link {
   const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
-  return { at, says: `${many} to nothing: ${reason}` };
+  return { at, message: `${many} to nothing: ${reason}` };
 }
 
 /** The last look at its source, where nothing answered. */
 export function lookedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
-  return [{ at, says: `its source was looked at, and does not answer: ${message}`, code }];
+  return [{ at, message: `its source was looked at, and does not answer: ${message}`, code }];
 }
 
 /** What keeps it from being sent, in the words of who waits. */

@@ -45,7 +45,7 @@ export interface Facts {
 }
 
 /** What the facts come to: in a few words, link by link, what happens by itself and what a person can do. */
-export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend'>;
+export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;
 
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
 export function judge(facts: Facts): Judgement {
@@ -76,41 +76,41 @@ function unwritable({ conditions, waiting, daemonSince }: Facts): Judgement | un
   if (found === undefined) return undefined;
   const { since, what, code = '', fix = '' } = found;
   const owed = waiting.filter(({ state }) => state === 'owed').slice(0, 1);
-  const because = [{ at: since, says: what, code }, ...owed.flatMap((row) => [owedAt(row), extracted(row)])];
-  const next = { says: 'the daemon goes on when the state can be written' };
-  return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), mend: fix };
+  const because = [{ at: since, message: what, code }, ...owed.flatMap((row) => [owedAt(row), extracted(row)])];
+  const next = { message: 'the daemon goes on when the state can be written' };
+  return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), fix };
 }
 
 function notThere({ missing, ...facts }: Facts): Judgement | undefined {
   if (missing === undefined) return undefined;
-  const says = 'the data source that the job declares has not been created yet';
-  return { verdict: 'nowhere to go', because: [{ says }], ...upcoming(facts), mend: missing };
+  const message = 'the data source that the job declares has not been created yet';
+  return { verdict: 'nowhere to go', because: [{ message }], ...upcoming(facts), fix: missing };
 }
 
 function held({ hold, job }: Facts): Judgement | undefined {
   if (hold === undefined) return undefined;
-  const says = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
+  const message = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
   const verdict = hold.who === blockedHolder ? 'on hold' : 'held by a person';
-  return { verdict, because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
+  return { verdict, because: [{ at: hold.since, message }], fix: `sluice resume ${job.name}` };
 }
 
 function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
   const row = waiting.find(({ state }) => state === 'quarantined');
   if (row === undefined) return undefined;
   const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
-  return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.run}` };
+  return { verdict: 'quarantined', because, ...upcoming(facts), fix: `sluice quarantine show ${row.run}` };
 }
 
 function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefined {
   const refusal = conditions.find(({ kind }) => kind === 'login_refused');
   if (refusal === undefined || waiting.some(({ state }) => state === 'owed')) return undefined;
   const { since, what, code = '', fix = '', until } = refusal;
-  const says = 'the login is tried again; if it works, the job runs';
+  const message = 'the login is tried again; if it works, the job runs';
   return {
     verdict: 'login refused',
-    because: [{ at: since, says: what, code }],
-    next: until === undefined || !job.enabled ? { says: 'nothing: it waits for a person' } : { at: until, says },
-    mend: fix,
+    because: [{ at: since, message: what, code }],
+    next: until === undefined || !job.enabled ? { message: 'nothing: it waits for a person' } : { at: until, message },
+    fix,
   };
 }
 
@@ -118,26 +118,27 @@ function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
   const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
   if (row !== undefined) {
     const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
-    const mend = `put a good key into the destination ${row.destination}, or give its user the permission; then sluice sync ${facts.job.name}`;
-    return { verdict: 'credentials refused', because, ...upcoming(facts), mend };
+    const fix = `put a good key into the destination ${row.destination}, or give its user the permission; then sluice sync ${facts.job.name}`;
+    return { verdict: 'credentials refused', because, ...upcoming(facts), fix };
   }
   const [last] = runs;
   if (last?.code?.startsWith('LOGIN_') !== true) return undefined;
-  const mend = `sluice login ${facts.job.extract?.source.name ?? '<source>'}`;
-  return { verdict: 'needs a login', because: [ended(last)], ...upcoming(facts), mend };
+  const fix = `sluice login ${facts.job.extract?.source.name ?? '<source>'}`;
+  return { verdict: 'needs a login', because: [ended(last)], ...upcoming(facts), fix };
 }
 
 function running({ runningSince, runs }: Facts): Judgement | undefined {
   if (runningSince === undefined) return undefined;
   const former = runs.filter(({ state }) => state !== 'running');
-  const because = [{ at: runningSince, says: 'a run is under way' }, ...former.slice(0, 1).map(ended)];
-  const next = { says: 'its result is sent when it ends' };
+  const before = former.slice(0, 1).map(ended);
+  const because = [{ at: runningSince, message: 'a run is in progress' }, ...before];
+  const next = { message: 'its result is sent when it ends' };
   const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
   const cancelled = whole === -1 ? former.length : whole;
   if (cancelled < 2) return { verdict: 'running', because, next };
-  const says = `newer firings have taken the place of ${countText(cancelled)} runs in a row: none came to its end`;
-  const mend = former[0]?.next ?? 'choose another overlap for the schedule';
-  return { verdict: 'running, again and again', because: [...because, { says }], next, mend };
+  const message = `newer firings have taken the place of ${countText(cancelled)} runs in a row: none came to its end`;
+  const fix = former[0]?.next ?? 'choose another overlap for the schedule';
+  return { verdict: 'running, again and again', because: [...because, { message }], next, fix };
 }
 
 function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judgement | undefined {
@@ -151,12 +152,12 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
   if (daemonSince === undefined) {
     const later = 'sluice run sends it then; sluice plan shows who asks for how much';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
-    const mend = `no daemon runs on this state: ${spent === undefined ? now : later}`;
-    return { verdict: `${verdict}, with nobody to send it`, because, mend };
+    const fix = `no daemon runs on this state: ${spent === undefined ? now : later}`;
+    return { verdict: `${verdict}, with nobody to send it`, because, fix };
   }
-  const mend =
+  const fix =
     spent === undefined ? awaited(row) : 'sluice plan shows who asks for how much, and what would make it fit';
-  return { verdict, because, next: { at, says: 'the daemon sends it' }, ...(row.code === null ? {} : { mend }) };
+  return { verdict, because, next: { at, message: 'the daemon sends it' }, ...(row.code === null ? {} : { fix }) };
 }
 
 /** What a person can do about a payload that is tried again by itself. */
@@ -175,7 +176,7 @@ function dead({ waiting, ...facts }: Facts): Judgement | undefined {
     verdict: 'dead',
     because,
     ...upcoming(facts),
-    mend: deadFix(row, facts.job),
+    fix: deadFix(row, facts.job),
   };
 }
 
@@ -183,13 +184,13 @@ function neverRan(facts: Facts): Judgement | undefined {
   if (facts.runs.length > 0) return undefined;
   const because = [
     ...lookedAt(facts.silence),
-    { says: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
+    { message: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
   ];
   return {
     verdict: 'never ran',
     because,
     ...upcoming(facts),
-    mend: facts.silence?.next ?? `sluice sync ${facts.job.name}`,
+    fix: facts.silence?.next ?? `sluice sync ${facts.job.name}`,
   };
 }
 
@@ -199,14 +200,14 @@ function failed(facts: Facts): Judgement | undefined {
   const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
   const streak = since === -1 ? facts.runs.length : since;
   const first = facts.runs[streak - 1]!;
-  const more = streak === 1 ? [] : [{ at: first.started_at, says: `it has failed ${streak} times since then` }];
+  const more = streak === 1 ? [] : [{ at: first.started_at, message: `it has failed ${streak} times since then` }];
   const good = facts.runs[streak];
   const because = [ended(last), ...more, ...(good === undefined ? [] : [ended(good)])];
   return {
     verdict: isFailing(facts) ? 'failing' : last.state,
     because,
     ...upcoming(facts),
-    mend: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
+    fix: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
   };
 }
 
@@ -222,21 +223,21 @@ function late(facts: Facts): Judgement | undefined {
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
   // Without a daemon somebody else may run the jobs: a timer, a person.
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
-  const due = { at: nextAt, says: 'it should have run then' };
+  const due = { at: nextAt, message: 'it should have run then' };
   if (daemonSince === undefined) {
-    const because = [due, { says: 'no daemon runs on this state' }, ended(last)];
+    const because = [due, { message: 'no daemon runs on this state' }, ended(last)];
     return {
       verdict: 'late, nobody is there to run it',
       because,
-      mend: `sluice run, or sluice sync ${job.name} for once`,
+      fix: `sluice run, or sluice sync ${job.name} for once`,
     };
   }
   if (stopped !== undefined) {
-    const because = [due, { says: `the schedules of the daemon have stopped: ${stopped}` }, ended(last)];
-    return { verdict: 'late, the schedules have stopped', because, mend: 'sluice health, then restart the daemon' };
+    const because = [due, { message: `the schedules of the daemon have stopped: ${stopped}` }, ended(last)];
+    return { verdict: 'late, the schedules have stopped', because, fix: 'sluice health, then restart the daemon' };
   }
-  const because = [due, { says: 'runs of other jobs are before it' }, ended(last)];
-  return { verdict: 'due, waiting for its turn', because, next: { says: 'runs as soon as one of them has ended' } };
+  const because = [due, { message: 'runs of other jobs are before it' }, ended(last)];
+  return { verdict: 'due, waiting for its turn', because, next: { message: 'runs as soon as one of them has ended' } };
 }
 
 const verdicts: Partial<Record<RunRow['state'], string>> = {
@@ -273,14 +274,14 @@ function settled(facts: Facts): Judgement {
     verdict: conditionVerdicts[worst.kind] ?? 'needs attention',
     because: [...facts.conditions.flatMap((condition) => linksOf(condition, facts)), ended(last!)],
     ...upcoming(facts),
-    mend: worst.fix,
+    fix: worst.fix,
   };
 }
 
 function linksOf({ kind, since, what, code }: Condition, { silence, throttle }: Facts): Link[] {
   if (kind === 'source' && silence !== undefined) return lookedAt(silence);
-  if (kind === 'quota' && throttle !== undefined) return [{ at: throttle.since, says: `the job ${throttle.says}` }];
-  return [{ at: since, says: what, code }];
+  if (kind === 'quota' && throttle !== undefined) return [{ at: throttle.since, message: `the job ${throttle.says}` }];
+  return [{ at: since, message: what, code }];
 }
 
 function upcoming({
@@ -290,9 +291,10 @@ function upcoming({
   now,
   throttle,
 }: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
-  if (!job.enabled) return { next: { says: 'nothing: the job is disabled' } };
-  if (nextAt === undefined) return { next: { says: 'nothing: the job has no schedule' } };
-  if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
-  const says = throttle === undefined ? 'runs by its schedule' : 'runs, throttled';
-  return { next: { at: Math.max(nextAt, now), says } };
+  if (!job.enabled) return { next: { message: 'nothing: the job is disabled' } };
+  if (nextAt === undefined) return { next: { message: 'nothing: the job has no schedule' } };
+  if (daemonSince === undefined)
+    return { next: { at: nextAt, message: 'would run, but no daemon runs on this state' } };
+  const message = throttle === undefined ? 'runs by its schedule' : 'runs, throttled';
+  return { next: { at: Math.max(nextAt, now), message } };
 }

@@ -83,9 +83,9 @@ function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
 /** What the last run warned of ends the story; the first fix is told if there is no more urgent one. */
 function withWarnings(judgement: Judgement, last: RunRow | undefined): Judgement {
   if (last === undefined || last.warnings === null) return judgement;
-  const fix = judgement.mend ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;
+  const fix = judgement.fix ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;
   const because = [...judgement.because, ...warnedOf(last)];
-  return { ...judgement, because, ...(fix === undefined ? {} : { mend: fix }) };
+  return { ...judgement, because, ...(fix === undefined ? {} : { fix }) };
 }
 
 function factsOf(

@@ -9,7 +9,7 @@ import type { RetryRow } from '../state/tables.ts';
  * - `superseded`: newer data got there first.
  * - `owed`: in the outbox; the daemon sends it, or the next `sync` of the job.
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
- * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps what it has.
+ * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
  * - `retrying`: a passing fault ended this attempt, and another one follows.
  * - `held`: a person holds the job; nothing was begun.

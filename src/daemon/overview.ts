@@ -145,8 +145,8 @@ async function daemonOf(
   if (lease === undefined) return undefined;
   const { owner, takenAt } = lease;
   const isBeginning = clock.now() - takenAt < beginningMs;
-  const { ticking, said } = await readPulse(store, { owner, clock });
-  return { owner, takenAt, ...(ticking || isBeginning ? {} : { stopped: said }) };
+  const { ticking, message } = await readPulse(store, { owner, clock });
+  return { owner, takenAt, ...(ticking || isBeginning ? {} : { stopped: message }) };
 }
 
 function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {

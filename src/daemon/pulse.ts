@@ -16,7 +16,7 @@ const settingName = 'daemon.pulse';
 /** Whether the schedules are alive, with a sentence for people. */
 export interface Beat {
   readonly ticking: boolean;
-  readonly said: string;
+  readonly message: string;
 }
 
 /** A beat as it is written down for other processes. */
@@ -70,16 +70,17 @@ export class Pulse {
     const { clock, ticking } = this.#given;
     if (clock.monotonic() - (this.#beatAt ?? clock.monotonic()) > missedBeats * beatMs) {
       this.#overdueSince = undefined;
-      return { ticking: this.#wasTicking, said: 'the process was suspended, and has just gone on' };
+      return { ticking: this.#wasTicking, message: 'the process was suspended, and has just gone on' };
     }
     const { silence, overdue } = ticking();
     if (overdue === 0) this.#overdueSince = undefined;
     else this.#overdueSince ??= clock.monotonic();
-    if (silence === undefined) return { ticking: false, said: 'the schedules have not started' };
-    if (silence > longestSilenceMs) return { ticking: false, said: `no look at the schedules for ${seconds(silence)}` };
+    if (silence === undefined) return { ticking: false, message: 'the schedules have not started' };
+    if (silence > longestSilenceMs)
+      return { ticking: false, message: `no look at the schedules for ${seconds(silence)}` };
     const stuck = this.#overdueSince === undefined ? 0 : clock.monotonic() - this.#overdueSince;
-    if (stuck > longestOverdueMs) return { ticking: false, said: `a firing is overdue by ${seconds(overdue)}` };
-    return { ticking: true, said: 'the schedules tick' };
+    if (stuck > longestOverdueMs) return { ticking: false, message: `a firing is overdue by ${seconds(overdue)}` };
+    return { ticking: true, message: 'the schedules tick' };
   }
 
   /** Looks, and writes down what is seen. */
@@ -113,17 +114,17 @@ export class Pulse {
 export async function readPulse(store: Store, { owner, clock }: { owner: string; clock: Clock }): Promise<Beat> {
   const text = await store.settings.find(settingName);
   const written = text === undefined ? undefined : (JSON.parse(text) as Written);
-  if (written?.owner !== owner) return { ticking: false, said: 'the daemon has not begun its schedules yet' };
+  if (written?.owner !== owner) return { ticking: false, message: 'the daemon has not begun its schedules yet' };
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
   if (age > missedBeats * beatMs) {
     // A daemon that cannot write shows no sign of life, which says nothing of its schedules.
     const problem = await store.probe();
     if (problem !== undefined)
-      return { ticking: true, said: `not known while the state cannot be written: ${problem.code}` };
-    return { ticking: false, said: `the daemon has shown no sign of life for ${seconds(age)}` };
+      return { ticking: true, message: `not known while the state cannot be written: ${problem.code}` };
+    return { ticking: false, message: `the daemon has shown no sign of life for ${seconds(age)}` };
   }
-  return { ticking: written.ticking, said: written.said };
+  return { ticking: written.ticking, message: written.message };
 }
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;

@@ -8,7 +8,7 @@ import { readPulse } from './pulse.ts';
 /** How the daemon of a state folder is, as another process sees it. */
 export interface Health {
   readonly ok: boolean;
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly said: string }[];
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];
 }
 
 /** Looks into the store: is there a daemon, is it alive, do its schedules tick? Asks nobody. */
@@ -18,17 +18,17 @@ export async function reportHealth(store: Store, clock: Clock): Promise<Health> 
   if (holder === undefined) {
     return {
       ok: false,
-      checks: [state, { name: 'daemon', ok: false, said: 'no daemon runs on this state folder' }],
+      checks: [state, { name: 'daemon', ok: false, message: 'no daemon is running on this state folder' }],
     };
   }
   const beat = await readPulse(store, { owner: holder.owner, clock });
   const since = instantText(holder.takenAt);
-  const alive = { name: 'daemon', ok: true, said: `${processText(holder.owner)} since ${since}` };
-  const scheduler = { name: 'scheduler', ok: beat.ticking, said: beat.said };
+  const alive = { name: 'daemon', ok: true, message: `${processText(holder.owner)} since ${since}` };
+  const scheduler = { name: 'scheduler', ok: beat.ticking, message: beat.message };
   return { ok: beat.ticking && state.ok, checks: [state, alive, scheduler] };
 }
 
 function stateCheck(problem: Problem | undefined): Health['checks'][number] {
-  if (problem === undefined) return { name: 'state', ok: true, said: 'the state can be read and written' };
-  return { name: 'state', ok: false, said: `the state cannot be written: ${problem.code}, ${problem.message}` };
+  if (problem === undefined) return { name: 'state', ok: true, message: 'the state can be read and written' };
+  return { name: 'state', ok: false, message: `the state cannot be written: ${problem.code}, ${problem.message}` };
 }

@@ -22,7 +22,7 @@ export interface AccountPlan extends Omit<DayPlan, 'account'> {
   /** Jobs without a history: each of their firings is reckoned as one request. */
   readonly guessed: readonly string[];
   /** How the daemon makes the running day fit: every n-th firing runs (0: none). Empty when it fits, or is another day. */
-  readonly throttled: readonly { readonly job: string; readonly every: number; readonly says: string }[];
+  readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
   /** What would make it fit, the least painful first; empty when it fits. */
   readonly next: readonly string[];
 }
@@ -131,7 +131,7 @@ async function throttlesOf(
       const throttled = [...throttleDay(jobs, room).every].map(([job, every]) => ({
         job,
         every,
-        says: throttleText(config.jobs.get(job)!.schedule!, { every, now, until }),
+        message: throttleText(config.jobs.get(job)!.schedule!, { every, now, until }),
       }));
       return [account, throttled];
     }),

@@ -42,7 +42,7 @@ export interface JobStatus {
   /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
   readonly throttled?: {
     readonly every: number;
-    readonly says: string;
+    readonly message: string;
     readonly since: number;
     readonly until: number;
   };
@@ -103,7 +103,7 @@ export interface Status {
   /** How full the state folder is. */
   readonly disk?: DiskStatus;
   /** Why the state takes no writes, where it does not: in words, with what to do. */
-  readonly unwritable?: { readonly code: string; readonly says: string };
+  readonly unwritable?: { readonly code: string; readonly message: string };
   /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
   readonly alerts?: {
     readonly open: number;
@@ -139,7 +139,7 @@ export async function reportStatus(
     accounts,
     logins,
     disk,
-    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, says: unwritableText(unwritable) },
+    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, message: unwritableText(unwritable) },
     ...(await alertStatus(config, store)),
   };
 }
@@ -255,7 +255,7 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
   const hold = overview.hold(job.name);
   if (overview.runningSince(job.name) !== undefined) return { state: 'running' };
   const attempt = overview.nextAttempt(job.name);
-  if (attempt !== undefined) return { state: attempt.says, until: attempt.at };
+  if (attempt !== undefined) return { state: attempt.message, until: attempt.at };
   if (waiting !== undefined) return waitOf(waiting, job, overview);
   if (hold !== undefined) return { state: `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
   if (last === undefined) return { state: 'never ran' };

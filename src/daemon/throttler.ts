@@ -69,8 +69,8 @@ export class Throttler {
     for (const { account, destination, room, jobs } of await budgetsOfDay(config, store, { now, from })) {
       const { every, short } = throttleDay(jobs, room);
       for (const [job, nth] of every) {
-        const says = throttleText(config.jobs.get(job)!.schedule!, { every: nth, now, until });
-        throttled.set(job, { job, every: nth, says, until });
+        const message = throttleText(config.jobs.get(job)!.schedule!, { every: nth, now, until });
+        throttled.set(job, { job, every: nth, says: message, until });
       }
       this.#sayShort({ account, destination, until }, Math.ceil(short / 1000));
     }
@@ -82,8 +82,8 @@ export class Throttler {
 
   #sayChanges(before: ReadonlyMap<string, Throttle>, after: ReadonlyMap<string, Throttle>): void {
     const { emit } = this.#given;
-    for (const { job, every, says, until } of after.values()) {
-      if (before.get(job)?.every !== every) emit('job.throttled', { job, every, says, until });
+    for (const { job, every, says: message, until } of after.values()) {
+      if (before.get(job)?.every !== every) emit('job.throttled', { job, every, message, until });
     }
     for (const job of before.keys()) if (!after.has(job)) emit('job.unthrottled', { job });
   }

@@ -14,7 +14,7 @@ export interface Look {
   readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;
   /** One sentence; empty when there is a problem. */
-  readonly said: string;
+  readonly message: string;
   readonly problem?: Problem;
 }
 
@@ -49,7 +49,7 @@ async function tryJobs(
   return queue.addAll(
     jobs.map((job) => async () => {
       const answer = await tryColumns(job, { config, logins, loginGate, isPerson: true, clock, log, signal });
-      return { kind: 'job' as const, name: job.name, said: '', ...answer };
+      return { kind: 'job' as const, name: job.name, message: '', ...answer };
     }),
   );
 }
@@ -67,7 +67,7 @@ async function trySource(
 ): Promise<Look> {
   const { logins, loginGate, clock, log } = runtime;
   const answer = await askSource(source, { ...given, logins, loginGate, clock, log });
-  return { kind: 'source', name: source.name, ...('said' in answer ? answer : { said: '', ...answer }) };
+  return { kind: 'source', name: source.name, ...('message' in answer ? answer : { message: '', ...answer }) };
 }
 
 async function tryDestination(
@@ -86,9 +86,9 @@ async function tryDestination(
 
 async function look(kind: Look['kind'], name: string, call: () => Promise<string>): Promise<Look> {
   try {
-    return { kind, name, said: await call() };
+    return { kind, name, message: await call() };
   } catch (thrown) {
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
-    return { kind, name, said: '', problem: problem.at({ [kind]: name }) };
+    return { kind, name, message: '', problem: problem.at({ [kind]: name }) };
   }
 }

@@ -34,8 +34,8 @@ export class Watchers {
     const { daemon, runtime, systemd } = given;
     const { store, clock } = runtime;
     this.#given = given;
-    const turned = ({ ticking, said }: Beat): void =>
-      runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { said });
+    const turned = ({ ticking, message }: Beat): void =>
+      runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { message });
     const writable = (problem: Problem | undefined): void => {
       if (problem === undefined) runtime.events.emit('state.writable', {});
       else runtime.events.emit('state.unwritable', toldOf(problem));

@@ -87,7 +87,7 @@ export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): P
     return new Problem({
       code: 'EMPTY_REFUSED',
       family: 'job',
-      message: 'The source gave no rows; the instance keeps what it has',
+      message: 'The source gave no rows; the instance keeps its current data',
       where,
       seen: '0 rows',
       next: 'check the query; if an empty result is right, set allow_empty: true in the job',

@@ -57,7 +57,7 @@ function problemOf(job: Job, findings: readonly GuardFailure[]): Problem {
   return new Problem({
     code: 'GUARD_FAILED',
     family: 'job',
-    message: `${joined(findings, 'message')}. The result is held back and the instance keeps what it has`,
+    message: `${joined(findings, 'message')}. The result is held back and the instance keeps its current data`,
     where: { job: job.name, line: job.line, stage: 'deliver' },
     seen: joined(findings, 'seen'),
     allowed: joined(findings, 'allowed'),

@@ -150,7 +150,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(hour, moved)[0]).toMatchObject({ kind: 'reminder', to: ['chat'] });
   });
 
-  it('says nothing of what nobody wants to hear of any more, nor of what it cannot judge', () => {
+  it('sends no alert about muted or unknown subjects', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -233,7 +233,7 @@ describe('the state machine of alerts', () => {
     expect(told.groups).toEqual([]);
   });
 
-  it('forgets in silence where nobody wants to hear of recoveries', () => {
+  it('deletes an alert silently if recovery messages are off', () => {
     const told = new Told();
     told.recovery = false;
     told.look(failing('a'));
@@ -282,7 +282,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('neither tells nor reminds of what it cannot judge, and keeps its pace for who can', () => {
+  it('neither alerts nor reminds of unknown subjects, and keeps the pace for scans that know them', () => {
     const told = new Told();
     told.look(failing('a'), failing('b', { cause: 'another' }));
     told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));

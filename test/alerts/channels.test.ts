@@ -23,11 +23,11 @@ async function around(signal = new AbortController().signal): Promise<Surroundin
   return { signal, now, folder };
 }
 
-function postOf(what = 'nobody listens there'): Post {
+function postOf(what = 'connection refused'): Post {
   const mention = { subject: 'job:orders', level: 1, since: now - 60_000, what, code: 'DB_UNREACHABLE' };
   const event = composeBulletin(
     { occasion: 'failed', kind: 'opened', to: ['ops'], fresh: [mention], open: [mention], recovered: [] },
-    { now, file: '/etc/sluice.yaml', detailOf: () => ({ shows_as_of: now - 3_600_000, mend: 'sluice sync orders' }) },
+    { now, file: '/etc/sluice.yaml', detailOf: () => ({ shows_as_of: now - 3_600_000, fix: 'sluice sync orders' }) },
   );
   return { id: event.data.id, event, body: JSON.stringify(event) };
 }
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     const post = postOf();
     expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
       ok: true,
-      said: 'answered 200: thanks',
+      message: 'answered 200: thanks',
     });
     const [got] = receiver.got;
     expect(got).toMatchObject({ method: 'POST', path: '/alerts?for=me', text: post.body });
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
       ok: false,
-      said: 'answered 429: not now',
+      message: 'answered 429: not now',
       retryAfterMs: 120_000,
     });
     receiver.answer(302, { location: receiver.url });
@@ -88,12 +88,12 @@ describe('a webhook', () => {
     expect(receiver.got).toHaveLength(2);
   });
 
-  it('says that nobody is there, or that no answer came', async () => {
+  it('reports a refused connection and a timeout', async () => {
     const receiver = await openReceiver();
     const gone = webhook('http://127.0.0.1:1/');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      said: 'not reached: nobody listens there',
+      message: 'not reached: nobody listens there',
     });
     receiver.fallSilent();
     const silent = { ...webhook(receiver.url), timeout_seconds: 1 } as AlertChannel;
@@ -127,16 +127,16 @@ describe('a channel for Slack', () => {
     expect(text).toMatch(
       /^\*Sluice: orders failed\*\n```\nwhat {6}&lt;!channel&gt; &amp; '''fence''' \[DB_UNREACHABLE\]/,
     );
-    expect(text).toContain('mend      sluice sync orders');
+    expect(text).toContain('fix       sluice sync orders');
   });
 });
 
 describe('a mail', () => {
-  it('arrives whole, at all who shall have it, and says that nobody wrote it by hand', async () => {
+  it('is delivered to all recipients, marked as automatic mail', async () => {
     const server = await openMailServer();
     const post = postOf('naïve – 1 000 €');
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), post, await around());
-    expect(sent).toMatchObject({ ok: true, said: '250 kept' });
+    expect(sent).toMatchObject({ ok: true, message: '250 kept' });
     const [mail] = server.mails;
     expect(mail).toMatchObject({ from: 'sluice@test.example', to: ['me@test.example', 'you@test.example'] });
     expect(mail?.text).toMatch(/^Subject: Sluice: orders failed\r$/m);
@@ -190,18 +190,18 @@ describe('a mail', () => {
   it('is refused to a server without encryption unless that is allowed', async () => {
     const server = await openMailServer();
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, { tls: 'required' }), postOf(), await around());
-    expect(sent).toMatchObject({ ok: false, said: expect.stringMatching(/TLS/i) });
+    expect(sent).toMatchObject({ ok: false, message: expect.stringMatching(/TLS/i) });
     expect(server.mails).toEqual([]);
   });
 
   it('says what the server said where it does not take it, and that it does not answer', async () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
-    expect(sent).toMatchObject({ ok: false, said: expect.stringContaining('no such mailbox') });
+    expect(sent).toMatchObject({ ok: false, message: expect.stringContaining('no such mailbox') });
     const gone = email('smtp://127.0.0.1:1');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      said: 'not reached: nobody listens there',
+      message: 'not reached: nobody listens there',
     });
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -224,7 +224,7 @@ describe('a command', () => {
     const post = postOf();
     expect(await sendTo(command('./page', '$(touch pwned) ; *'), post, surroundings)).toEqual({
       ok: true,
-      said: 'ended with 0',
+      message: 'ended with 0',
     });
     expect(await readFile(join(surroundings.folder, 'got.json'), 'utf8')).toBe(post.body);
     expect(await readFile(join(surroundings.folder, 'env.txt'), 'utf8')).toBe(
@@ -235,10 +235,10 @@ describe('a command', () => {
 
   it('says how it ended and what it said, also when there is none', async () => {
     const failed = await sendTo(command('/bin/sh', '-c', 'echo no pager >&2; exit 3'), postOf(), await around());
-    expect(failed).toEqual({ ok: false, said: 'the program ended with 3: no pager' });
+    expect(failed).toEqual({ ok: false, message: 'the program ended with 3: no pager' });
     expect(await sendTo(command('./not-there'), postOf(), await around())).toMatchObject({
       ok: false,
-      said: expect.stringContaining('could not be run'),
+      message: expect.stringContaining('could not be run'),
     });
   });
 
@@ -248,7 +248,10 @@ describe('a command', () => {
       ...command('/bin/sh', '-c', 'sleep 1000 & echo $! > child; wait'),
       timeout_seconds: 1,
     } as AlertChannel;
-    expect(await sendTo(slow, postOf(), surroundings)).toEqual({ ok: false, said: 'the program took longer than 1 s' });
+    expect(await sendTo(slow, postOf(), surroundings)).toEqual({
+      ok: false,
+      message: 'the program took longer than 1 s',
+    });
     const child = Number(await readFile(join(surroundings.folder, 'child'), 'utf8'));
     await until('its child to be gone', () => !isAlive(child));
     const stop = new AbortController();

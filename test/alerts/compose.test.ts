@@ -20,11 +20,11 @@ const compose = (given: Partial<Bulletin>, detailOf: (subject: string) => Detail
   composeBulletin(bulletin(given), { now, file: '/etc/sluice.yaml', detailOf });
 
 describe('a message', () => {
-  it('has no secret in any of its fields, whoever put it there', () => {
+  it('has no secret in any of its fields, no matter who put it there', () => {
     const secret = 'xoxb-1234567890-abcdef';
     registerSecret(secret);
     const open = [mention(secret, { what: `refused ${secret}`, code: secret }), mention('b')];
-    const detail: Detail = { next: { says: `asks again with ${secret}` }, mend: `sluice login ${secret}` };
+    const detail: Detail = { next: { message: `asks again with ${secret}` }, fix: `sluice login ${secret}` };
     const told = [
       compose({ fresh: open, open }, () => detail),
       compose({ kind: 'recovered', recovered: open }),
@@ -51,7 +51,7 @@ describe('a message', () => {
     [
       'one that is new beside others',
       { fresh: [mention('c')], open: [mention('a'), mention('b'), mention('c')] },
-      'c failed, with 2 before',
+      'c failed, 2 more open',
     ],
     [
       'one that got worse',
@@ -59,11 +59,11 @@ describe('a message', () => {
       'a keeps failing',
     ],
     ['what is still open', { kind: 'reminder', open: [mention('a'), mention('b')] }, 'still: 2 jobs failed'],
-    ['one that is over', { kind: 'recovered', recovered: [mention('a')] }, 'a works again'],
+    ['one that is over', { kind: 'recovered', recovered: [mention('a')] }, 'a recovered'],
     [
       'one that is over while others are not',
       { kind: 'recovered', recovered: [mention('a')], open: [mention('b'), mention('c')] },
-      'a works again, 2 do not yet',
+      'a recovered, 2 still open',
     ],
   ])('has a title for %s', (_, given, title) => {
     const { data } = compose(given);
@@ -91,15 +91,15 @@ describe('a message', () => {
     const detail: Detail = {
       shows_as_of: now - 2 * hour,
       in_doubt: true,
-      next: { at: now + hour, says: 'the next run' },
-      mend: 'sluice sync a',
+      next: { at: now + hour, message: 'the next run' },
+      fix: 'sluice sync a',
     };
     const { data } = compose({ fresh: [mention('a')], open: [mention('a')] }, () => detail);
     expect(data.text).toMatch(/^what +connection refused \[DB_DOWN\]$/m);
     expect(data.text).toMatch(/^since +2026-11-21 07:04:12Z, .* ago$/m);
     expect(data.text).toMatch(/^dashboard shows data as of 2026-11-21 06:04:12Z, .* old, possibly newer: /m);
     expect(data.text).toMatch(/^next +the next run, 2026-11-21 09:04:12Z$/m);
-    expect(data.text).toMatch(/^mend +sluice sync a/m);
+    expect(data.text).toMatch(/^fix +sluice sync a/m);
     expect(data.alerts).toEqual([
       {
         job: 'a',
@@ -111,7 +111,7 @@ describe('a message', () => {
         in_doubt: true,
         next: 'the next run',
         next_at: '2026-11-21T09:04:12.000Z',
-        mend: expect.stringContaining('sluice sync a'),
+        fix: expect.stringContaining('sluice sync a'),
       },
     ]);
   });

@@ -10,7 +10,7 @@ const mostADay = 10;
 /** What is true now: the level of each job that fails. */
 type Truth = Map<string, 1 | 2>;
 
-/** What somebody believes who reads every bulletin. */
+/** The state that a reader of every message knows. */
 class Reader {
   readonly believed = new Map<string, number>();
   read = 0;
@@ -38,7 +38,7 @@ function conditionsOf(truth: Truth) {
 const steps = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('break' as const), job: fc.constantFrom(...jobs), level: fc.constantFrom(1, 2) }),
-    fc.record({ kind: fc.constant('mend' as const), job: fc.constantFrom(...jobs) }),
+    fc.record({ kind: fc.constant('fix' as const), job: fc.constantFrom(...jobs) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 3 * hour }) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 2 * minute }) }),
     fc.record({
@@ -51,7 +51,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 120 },
 );
 
-describe('whatever breaks and mends in whatever order', () => {
+describe('jobs that break and recover in any order', () => {
   it('a reader is told each thing once, never too often, and in the end believes what is so', () => {
     fc.assert(
       fc.property(steps, (all) => {
@@ -60,7 +60,7 @@ describe('whatever breaks and mends in whatever order', () => {
         const truth: Truth = new Map();
         for (const step of all) {
           if (step.kind === 'break') truth.set(step.job, step.level as 1 | 2);
-          if (step.kind === 'mend') truth.delete(step.job);
+          if (step.kind === 'fix') truth.delete(step.job);
           for (let n = 0; step.kind === 'flap' && n < step.times; n++) {
             if (n % 2 === 0) truth.set(step.job, 1);
             else truth.delete(step.job);

@@ -96,6 +96,6 @@ it('a command leaves no pipe behind that a child of its own holds', async () => 
   const before = pipes();
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
   const channel = { name: 'a', type: 'command', command, timeout_seconds: 20 } as const;
-  expect(await hand(channel, around())).toEqual({ ok: false, said: 'the program ended with 3' });
+  expect(await hand(channel, around())).toEqual({ ok: false, message: 'the program ended with 3' });
   await expect.poll(pipes, { timeout: 5_000 }).toBe(before);
 });

@@ -14,7 +14,7 @@ export function failing(job: string, more: Partial<AlertCondition> = {}): AlertC
     level: 1,
     cause: 'DB_UNREACHABLE shop',
     since: 0,
-    what: 'nobody listens there',
+    what: 'connection refused',
     to: ['ops'],
     remindMs,
     ...more,

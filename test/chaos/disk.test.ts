@@ -137,7 +137,7 @@ describe('a disk that is really full', () => {
     const { findings } = JSON.parse((await home.sluice(['doctor', '--json'])).stdout) as { findings: object[] };
     // A backup put over a sound database, on a disk that has no room for it, would be the worst advice.
     expect(findings).toContainEqual(
-      expect.objectContaining({ check: 'database', ok: false, mend: expect.stringContaining('free some space') }),
+      expect.objectContaining({ check: 'database', ok: false, fix: expect.stringContaining('free some space') }),
     );
     await clear(stage);
     expect(await oracle.look()).toBe(2);

@@ -41,7 +41,7 @@ async function oweByKilled({ home }: Stage): Promise<void> {
 
 describe.skipIf(missing !== undefined)('a disk that is full', () => {
   it.for([0, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 700_000])(
-    'but for %d bytes at the first start says so with its folder, and never calls it a fault of Sluice',
+    'but for %d bytes at the first start says so with its folder, and never calls it a bug in Sluice',
     async (left) => {
       const stage = await smallStage('3m');
       const { home, upstream, oracle } = stage;
@@ -101,14 +101,14 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     expect(await seen('alerts')).not.toContain('Nothing is wrong');
     expect(await seen('status')).toContain('the state cannot be written');
     expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });
-    await until('the alert', () => receiver.titles().includes('the state folder is full or cannot be written'));
+    await until('the alert', () => receiver.titles().includes('the state folder is full or not writable'));
     await clear(stage);
     const freed = performance.now();
     await says(daemon, 'payload.delivered');
     expect(performance.now() - freed).toBeLessThan(60_000);
     expect(await oracle.look()).toBe(2);
     await says(daemon, 'state.writable');
-    await until('the end of the alert', () => receiver.titles().includes('the state folder has room again'));
+    await until('the end of the alert', () => receiver.titles().includes('the state folder has free space again'));
     expect((await home.sluice(['health'])).code).toBe(0);
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
@@ -194,7 +194,7 @@ describe('a disk that fails to write, as SQLite and the file system see it', () 
       const { code, stdout, stderr } = await home.sluice(['sync', '--json', '--wait', '0'], { under });
       expect(code, `${bytes}: ${stderr}`).toBeLessThanOrEqual(1);
       if (code === 1) expect(stdout + stderr, String(bytes)).toMatch(/STATE_UNREADABLE|SPOOL_FAILED/);
-      expect(stdout + stderr).not.toMatch(/ERR_SQLITE_ERROR|fault of Sluice/);
+      expect(stdout + stderr).not.toMatch(/ERR_SQLITE_ERROR|bug in Sluice/);
       expect(readdirSync(home.folder)).toContain('state');
     }
     await oracle.rest();

@@ -22,7 +22,7 @@ describe('advice, where a config was named', () => {
       'sluice run --config a.yaml, or sluice sync --config a.yaml orders for once',
     ],
     ['"sluice explain orders" says why', '"sluice explain --config a.yaml orders" says why'],
-    ['sluice dead send 42, once it is mended', 'sluice dead send --config a.yaml 42, once it is mended'],
+    ['sluice dead send 42, once it is fixed', 'sluice dead send --config a.yaml 42, once it is fixed'],
     ['run `sluice check --connect`', 'run `sluice check --config a.yaml --connect`'],
     ['"sluice alerts" lists it', '"sluice alerts --config a.yaml" lists it'],
     ['sluice demo shows it', 'sluice demo shows it'],
@@ -91,12 +91,12 @@ it('every command that was given a config says so in what it advises, as text an
   const words = `--config ${home.folder}/mine.yaml`;
   expect((await named('sync')).stderr).toContain(`next     sluice apply ${words} --yes`);
   expect((await named('sync', '--json')).stdout).toContain(`"next": "sluice apply ${words} --yes"`);
-  expect((await named('explain', 'declared')).stdout).toContain(`mend     sluice apply ${words} --yes`);
-  expect((await named('explain', 'declared', '--json')).stdout).toContain(`"mend": "sluice apply ${words} --yes"`);
+  expect((await named('explain', 'declared')).stdout).toContain(`fix      sluice apply ${words} --yes`);
+  expect((await named('explain', 'declared', '--json')).stdout).toContain(`"fix": "sluice apply ${words} --yes"`);
   const status = await named('status');
   expect(status.stdout).toContain(`"sluice run ${words}" starts one.`);
   expect(status.stdout).toContain(`"sluice explain ${words} declared" says why`);
-  expect((await named('apply')).stdout).toContain(`To do it: sluice apply ${words} --yes`);
+  expect((await named('apply')).stdout).toContain(`To apply these changes: sluice apply ${words} --yes`);
   // The option of this one stands at its group.
   expect((await named('dead', 'show', 'declared')).stderr).toContain(words);
 });

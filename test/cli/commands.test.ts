@@ -49,7 +49,7 @@ describe('sluice demo', () => {
     demo.child.kill('SIGINT');
     const { code, stderr } = await demo.ended;
     expect(code).toBe(130);
-    expect(stderr).not.toContain('fault of Sluice');
+    expect(stderr).not.toContain('bug in Sluice');
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -91,7 +91,7 @@ describe('sluice init', () => {
 });
 
 describe('sluice check', () => {
-  it('marks what is only worth a look, so that nobody takes it for the fault', async () => {
+  it('marks warnings, so that they are not taken for errors', async () => {
     const cwd = await makeFolder();
     const target = (id: string) => `{ source: files, query: a.csv, format: csv, target: ${id} }`;
     const head = 'version: 1\ndestinations: { main: { url: "https://app.example.com", api_key: abc } }\n';
@@ -100,7 +100,7 @@ describe('sluice check', () => {
       `${head}sources: { files: { connector: file } }\njobs:\n  a: ${target('short')}\n  b: ${target('""')}\n`,
     );
     const { stderr } = await sluice(['check'], { cwd });
-    expect(stderr).toMatch(/^remark CONFIG_ID: /);
+    expect(stderr).toMatch(/^warning CONFIG_ID: /);
     expect(stderr).toMatch(/^CONFIG_\w+: /m);
   });
 
@@ -180,7 +180,7 @@ describe('sluice sync', () => {
     const before = (await world.requests()).length;
     const ended = await home.sluice(['sync', '--dry-run']);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toContain('2 rows, 16 B of csv; one request would send it');
+    expect(ended.stdout).toContain('2 rows, 16 B of csv; would be sent with one request');
     expect(existsSync(join(home.folder, 'state'))).toBe(false);
     expect(await world.requests()).toHaveLength(before);
     const json = JSON.parse((await home.sluice(['sync', '-n', '--json'])).stdout);
@@ -277,7 +277,7 @@ describe('sluice sync', () => {
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
   });
 
-  it('takes the worst that somebody has to mend for its exit code: 2 before 3 before 1', async () => {
+  it('exits with the code of the most severe problem: 2 before 3 before 1', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const lost = { source: 'files', query: 'gone.csv', format: 'csv', target: world.instances.json };
@@ -299,7 +299,7 @@ describe('sluice sync', () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const job = await home.sluice(['sync', 'oders']);
     expect(job.code).toBe(2);
-    expect(job.stderr).toContain('did you mean "orders"?');
+    expect(job.stderr).toContain('Did you mean "orders"?');
     const flag = await home.sluice(['sync', '--dryrun']);
     expect(flag.code).toBe(2);
     expect(flag.stderr).toContain('--dry-run');
@@ -336,7 +336,7 @@ describe('sluice status', () => {
     expect(JSON.parse(machines.stdout)).toMatchObject({ jobs: [{ job: 'orders' }], left_out: ['wrong'] });
   });
 
-  it('says what was delivered, what is owed, what failed, and what nobody claims', async () => {
+  it('reports what was delivered, what is owed, what failed and what is unused', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const state = async () => JSON.parse((await home.sluice(['status', '--json'])).stdout);

@@ -11,7 +11,7 @@ import { defineConnector, option, Problem } from 'sluice/sdk';
 export default defineConnector({
   id: '${id}', title: 'Mine', summary: 'Reads what is mine alone.',
   source: { shelf_label: option.text({ required: true, secret: true, about: 'Which shelf it is.', example: 'top' }) }, query: {},
-  check: async () => { throw new Problem({ code: 'MINE_AWAY', family: 'try_later', message: 'nobody is there' }); },
+  check: async () => { throw new Problem({ code: 'MINE_AWAY', family: 'try_later', message: 'no server is there' }); },
   extract: async () => { throw new Error('no'); },
 });`;
 
@@ -85,15 +85,18 @@ describe('a connector from outside', () => {
     const folder = await setUp();
     await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
     const { stdout } = await start(['check', '--connect'], { cwd: folder }).ended;
-    expect(stdout).toMatch(/MINE_AWAY: nobody is there\n +where +source shelf\n/);
-    expect(stdout).toMatch(/MINE_AWAY: nobody is there\n +where +source other\n/);
+    expect(stdout).toMatch(/MINE_AWAY: no server is there\n +where +source shelf\n/);
+    expect(stdout).toMatch(/MINE_AWAY: no server is there\n +where +source other\n/);
   });
 });
 
 describe('a run', () => {
   it('imports only the connectors that its sources name, whatever else stands in the folder', async () => {
     const folder = await setUp();
-    await writeFile(join(folder, 'own/bad.mjs'), 'process.stderr.write("imported although nobody named it"); throw 1;');
+    await writeFile(
+      join(folder, 'own/bad.mjs'),
+      'process.stderr.write("imported although no source named it"); throw 1;',
+    );
     const { stdout, stderr } = await start(['sync', '--dry-run'], { cwd: folder }).ended;
     expect(stdout).toContain('books');
     expect(stderr).not.toContain('imported although');
@@ -133,13 +136,13 @@ describe('sluice connectors describe', () => {
 });
 
 describe('sluice connectors scaffold', () => {
-  it('writes a connector that keeps every promise, for us and for a test runner, and runs a job', async () => {
+  it('writes a connector that passes all checks, for us and for a test runner, and runs a job', async () => {
     const folder = await makeFolder();
     const written = await sluice(folder, 'scaffold', 'help_desk');
     expect(written).toMatchObject({ code: 0, stderr: '' });
     const test = /^ {2}sluice connectors (test .*)$/m.exec(written.stdout)![1]!;
     const tested = await sluice(folder, ...test.split(' '));
-    expect(tested.stdout).toContain('help_desk keeps every promise');
+    expect(tested.stdout).toContain('help_desk passes all checks');
     expect(tested).toMatchObject({ code: 0, stderr: '' });
     expect(tested.stdout.match(/^ {2}ok /gm)!.length).toBeGreaterThan(15);
     const config = `
@@ -152,7 +155,7 @@ ${/example: `([^`]*)`/.exec(await readFile(join(folder, 'my-connectors/help_desk
     await writeFile(join(folder, 'sluice.yaml'), config);
     const env = { HELP_DESK_TOKEN: 'some-token' };
     const checked = await start(['check'], { cwd: folder, env }).ended;
-    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no fault') });
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no errors') });
   });
 
   it('leaves alone what is there, and takes no name that is taken or is no word', async () => {

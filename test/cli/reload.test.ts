@@ -35,7 +35,7 @@ describe('sluice reload', () => {
     await config({ orders, stock: { ...orders, target: world.instances.json, format: 'json' } });
     expect(await home.sluice(['reload'])).toMatchObject({
       code: 0,
-      stdout: 'Reloaded: 2 jobs in force.\n',
+      stdout: 'Reloaded: 2 jobs active.\n',
       stderr: '',
     });
     const { stdout } = await home.sluice(['status', '--json']);
@@ -48,7 +48,7 @@ describe('sluice reload', () => {
     const { code, stderr } = await home.sluice(['reload']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/CONFIG_\w+: .*\n {2}where {4}.*sluice\.yaml:\d+/);
-    expect(stderr).toContain('Not reloaded: the config has 1 fault; the old one stays in force.');
+    expect(stderr).toContain('Not reloaded: the config has 1 error; the previous config stays active.');
     const { stdout } = await home.sluice(['reload', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 2, jobs: 1, faults: [{ place: expect.any(String) }] });
   });
@@ -90,7 +90,7 @@ describe('sluice reload', () => {
     try {
       const { code, stderr } = await home.sluice(['reload', '--wait', '0.5']);
       expect(code).toBe(1);
-      expect(stderr).toContain('RELOAD_NO_ANSWER: The daemon did not answer within 0.5 s');
+      expect(stderr).toContain('RELOAD_NO_ANSWER: Timeout: the daemon did not respond within 0.5 s');
     } finally {
       daemon.child.kill('SIGCONT');
     }

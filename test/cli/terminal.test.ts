@@ -94,7 +94,7 @@ describe('colours', () => {
     ['unchanged', 'good'],
     ['failed: EMPTY_REFUSED', 'bad'],
     ['dead', 'bad'],
-    ['owed, the destination refuses our credentials', 'bad'],
+    ['owed: the destination rejects the credentials', 'bad'],
     ['owed, waits for the daily quota until 2026-11-22', 'waiting'],
     ['waiting to retry', 'waiting'],
     ['sending, try 2', 'waiting'],

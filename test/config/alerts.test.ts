@@ -81,7 +81,7 @@ describe('alerts in the config', () => {
     expect(redact('wait=true, services, hooks.example.com')).toBe('wait=true, services, hooks.example.com');
   });
 
-  it('are nobody where there are none, and none for a job that wants none', async () => {
+  it('are absent without alerts in the config, and for a job that disables them', async () => {
     expect((await load(undefined)).config?.alerts).toBeUndefined();
     const { config } = await load({ channels: { ops: webhook } }, { alerts: false });
     expect(config?.jobs.get('orders')?.alerts).toBe(false);
@@ -122,17 +122,17 @@ describe('alerts in the config', () => {
 
   it('run no command unless commands may be run', async () => {
     const channels = { pager: { type: 'command', command: ['./page'] } };
-    expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: This config may not run commands']);
+    expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: Commands are not allowed in this config']);
     expect(await codes({ channels }, {}, { allow_commands: true })).toEqual([]);
   });
 
   it('send nothing to a heartbeat, and nothing of a job where there is no channel', async () => {
     const channels = { alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     expect(await codes({ channels, rules: [{ to: ['alive'] }] })).toEqual([
-      'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat and takes no alerts',
+      'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat channel and does not accept alerts',
     ]);
     expect(await codes(undefined, { alerts: { remind: '1h' } })).toEqual([
-      'CONFIG_ALERTS: This job has alerts, but the config has no channel for any',
+      'CONFIG_ALERTS: This job has alerts, but the config has no alert channels',
     ]);
   });
 });

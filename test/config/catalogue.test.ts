@@ -45,7 +45,7 @@ describe('the catalogue of connectors', () => {
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
   });
 
-  it('takes a file of a folder anew that was edited, or mended, since it was looked at last', async () => {
+  it('imports a file of a folder again if it was edited since the last import', async () => {
     const folder = await folderWith({ 'mine.mjs': 'throw new Error("boom")' });
     const look = async () => {
       const catalogue = await openCatalogue({ folder });
@@ -76,7 +76,7 @@ describe('the catalogue of connectors', () => {
     expect(problems.map(({ message }) => message)).toEqual([
       'The connector "db" cannot be used: there is a connector "db" already; rename this one',
       'The connector "crashes" cannot be used: boom',
-      'The connector "empty" cannot be used: it has no default export made by defineConnector',
+      'The connector "empty" cannot be used: it has no default export from defineConnector',
       'The connector "half" cannot be used: it lacks "summary"',
       'The connector "renamed" cannot be used: its id is "other", but its file is named "renamed"',
     ]);
@@ -97,12 +97,12 @@ describe('the catalogue of connectors', () => {
     expect(problems.map(({ code, message, next }) => [code, message, next])).toEqual([
       [
         'CONFIG_CONNECTOR_PACKAGE',
-        'The package "bare" gives no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
-        'Ask the author of the package, or leave it out',
+        'The package "bare" provides no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
+        'Contact the author of the package, or remove it',
       ],
       [
         'CONFIG_CONNECTOR_PACKAGE',
-        'The package of connectors "gone" is not installed beside the config',
+        'The package of connectors "gone" is not installed in the folder of the config or above it',
         'Run in that folder: npm install gone',
       ],
     ]);

@@ -11,11 +11,11 @@ async function verdict(text: string): Promise<string> {
 
 it('a check ends with one sentence that counts jobs, faults and remarks, and says what can run', async () => {
   const bad = goodJob.replace('orders', 'bad').replace(id('a'), id('b')).replace('csv', 'cvs');
-  expect(await verdict(configWith(goodJob))).toBe('F: 1 job, no fault');
-  expect(await verdict(configWith(goodJob.replace(id('a'), 'short-id')))).toBe('F: 1 job, no fault, 1 remark');
-  expect(await verdict(configWith(goodJob + bad))).toBe('F: 1 fault; 1 job cannot run, 1 can');
-  expect(await verdict(configWith(goodJob, 'stat: x'))).toBe('F: 1 fault; nothing can run until the file is mended');
+  expect(await verdict(configWith(goodJob))).toBe('F: 1 job, no errors');
+  expect(await verdict(configWith(goodJob.replace(id('a'), 'short-id')))).toBe('F: 1 job, no errors, 1 warning');
+  expect(await verdict(configWith(goodJob + bad))).toBe('F: 1 error; 1 job cannot run, 1 can');
+  expect(await verdict(configWith(goodJob, 'stat: x'))).toBe('F: 1 error; no job can run until they are fixed');
   expect(await verdict(configWith(goodJob).replace('sources:', 'sources:\n  unused: {connector: nope}'))).toBe(
-    'F: 1 fault',
+    'F: 1 error',
   );
 });

@@ -99,7 +99,7 @@ jobs:
       next: 'Add a line: host: db.example.com  # Where it is.',
     });
     expect(await only(job('', /^query/))).toMatchObject({
-      message: '"query" is missing from this job: nothing says what to read',
+      message: 'Missing "query": this job does not say what to read',
       next: 'Add a line: query: select 1',
     });
     expect(await only(job('', /^format/))).toMatchObject({
@@ -113,7 +113,7 @@ jobs:
   it('shows the value seen beside the values allowed', async () => {
     expect(await only(configWith(goodJob).replace('host: db', 'port: 99999\n    host: db'))).toEqual({
       code: 'CONFIG_WRONG_VALUE',
-      message: 'The value of "port" does not fit',
+      message: 'Invalid value for "port"',
       seen: '99999',
       allowed: 'a whole number from 1 to 65535',
     });
@@ -150,7 +150,7 @@ jobs:
       code: 'CONFIG_GUARDS',
       message: 'No result can pass: the minimum of "rows" is above its maximum',
       seen: 'minimum 10, maximum 5',
-      next: 'Let the minimum be 5 or less, or delete one of them',
+      next: 'Set the minimum to 5 or less, or delete one of them',
     };
     expect(await only(job(`    ${guards}`))).toMatchObject(told);
     expect(await only(`${guards}${configWith(goodJob)}`)).toMatchObject(told);
@@ -188,7 +188,7 @@ jobs:
     const auth = (value: string) => configWith(goodJob).replace('host: db', `auth: ${value}\n    host: db`);
     expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });
     expect(await only(auth('{token: abcd, relm: x}'))).toMatchObject({
-      message: '"relm" is not an option of "auth"',
+      message: 'Unknown option "relm" in "auth"',
       next: 'Did you mean "realm"?',
     });
     expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
@@ -209,16 +209,18 @@ jobs:
       'sources:\n  now: {connector: clock}\n',
     );
     expect(await only(text)).toMatchObject({
-      message: 'The connector "clock" takes no plain text as query',
+      message: 'The connector "clock" does not accept a plain text query',
       allowed: 'a map of zone',
     });
   });
 
   it('wants exactly one pair of credentials for each destination', async () => {
     const credentials = (lines_: string) => configWith(goodJob).replace('    api_key: abcdefabcdef\n', lines_);
-    expect(await only(credentials(''))).toMatchObject({ message: 'This destination has no credentials' });
+    expect(await only(credentials(''))).toMatchObject({
+      message: 'Missing credentials: this destination has neither api_key nor basic',
+    });
     expect(await only(credentials('    api_key: abc\n    basic: {user: a, password: b}\n'))).toMatchObject({
-      message: 'This destination has both an api_key and basic',
+      message: 'Conflicting credentials: this destination has both api_key and basic',
     });
     expect(await only(credentials('    api_key: "two words"\n'))).toMatchObject({ code: 'CONFIG_CREDENTIALS' });
     expect(await only(credentials('    api_key: ""\n'))).toMatchObject({ message: 'The api_key is empty' });
@@ -237,9 +239,7 @@ jobs:
       seen: '"https://x.example/api/1.0?…"',
     });
     const { problems } = await load(url('https://user:hunter2@x.example/api/1.0'));
-    expect(problems.map(({ message }) => message)).toEqual([
-      'Credentials do not belong into the address of the service',
-    ]);
+    expect(problems.map(({ message }) => message)).toEqual(["Don't put credentials in the service URL"]);
     expect(JSON.stringify(problems.map(said))).not.toContain('hunter2');
     const plain = await load(url('http://app.example.com/api/1.0'));
     expect(plain.problems).toEqual([]);
@@ -265,7 +265,7 @@ jobs:
     const { problems, warnings } = await load(asks('{ sql: select 1, since: updated_at }'));
     expect(problems).toEqual([]);
     expect(warnings.map(({ code }) => code)).toEqual(['CONFIG_ONLY_NEW']);
-    expect(warnings[0]!.message).toContain('replaces all that the instance shows');
+    expect(warnings[0]!.message).toContain('replaces everything that the instance shows');
     expect((await load(asks('{ sql: select 1 }'))).warnings).toEqual([]);
   });
 
@@ -283,7 +283,7 @@ jobs:
     expect(problems.map(said)).toMatchObject([
       {
         code: 'CONFIG_TARGET_TAKEN',
-        message: 'The job "orders" (line 12) writes the same target; each would overwrite the other',
+        message: 'The job "orders" (line 12) writes to the same target; each would overwrite the other',
       },
     ]);
     expect([...config!.jobs.keys()]).toEqual(['orders']);
@@ -293,12 +293,12 @@ jobs:
 
   it('holds a target to one thing, complete', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
-    expect(await only(target('{}'))).toMatchObject({ message: 'The target does not say what is written' });
+    expect(await only(target('{}'))).toMatchObject({ message: 'Missing target: one of instance, datasource, refresh' });
     expect(await only(target('{datasource: {name: A, shares: [{}]}}'))).toMatchObject({
-      message: 'This share names neither a group nor a user',
+      message: 'Missing group or user in this share',
     });
     expect(await only(target('{datasource: {name: A, shares: [{user: u, group: g}]}}'))).toMatchObject({
-      message: 'This share names both a group and a user',
+      message: 'This share has both a group and a user',
     });
     expect(await only(target('{datasource: {name: A, format: json}}'))).toMatchObject({
       message: 'The job writes csv, but its data source is declared as json',
@@ -322,7 +322,7 @@ jobs:
   it('refuses schedules that never fire and zones that are nowhere', async () => {
     expect(await only(job("    schedule: '0 0 31 2 *'\n"))).toMatchObject({
       code: 'CONFIG_CRON',
-      message: 'The schedule cannot be used: it never fires: there is no such date',
+      message: 'Invalid schedule: it never fires: there is no such date',
     });
     expect(await only(job("    schedule: {cron: '0 0 * * *', timezone: Europe/Pariss}\n"))).toMatchObject({
       code: 'CONFIG_TIMEZONE',
@@ -342,10 +342,10 @@ jobs:
       ).replace('    api_key', '    __proto__: {a: 1}\n    constructor: x\n    api_key'),
     );
     expect(problems.map(({ code, message }) => [code, message])).toEqual([
-      ['CONFIG_UNKNOWN_OPTION', '"__proto__" is not an option of this destination'],
-      ['CONFIG_UNKNOWN_OPTION', '"constructor" is not an option of this destination'],
-      ['CONFIG_UNKNOWN_SOURCE', 'There is no source "toString"'],
-      ['CONFIG_UNKNOWN_FORMAT', 'There is no format "constructor"'],
+      ['CONFIG_UNKNOWN_OPTION', 'Unknown option "__proto__" in this destination'],
+      ['CONFIG_UNKNOWN_OPTION', 'Unknown option "constructor" in this destination'],
+      ['CONFIG_UNKNOWN_SOURCE', 'Unknown source "toString"'],
+      ['CONFIG_UNKNOWN_FORMAT', 'Unknown format "constructor"'],
     ]);
   });
 });

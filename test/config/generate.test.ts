@@ -15,7 +15,7 @@ async function generate(...flags: string[]): Promise<{ code: number; out: string
   return { code: code as number, out, err };
 }
 
-it('writes what is missing, is content with what is fresh, and names what is stale with the command that mends it', async () => {
+it('writes missing files, keeps fresh ones, and names stale ones with the command that fixes them', async () => {
   const into = await folderWith({});
   const absent = await generate('--check', '--into', into);
   expect(absent.code).toBe(1);

@@ -4,7 +4,7 @@ import { loadGuards } from '../../src/config/load-guards.ts';
 describe('the guards of a job', () => {
   const preset = { rowChange: { down: 0.5, from: 100 } };
 
-  it('are one preset where nobody says anything', () => {
+  it('are one preset guard by default', () => {
     expect(loadGuards(undefined, undefined)).toEqual(preset);
   });
 

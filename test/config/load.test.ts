@@ -173,7 +173,7 @@ jobs:
     expect(b.extract!.stallTimeoutMs).toBe(7000);
   });
 
-  it('gives destinations with the same address and key one purse, and others their own', async () => {
+  it('gives destinations with the same URL and key one account, and others their own', async () => {
     const destination = (name: string, more: string) => `  ${name}: {url: https://x.example/api/1.0, ${more}}\n`;
     const { config } = await load(
       `destinations:\n${destination('a', 'api_key: k1k1k1')}${destination('b', 'api_key: k1k1k1, client_id: x1')}${destination(
@@ -188,7 +188,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('remarks an account that is called like a destination and shared with nobody', async () => {
+  it('warns about an account that has the name of a destination and is not shared', async () => {
     const two = (own: string) => `destinations:
   a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
   b: {url: http://127.0.0.1/api/1.0, api_key: k2k2k2, account: a}
@@ -196,7 +196,7 @@ jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
 `;
     const { warnings } = await load(two(''));
     expect(warnings).toMatchObject([
-      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'Write "account: a" in the destination "a", too' },
+      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'Write "account: a" in the destination "a" too' },
     ]);
     expect((await load(two(', account: a'))).warnings).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe('what cannot be a config at all', () => {
   it('tells a folder from a file without permissions', async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
-    expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'Name a file in this folder with --config' }]);
+    expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'Set a file in this folder with --config' }]);
   });
 
   it('reports duplicate keys with both lines', async () => {

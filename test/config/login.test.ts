@@ -103,7 +103,7 @@ describe('the login of a source', () => {
   it('is asked for where the connector has one and the source says nothing', async () => {
     const { problems } = await sourcesOf({ a: { connector: 'shop' } });
     expect(problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      'CONFIG_MISSING_OPTION "login" is missing: Shop is read with a login of your own',
+      'CONFIG_MISSING_OPTION "login" is missing: Shop requires a login',
     ]);
   });
 
@@ -125,7 +125,7 @@ describe('the login of a source', () => {
     const said = problems.map(({ message }) => message).join('\n');
     expect(said).toContain('"client_id" is missing from "login": the grant client_credentials needs it');
     expect(said).toContain('"client_secret" is missing from "login"');
-    expect(said).toContain('Shop does not offer the grant "password"');
+    expect(said).toContain('Shop does not support the grant "password"');
     expect(said).toContain('http://mine.example/token would send secrets unencrypted');
   });
 
@@ -144,7 +144,7 @@ describe('the login of a source', () => {
       a: { connector: 'shop', login: { name: 'acme', client_id: 'me' } },
       b: { connector: 'shop', login: { name: 'acme', client_id: 'you' } },
     });
-    expect(problems.map(({ message }) => message)).toEqual(['The sources a and b give one login different owners']);
+    expect(problems.map(({ message }) => message)).toEqual(['The sources a and b use one login for different users']);
     expect([...config!.sources.keys()]).toEqual(['a']);
   });
 
@@ -161,7 +161,7 @@ describe('the key of logins', () => {
     const env = await load({ sources: {}, env: { SLUICE_KEY: 'y'.repeat(32) } });
     expect(env.config?.sealKeys?.current).toBe('y'.repeat(32));
     const short = await load({ sources: {}, top: { login_key: 'short-and-secret' } });
-    expect(short.problems.map(({ message }) => message)).toEqual(['The value of "login_key" does not fit']);
+    expect(short.problems.map(({ message }) => message)).toEqual(['Invalid value for "login_key"']);
     expect(short.problems[0]?.seen).not.toContain('short');
   });
 });

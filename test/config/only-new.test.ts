@@ -31,7 +31,7 @@ describe('the advice for a job that reads only what is new', () => {
   it('names no key if the stream has none, and none that only the user knows', async () => {
     expect(await advice('survey_monkey', { token: 't' }, { stream: 'answers' })).not.toContain('key:');
     const facebook = await advice('facebook', { token: 't' }, { stream: 'insights', account: '1' });
-    expect(facebook).toContain('key: […]} with the columns that tell rows apart');
+    expect(facebook).toContain('key: […]} and the columns that identify a row');
   });
 
   it('names columns that the page of the connector lists, for each stream that resumes', async () => {

@@ -48,10 +48,10 @@ describe('retry', () => {
   });
 
   it.each([
-    ['{first: "5"}', '"first" wants a span of time', '"5"'],
+    ['{first: "5"}', '"first" is not a valid duration', '"5"'],
     ['{first: 0s}', '"first" is too short', '"0s"'],
     ['{within: 8d}', '"within" is too long', '"8d"'],
-    ['{first: 10m, longest: 1m}', 'its longest wait is shorter than its first', '"1m"'],
+    ['{first: 10m, longest: 1m}', 'the longest wait is shorter than the first', '"1m"'],
   ])('%s is refused with its place, what is allowed and what to write', async (written, message, seen) => {
     const [fault, ...others] = await faults(written);
     expect(others).toEqual([]);

@@ -17,7 +17,7 @@ async function refusal(written: string, top = '') {
   const { problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
   expect(problems.map(({ message }) => message)).toHaveLength(1);
   const { code, message, seen, next, where } = problems[0]!;
-  return { code, message: message.replace('The schedule cannot be used: ', ''), seen, next, line: where.line };
+  return { code, message: message.replace('Invalid schedule: ', ''), seen, next, line: where.line };
 }
 
 describe('a schedule', () => {
@@ -93,52 +93,52 @@ describe('a schedule', () => {
 
 describe('a schedule that cannot be used', () => {
   it.each([
-    ['every 0s', 'no time at all lies between its firings', 'write schedule: manual'],
-    ['{every: 0m}', 'no time at all lies between its firings', 'write schedule: manual'],
-    ['every 90 s', 'the clock is looked at once a minute', 'Write 1m or 2m'],
-    ['every 30s', 'the clock is looked at once a minute', 'Write 1m'],
-    ['every 15 m', 'this is no span of time', 'Write it together: 15m'],
-    ['every 2 hours and 30 minutes', 'this is no span of time', 'Write it together: 2h30m'],
+    ['every 0s', 'the interval must be greater than zero', 'write schedule: manual'],
+    ['{every: 0m}', 'the interval must be greater than zero', 'write schedule: manual'],
+    ['every 90 s', 'the interval must be whole minutes', 'Write 1m or 2m'],
+    ['every 30s', 'the interval must be whole minutes', 'Write 1m'],
+    ['every 15 m', 'not a valid duration', 'Write it together: 15m'],
+    ['every 2 hours and 30 minutes', 'not a valid duration', 'Write it together: 2h30m'],
     ['{every: 15}', '"every" has no unit', 'Write 15m if minutes are meant'],
-    ['every', 'this is no span of time', undefined],
-    ['every morning', 'this is no span of time', undefined],
-    ['{every: -5m}', 'this is no span of time', undefined],
-    ['every 900w', 'ten years are the longest interval', undefined],
-    ['at 6am', '"6am" is no time of day', 'Did you mean "06:00"?'],
-    ['{at: [06:00, "18.30"]}', '"18.30" is no time of day', 'Did you mean "18:30"?'],
-    ['{at: "24:00"}', '"24:00" is no time of day', 'Did you mean "00:00"?'],
-    ['{at: "25:00"}', '"25:00" is no time of day', undefined],
-    ['at 06:00 on workdays', '"workdays" is no day of the week', 'Did you mean "MON-FRI"?'],
-    ['{at: 06:00, days: [MON, Caturday]}', '"Caturday" is no day of the week', undefined],
-    ['{every: 1h, from: yesterday}', '"from" is no date and time', undefined],
+    ['every', 'not a valid duration', undefined],
+    ['every morning', 'not a valid duration', undefined],
+    ['{every: -5m}', 'not a valid duration', undefined],
+    ['every 900w', 'the maximum interval is 10 years', undefined],
+    ['at 6am', '"6am" is not a valid time', 'Did you mean "06:00"?'],
+    ['{at: [06:00, "18.30"]}', '"18.30" is not a valid time', 'Did you mean "18:30"?'],
+    ['{at: "24:00"}', '"24:00" is not a valid time', 'Did you mean "00:00"?'],
+    ['{at: "25:00"}', '"25:00" is not a valid time', undefined],
+    ['at 06:00 on workdays', '"workdays" is not a valid day of the week', 'Did you mean "MON-FRI"?'],
+    ['{at: 06:00, days: [MON, Caturday]}', '"Caturday" is not a valid day of the week', undefined],
+    ['{every: 1h, from: yesterday}', '"from" is not a valid date and time', undefined],
     [
       '{cron: 0 6 * * *, every: 1h}',
-      'A schedule has one of cron, every and at; this one has cron and every',
-      'Delete "every", or make a second job of it',
+      'A schedule can have only one of cron, every and at; this one has cron and every',
+      'Delete "every", or create a second job',
     ],
     [
       '{timezone: UTC}',
-      'This schedule does not say when: it has none of cron, every and at',
-      'Add one of them, or delete the schedule: the job then runs only when asked to',
+      'Missing schedule: none of cron, every and at is set',
+      'Add one of them, or delete the schedule; the job then runs only on request',
     ],
     [
       '{cron: 0 6 * * *, days: MON}',
       '"days" goes with "at", and this schedule has none',
-      'Delete "days": the last field of a cron expression says the days',
+      'Delete "days": use the last field of the cron expression instead',
     ],
     ['{at: 06:00, from: 2026-11-21}', '"from" goes with "every", and this schedule has none', undefined],
-    ['{every: 1h, spread: soon}', 'a spread wants a span of time', undefined],
-    ['{every: 1h, spread: 10 minutes}', 'a spread wants a span of time', 'Write it together: 10m'],
+    ['{every: 1h, spread: soon}', 'a spread is not a valid duration', undefined],
+    ['{every: 1h, spread: 10 minutes}', 'a spread is not a valid duration', 'Write it together: 10m'],
     ['{every: 1h, spread: 2d}', 'a spread is too long', 'Write 1d or less'],
     ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'Write 1m or more'],
     [
       '{every: 1h, misfire: {policy: skip, within: 1h}}',
-      'This misfire policy has no use for "within"',
+      'This misfire policy does not use "within"',
       'Delete "within"',
     ],
     [
       '{every: 1h, misfire: {policy: run_once, at_most: 2}}',
-      'This misfire policy has no use for "at_most"',
+      'This misfire policy does not use "at_most"',
       'Delete "at_most"',
     ],
     ['hourly', 'a cron expression has five fields, this one has 1', 'Did you mean "@hourly"?'],

@@ -252,7 +252,7 @@ describe('init', () => {
     expect(await readFile(path, 'utf8')).toContain('version: 1');
   });
 
-  it('leaves rows alone that somebody keeps under the name of the sample', async () => {
+  it('keeps a file with other rows that has the name of the sample', async () => {
     const folder = await folderWith({ 'sluice-sample.csv': 'mine\n' });
     const written = await initConfig({ path: join(folder, 'sluice.yaml') });
     expect(await readFile(join(folder, 'sluice-sample.csv'), 'utf8')).toBe('mine\n');

@@ -27,13 +27,13 @@ it('is read from a word or a map, and is nothing where rows replace each other',
 });
 
 it('is refused where its parts do not go together', async () => {
-  expect(await messages('merge')).toContain('merge takes a key');
-  expect(await messages('{ disposition: append, key: id }')).toContain('"key" is of no use with append');
-  expect(await messages('{ deleted: gone }')).toContain('"deleted" is of no use with replace');
-  expect(await messages('{ retain: { rows: 5 } }')).toContain('Nothing is kept with replace');
-  expect(await messages('{ disposition: append, retain: { within: 5d } }')).toContain('takes a column');
-  expect(await messages('{ disposition: merge, key: id, retain: { rows: 5 } }')).toContain('"rows" takes a column');
-  expect(await messages('{ disposition: append, retain: { column: at } }')).toContain('not what stays');
+  expect(await messages('merge')).toContain('merge requires a key');
+  expect(await messages('{ disposition: append, key: id }')).toContain('"key" has no effect with append');
+  expect(await messages('{ deleted: gone }')).toContain('"deleted" has no effect with replace');
+  expect(await messages('{ retain: { rows: 5 } }')).toContain('"retain" has no effect with replace');
+  expect(await messages('{ disposition: append, retain: { within: 5d } }')).toContain('"within" requires a column');
+  expect(await messages('{ disposition: merge, key: id, retain: { rows: 5 } }')).toContain('"rows" requires a column');
+  expect(await messages('{ disposition: append, retain: { column: at } }')).toContain('neither within nor rows');
   expect(await messages('{ disposition: merge, key: id, deleted: id }')).toContain('cannot be part of the key');
   expect(await messages('{ disposition: append, retain: { column: at, within: soon } }')).not.toBe('');
   expect(await messages('upsert')).not.toBe('');

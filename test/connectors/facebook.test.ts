@@ -37,7 +37,7 @@ const figures = (account: string | undefined, day: number) => ({
   date_start: `2026-01-0${day}`,
   date_stop: `2026-01-0${day}`,
 });
-/** Two pages, the same for every account; the cursor stays when there is no more. */
+/** Two pages, the same for every account; the cursor stays when there is discontinued. */
 const paged = (account: string | undefined, after: string | null, base: string): Reply => {
   const cursors = { before: 'b', after: after === null ? 'c1' : 'c2' };
   const next = `${base}/v26.0/next?access_token=secret&after=c1`;

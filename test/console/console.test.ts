@@ -56,7 +56,7 @@ async function open(path: string, { width = 1280, dark = false } = {}): Promise<
 }
 
 describe('the page of all jobs', () => {
-  it('says first what needs somebody, why, and which command mends it', async () => {
+  it('shows first what needs attention, why, and which command fixes it', async () => {
     const { page, complaints } = await open('/');
     expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
     const cards = await page.locator('.card.bad').allTextContents();
@@ -118,7 +118,7 @@ describe('the page of all jobs', () => {
   });
 });
 
-/** The smallest contrast of any text with the ground behind it, as WCAG 2.2 (1.4.3) reckons it. */
+/** The smallest contrast of any text with the ground behind it, as WCAG 2.2 (1.4.3) computes it. */
 const faintest = `(() => {
   const parts = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = (color) => parts(color).slice(0, 3).map((one) => one / 255)
@@ -143,7 +143,7 @@ describe('the addresses of the pages', () => {
   };
 
   it('name what is there, and nothing else', async () => {
-    expect((await status('/jobs/nobody')).status).toBe(404);
+    expect((await status('/jobs/unknown')).status).toBe(404);
     expect((await status('/jobs/%zz')).status).toBe(404);
     expect(await status('/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });
     expect((await request(url, { method: 'POST' })).statusCode).toBe(405);

@@ -37,6 +37,6 @@ it.each<[string, Condition[], Partial<JobStatus>, string]>([
   expect(standingsOf({ conditions })(job(more))).toBe(standing);
 });
 
-it('each standing has a sign of its own, so that nobody needs the colours', () => {
+it('each standing has a sign of its own, so that color is not needed', () => {
   expect(new Set(Object.values(signs)).size).toBe(Object.keys(signs).length);
 });

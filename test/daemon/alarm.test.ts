@@ -73,7 +73,7 @@ async function setUp({
   const alarm = new Alarm({
     runtime: { store, events, clock, log: quietLog },
     config: () => config,
-    beat: async () => ({ ticking: ticking(), said: 'no look at the schedules for 200 s' }),
+    beat: async () => ({ ticking: ticking(), message: 'no look at the schedules for 200 s' }),
   });
   onTestFinished(() => alarm.stop());
   alarm.start();
@@ -143,7 +143,7 @@ describe('the alarm of the daemon', () => {
     });
     await told(2);
     await passUntil('a day', () => true, 12 * hour);
-    expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs work again']);
+    expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs recovered']);
   });
 
   it('tells the first failure, that it goes on, and that it is over', async () => {
@@ -155,7 +155,7 @@ describe('the alarm of the daemon', () => {
     await told(2);
     await succeed(store, 'orders');
     await told(3);
-    expect(receiver.titles()).toEqual(['orders failed', 'orders keeps failing', 'orders works again']);
+    expect(receiver.titles()).toEqual(['orders failed', 'orders keeps failing', 'orders recovered']);
   });
 
   it('tells of data that is too old though nothing runs, reckoned from the last good publication', async () => {
@@ -168,7 +168,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[0]?.text).toMatch(/dashboard shows data as of 2026-06-15 16:00:00Z, 2 h \d\d min old/);
     await publish(store, 'orders', clock.now());
     await told(2);
-    expect(receiver.titles()[1]).toBe('orders shows fresh data again');
+    expect(receiver.titles()[1]).toBe('orders shows current data again');
   });
 
   it('tells of a job that has never published anything once three of its firings and an hour have passed', async () => {
@@ -185,16 +185,16 @@ describe('the alarm of the daemon', () => {
     const { owed } = await oweText(store, { instance: 'i-orders', text: 'x', asOf: clock.now(), job: 'orders' });
     await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
     await told(1);
-    expect(receiver.titles()).toEqual(['orders: the service will not take a payload']);
+    expect(receiver.titles()).toEqual(['orders: the service refused a payload for good']);
     expect(receiver.got[0]?.text).toContain('not csv [UPLOAD_REFUSED]');
-    expect(receiver.got[0]?.text).toMatch(/mend +sluice dead send/);
+    expect(receiver.got[0]?.text).toMatch(/fix +sluice dead send/);
     await publish(store, 'orders', clock.now());
     await told(2);
-    expect(receiver.titles()[1]).toBe('orders: no dead payload is left');
+    expect(receiver.titles()[1]).toBe('orders: no dead payloads');
     await holdBack(store, 'orders', clock.now());
     await told(3);
-    expect(receiver.titles()[2]).toBe('orders: a result is held back');
-    expect(receiver.got[2]?.text).toMatch(/only 3 rows.*mend +sluice quarantine show/);
+    expect(receiver.titles()[2]).toBe('orders: a payload is quarantined');
+    expect(receiver.got[2]?.text).toMatch(/only 3 rows.*fix +sluice quarantine show/);
   });
 
   it('tells once that a destination refuses our key, however many jobs wait', async () => {
@@ -206,7 +206,7 @@ describe('the alarm of the daemon', () => {
       await store.outbox.note(owed.state === 'owed' ? owed.id : 0, trouble);
     }
     await told(1);
-    expect(receiver.titles()).toEqual(['main refuses our credentials']);
+    expect(receiver.titles()).toEqual(['main refuses the credentials']);
     expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs wait with what they owe');
   });
 
@@ -223,11 +223,11 @@ describe('the alarm of the daemon', () => {
     await passUntil('ten minutes', () => true, 600_000);
     expect(receiver.got).toEqual([]);
     await told(1);
-    expect(receiver.titles()).toEqual(['what is owed to main does not get there']);
+    expect(receiver.titles()).toEqual(['main: owed payloads are not delivered']);
     expect(receiver.got[0]?.text).toContain('nobody listens there; 3 jobs wait with what they owe');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
-    expect(receiver.titles()[1]).toBe('main takes what is owed again');
+    expect(receiver.titles()[1]).toBe('main accepts payloads again');
   });
 
   it('tells once that a login needs a person, not that all jobs which use it fail, and a week before it ends', async () => {
@@ -251,7 +251,7 @@ describe('the alarm of the daemon', () => {
     await told(1);
     expect(receiver.titles()).toEqual(['crm needs a login now']);
     expect(receiver.got[0]?.text).toContain('nobody has logged in; used by made');
-    expect(receiver.got[0]?.text).toMatch(/mend +sluice login made/);
+    expect(receiver.got[0]?.text).toMatch(/fix +sluice login made/);
     for (const job of jobs.keys()) await succeed(store, job);
     const kept = { name: 'crm', identity: identityOf(login), encrypted: '', key_id: '', who: null, scopes: '' };
     await store.logins.keep({ ...kept, expires_at: clock.now() + 30 * 24 * hour }, { fresh: true });
@@ -270,19 +270,19 @@ describe('the alarm of the daemon', () => {
     for (let n = 0; n < 50; n++) await store.quota.charge('account', day);
     await told(2);
     expect(receiver.titles()).toEqual([
-      'main: the requests of the day run short',
-      'main: the requests of the day are used up',
+      'main: the daily allowance is running out',
+      'main: the daily allowance is used up',
     ]);
     expect(receiver.got[1]?.text).toContain('the day turns at 00:00 EDT');
   });
 
-  it('tells that the schedules have stopped', async () => {
+  it('tells that the scheduler has stopped', async () => {
     let ticking = true;
     const { receiver, told, passUntil } = await setUp({ ticking: () => ticking, alerts: { staleAfterMs: false } });
     await passUntil('a minute', () => true, 60_000);
     ticking = false;
     await told(1);
-    expect(receiver.titles()).toEqual(['the schedules have stopped']);
+    expect(receiver.titles()).toEqual(['the scheduler has stopped']);
     expect(receiver.got[0]?.text).toContain('no look at the schedules for 200 s');
   });
 

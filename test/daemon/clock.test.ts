@@ -19,7 +19,7 @@ describe('a clock that is set', () => {
   it.for([60 * minute, 30 * minute])('back by %d ms keeps no job waiting until it has caught up', async (back) => {
     const { clock, source, hear } = await minutely();
     clock.forward(-back);
-    expect((await hear('clock.set', { seconds: -back / 1000 })).facts.says).toMatch(/^set back by (1 h|30 min) 00/);
+    expect((await hear('clock.set', { seconds: -back / 1000 })).facts.message).toMatch(/^set back by (1 h|30 min) 00/);
     await vi.waitFor(() => expect(source.asked).toBeGreaterThan(0), { timeout: 75_000, interval: 200 });
   });
 

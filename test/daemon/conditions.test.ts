@@ -75,7 +75,7 @@ describe('what is wrong', () => {
       },
     ]);
 
-    const told = { code: fault.code, place: 'sluice.yaml:7', says: fault.message };
+    const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
     await keepNote({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
     expect((await look(edited)).status.conditions).toMatchObject([
       { kind: 'left_out', what: 'left out for a fault in the config: retries is not a number (sluice.yaml:7)' },
@@ -84,7 +84,7 @@ describe('what is wrong', () => {
 
   it('is a job that the daemon left out, also once the file is fixed and not yet reloaded', async () => {
     const { store, clock, look } = await setUp();
-    const told = { code: fault.code, place: 'sluice.yaml:7', says: fault.message };
+    const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
     await keepNote({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
     const { status, home } = await look();
     expect(status.conditions).toMatchObject([{ kind: 'left_out', jobs: ['stock'] }]);
@@ -135,6 +135,6 @@ describe('what is wrong', () => {
     expect((await look()).status.conditions).toContainEqual(
       expect.objectContaining({ kind: 'stale', jobs: ['orders'] }),
     );
-    expect(await explain()).toMatchObject({ verdict: 'late', mend: expect.stringContaining('sluice sync orders') });
+    expect(await explain()).toMatchObject({ verdict: 'late', fix: expect.stringContaining('sluice sync orders') });
   });
 });

@@ -131,7 +131,7 @@ describe('how full a state folder is', () => {
       { subject: 'disk', kind: 'disk', level: 'error', what: expect.stringContaining('owed 12 B in 1 file') },
     ]);
     const [finding] = examineFullness(filling, await store.outbox.inState('owed'));
-    expect(finding).toMatchObject({ ok: false, mend: expect.stringContaining('sluice sync') });
+    expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('sluice sync') });
     expect(await reportDisk(config, store)).toMatchObject({ level: 0, room_bytes: 100 * megabyte - used });
     expect(diskCondition(await reportDisk(config, store), systemClock.now())).toEqual([]);
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);

@@ -49,22 +49,22 @@ describe('a state that cannot be written', () => {
       code: 'STATE_FULL',
       fix: 'free some space',
     } as const;
-    const { verdict, because, next, mend } = await explainJob(job, { ...given, conditions: [condition] });
+    const { verdict, because, next, fix } = await explainJob(job, { ...given, conditions: [condition] });
     expect(verdict).toBe('the state cannot be written');
-    expect(because[0]).toEqual({ at: noon, says: condition.what, code: 'STATE_FULL' });
-    expect(because[1]?.says).toBe('the payload is owed, on the disk, nothing is lost');
-    expect(next).toEqual({ says: 'the daemon goes on when the state can be written' });
-    expect(mend).toBe('free some space');
+    expect(because[0]).toEqual({ at: noon, message: condition.what, code: 'STATE_FULL' });
+    expect(because[1]?.message).toBe('the payload is owed, on the disk, nothing is lost');
+    expect(next).toEqual({ message: 'the daemon goes on when the state can be written' });
+    expect(fix).toBe('free some space');
   });
 });
 
 describe('a firing that was due', () => {
   it('makes the job late where no daemon is there, however good its last run was', async () => {
     const { explain } = await setUp();
-    const { verdict, because, mend } = await explain();
+    const { verdict, because, fix } = await explain();
     expect(verdict).toBe('late, nobody is there to run it');
-    expect(because[0]).toEqual({ at: noon + hour, says: 'it should have run then' });
-    expect(mend).toBe('sluice run, or sluice sync orders for once');
+    expect(because[0]).toEqual({ at: noon + hour, message: 'it should have run then' });
+    expect(fix).toBe('sluice run, or sluice sync orders for once');
   });
 
   it('does not where somebody else has run the job since', async () => {
@@ -82,10 +82,10 @@ describe('a firing that was due', () => {
     expect((await explain()).verdict).toBe('due, waiting for its turn');
     expect((await status()).daemon?.stopped).toBeUndefined();
     clock.advance(5 * 60_000);
-    const { verdict, because, mend } = await explain();
+    const { verdict, because, fix } = await explain();
     expect(verdict).toBe('late, the schedules have stopped');
-    expect(because[1]?.says).toContain('no sign of life for 300 s');
-    expect(mend).toContain('restart the daemon');
+    expect(because[1]?.message).toContain('no sign of life for 300 s');
+    expect(fix).toContain('restart the daemon');
     expect((await status()).daemon).toMatchObject({ stopped: 'the daemon has shown no sign of life for 300 s' });
   });
 
@@ -114,12 +114,12 @@ it('goes on saying what was published last when a later request has no answer, a
 it('says of a run that failed what its own problem says that mends it', async () => {
   const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'mend the query' };
   const { explain } = await setUp({ ended: { state: 'failed', problem } });
-  expect(await explain()).toMatchObject({ verdict: 'failing', mend: 'mend the query; then sluice sync orders' });
+  expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'mend the query; then sluice sync orders' });
 });
 
 it('sends who has no better advice to a look at the connections', async () => {
   const { explain } = await setUp({ ended: { state: 'failed', problem: { code: 'X', message: 'x' } } });
-  expect((await explain()).mend).toBe('sluice check --connect; then sluice sync orders');
+  expect((await explain()).fix).toBe('sluice check --connect; then sluice sync orders');
 });
 
 it('says of a job whose runs newer firings take the place of that none comes to its end, and what mends it', async () => {
@@ -129,9 +129,9 @@ it('says of a job whose runs newer firings take the place of that none comes to 
   await store.leases.take('job:orders');
   expect((await explain()).verdict).toBe('running');
   await run();
-  const { verdict, because, mend } = await explain();
-  expect({ verdict, mend }).toEqual({ verdict: 'running, again and again', mend: next });
-  expect(because.at(-1)?.says).toMatch(/^newer firings have taken the place of 2 runs in a row/);
+  const { verdict, because, fix } = await explain();
+  expect({ verdict, fix }).toEqual({ verdict: 'running, again and again', fix: next });
+  expect(because.at(-1)?.message).toMatch(/^newer firings have taken the place of 2 runs in a row/);
 });
 
 it('does not call a job up to date whose process died in the middle of a run', async () => {

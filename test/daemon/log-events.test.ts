@@ -57,7 +57,7 @@ it('tells instants as people read them, and spans without a tail of digits', () 
   const log: Log = { debug: say, info: say, warn: say, error: say, with: () => log };
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
-  events.emit('job.throttled', { job: 'orders', every: 2, says: 'runs every 2m', until: Date.UTC(2026, 10, 22, 5) });
+  events.emit('job.throttled', { job: 'orders', every: 2, message: 'runs every 2m', until: Date.UTC(2026, 10, 22, 5) });
   const failed = { rows: 0, bytes: 0, requests: 0, milliseconds: 146.8289999961853, next: 'mend the query' };
   events.emit('run.finished', { job: 'orders', run: 'r', outcome: 'failed', ...failed });
   expect(facts).toMatchObject([

@@ -75,7 +75,7 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   const story = await explainJob(jobs[0]!, { config, store: runtime.store, clock });
   expect(story).toMatchObject({
     verdict: 'login refused',
-    mend: expect.stringContaining('sluice sources resume bank'),
+    fix: expect.stringContaining('sluice sources resume bank'),
   });
   expect(story.next?.at).toBe(conditions.find(({ until }) => until !== undefined)?.until);
 

@@ -69,6 +69,6 @@ describe('where all jobs stand', () => {
     expect(explained?.verdict).toBe('waiting for the quota until 00:00 EDT, with nobody to send it');
     await store.leases.take('daemon');
     const [followed] = await explainInstance('i-job0', { config, store, clock });
-    expect(followed?.next).toEqual({ at: midnight, says: 'the daemon sends it' });
+    expect(followed?.next).toEqual({ at: midnight, message: 'the daemon sends it' });
   });
 });

@@ -31,7 +31,7 @@ describe('the pulse', () => {
     const { pulse } = await setUp(state);
     expect(pulse.check()).toMatchObject({ ticking: true });
     state.ticking = { ...well, silence: 200_000 };
-    expect(pulse.check()).toEqual({ ticking: false, said: 'no look at the schedules for 200 s' });
+    expect(pulse.check()).toEqual({ ticking: false, message: 'no look at the schedules for 200 s' });
   });
 
   it('notices a firing that nobody takes up, but is not deceived by a wall clock that jumped over one', async () => {
@@ -41,7 +41,7 @@ describe('the pulse', () => {
     clock.pass(60_000);
     expect(pulse.check().ticking).toBe(true);
     clock.pass(60_000);
-    expect(pulse.check()).toEqual({ ticking: false, said: 'a firing is overdue by 86400 s' });
+    expect(pulse.check()).toEqual({ ticking: false, message: 'a firing is overdue by 86400 s' });
     state.ticking = well;
     expect(pulse.check().ticking).toBe(true);
   });
@@ -55,13 +55,13 @@ describe('the pulse', () => {
     onTestFinished(() => pulse.stop());
     clock.pass(3_600_000);
     state.ticking = { ...well, silence: 3_600_000, overdue: 3_000_000 };
-    expect(pulse.check()).toEqual({ ticking: true, said: 'the process was suspended, and has just gone on' });
+    expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended, and has just gone on' });
     await pulse.write();
     expect(said).toEqual([]);
     // Its schedules do not go on.
     clock.pass(10_000);
     await pulse.write();
-    expect(said).toEqual([{ ticking: false, said: 'no look at the schedules for 3600 s' }]);
+    expect(said).toEqual([{ ticking: false, message: 'no look at the schedules for 3600 s' }]);
   });
 
   it('says once when the schedules stop, and once when they tick again', async () => {
@@ -76,8 +76,8 @@ describe('the pulse', () => {
     state.ticking = well;
     await pulse.write();
     expect(said).toEqual([
-      { ticking: false, said: 'no look at the schedules for 200 s' },
-      { ticking: true, said: 'the schedules tick' },
+      { ticking: false, message: 'no look at the schedules for 200 s' },
+      { ticking: true, message: 'the schedules tick' },
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('the pulse', () => {
     clock.pass(40_000);
     expect(await readPulse(store, given)).toMatchObject({
       ticking: false,
-      said: expect.stringContaining('no sign of life for 40 s'),
+      message: expect.stringContaining('no sign of life for 40 s'),
     });
   });
 
@@ -99,7 +99,7 @@ describe('the pulse', () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     expect(await reportHealth(store, clock)).toMatchObject({
       ok: false,
-      checks: [{ ok: true }, { said: expect.stringContaining('no daemon') }],
+      checks: [{ ok: true }, { message: expect.stringContaining('no daemon') }],
     });
     const lease = await store.leases.take('daemon');
     expect(await reportHealth(store, clock)).toMatchObject({ ok: false });

@@ -164,7 +164,7 @@ describe('firings that were missed', () => {
     const { because } = await explainJob(job, { config, store: runtime.store, clock });
     expect(because[0]).toMatchObject({
       at: first,
-      says: expect.stringMatching(/^12 firings since then came to nothing: /),
+      message: expect.stringMatching(/^12 firings since then came to nothing: /),
     });
     expect(source.asked).toBe(0);
   });

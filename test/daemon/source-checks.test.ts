@@ -186,8 +186,8 @@ describe('looks at sources', () => {
       silent_source: { source: 'yearly', since: noon, message: 'the gate is shut' },
     });
     const story = await explainJob(job, { config, store, clock });
-    expect(story.because[0]).toMatchObject({ says: expect.stringContaining('the gate is shut'), code: 'TOWN_SHUT' });
-    expect(story.mend).toBe('knock louder');
+    expect(story.because[0]).toMatchObject({ message: expect.stringContaining('the gate is shut'), code: 'TOWN_SHUT' });
+    expect(story.fix).toBe('knock louder');
     const run = await store.runs.begin({ job: 'yearly', origin: 'person' });
     await store.runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
     expect((await reportStatus(config, store, clock)).jobs[0]?.silent_source).toBeUndefined();

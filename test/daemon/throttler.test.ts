@@ -90,7 +90,7 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(used, 'what is left over at the end is used').toBeGreaterThanOrEqual(118);
     const said = world.events.filter(({ name }) => name === 'job.throttled');
     expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
-    expect(said[0]!.facts.says).toBe(
+    expect(said[0]!.facts.message).toBe(
       'runs every 30m instead of 10m until 00:00 EDT: the requests of the day do not reach for more',
     );
     expect(await world.store.throttledJobs.now()).toEqual([]);
@@ -175,16 +175,16 @@ describe('what was throttled', () => {
     clock.advance(10 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
     clock.advance(10 * minute);
-    const says = await throttler.judge(jobs[0]!, clock.now(), config);
+    const message = await throttler.judge(jobs[0]!, clock.now(), config);
     const status = await reportStatus(config, store, clock);
     expect(status.jobs[0]).toMatchObject({
-      throttled: { every: 3, says, since: clock.now(), until: midnight + day },
+      throttled: { every: 3, message, since: clock.now(), until: midnight + day },
       next_firing_at: midnight + 40 * minute,
     });
-    const { verdict, because, mend } = await explainJob(jobs[0]!, { config, store, clock });
+    const { verdict, because, fix } = await explainJob(jobs[0]!, { config, store, clock });
     expect(verdict).toBe('runs less often than scheduled');
-    expect(because[0]).toEqual({ at: clock.now(), says: `the job ${says}` });
-    expect(mend).toContain('sluice plan');
+    expect(because[0]).toEqual({ at: clock.now(), message: `the job ${message}` });
+    expect(fix).toContain('sluice plan');
     clock.advance(day);
     expect((await reportStatus(config, store, clock)).jobs[0]?.throttled).toBeUndefined();
   });

@@ -221,7 +221,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       };
       const post = { id: 'x', body: '{}', event: { data: { title: 'title', text: 'text' } } };
       const sent = await send(channel as never, post as never, { signal, now: 0, folder: '/nowhere' });
-      if (!sent.ok) throw new Error(sent.said);
+      if (!sent.ok) throw new Error(sent.message);
       return ['sent'];
     },
     gives: ['sent'],

@@ -30,9 +30,9 @@ describe('alerts of one-shot syncs', () => {
     expect(isSigned(first!)).toBe(true);
     expect(isSigned({ ...first!, text: `${first!.text} ` })).toBe(false);
     const data = dataOf(first!);
-    expect(data).toMatchObject({ occasion: 'failed', open: 1, alerts: [{ job: 'orders', mend: expect.any(String) }] });
+    expect(data).toMatchObject({ occasion: 'failed', open: 1, alerts: [{ job: 'orders', fix: expect.any(String) }] });
     expect(data.text).toMatch(
-      /what .*orders\.csv.*\nsince .*\ndashboard shows nothing that came from here\nnext .*\nmend /,
+      /what .*orders\.csv.*\nsince .*\ndashboard shows no data from this config yet\nnext .*\nmend /,
     );
     await mend();
     await home.sync();
@@ -68,11 +68,11 @@ describe('alerts of one-shot syncs', () => {
       messages: [{ title: '2 jobs failed', state: 'waiting', attempts: 1 }],
     });
     const { stdout } = await home.sluice(['alerts']);
-    expect(stdout).toMatch(/What mends it:\n {2}failed orders: .*then sluice sync orders\n {2}failed stock: /);
+    expect(stdout).toMatch(/How to fix it:\n {2}failed orders: .*then sluice sync orders\n {2}failed stock: /);
     expect((await home.sluice(['alerts', 'test', 'ops'])).code).toBe(1);
-    expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
+    expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('Did you mean "ops"?');
     receiver.answer(200);
-    expect((await home.sluice(['alerts', 'test'])).stdout).toContain('one message that waited goes out');
+    expect((await home.sluice(['alerts', 'test'])).stdout).toContain('one waiting message goes out');
     await home.sync();
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({ channels: [{ waiting: 0 }] });
   });

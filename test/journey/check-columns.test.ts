@@ -8,7 +8,7 @@ interface Connection {
   readonly kind: string;
   readonly name: string;
   readonly ok: boolean;
-  readonly said: string;
+  readonly message: string;
 }
 
 const sql = "select 1 as id, 'a' as name";
@@ -34,7 +34,7 @@ async function checkJobs(source: object, jobs: Readonly<Record<string, object>>)
   expect(stderr).toBe('');
   const { connections } = JSON.parse(stdout) as { connections: Connection[] };
   const said = Object.fromEntries(
-    connections.filter(({ kind }) => kind === 'job').map(({ name, said }) => [name, said]),
+    connections.filter(({ kind }) => kind === 'job').map(({ name, message }) => [name, message]),
   );
   return { code, said, uploads: await world.uploads() };
 }

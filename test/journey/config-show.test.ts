@@ -50,7 +50,7 @@ it('shows what the daemon goes by, whatever becomes of the file: an edit, a relo
   ]);
   const told = await home.sluice(['config', 'show'], { env });
   expect(told.stdout).toMatch(
-    /^In force: the daemon .*\nA reload was refused at .*, so this stays in force:\n.*:11:\d+ {2}CONFIG_WRONG_VALUE/,
+    /^Active: the daemon .*\nA reload was refused at .*, so this config stays active:\n.*:11:\d+ {2}CONFIG_WRONG_VALUE/,
   );
   expect((await home.sluice(['status'], { env })).stdout).not.toContain('edited since');
 
@@ -77,11 +77,11 @@ it('shows what the daemon goes by where the file cannot be read any more, and wh
   await home.write('sluice.yaml', 'destinations: [');
   await until('its note', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('In force'));
   const { stdout } = await home.sluice(['config', 'show'], { env });
-  expect(stdout).toMatch(/Left out then, for their faults:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
-  expect(stdout).toContain('The file says something else by now');
+  expect(stdout).toMatch(/Left out because of errors:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
+  expect(stdout).toContain('The file was edited since');
   expect(await home.sluice(['config', 'show', 'jobz'], { env })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('did you mean "jobs"?'),
+    stderr: expect.stringContaining('Did you mean "jobs"?'),
   });
 });
 

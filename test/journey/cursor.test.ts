@@ -77,7 +77,7 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   expect((await state('show', 'orders')).stdout).toContain('orders keeps no watermark');
   expect(await state('show', 'ordr')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/There is no job "ordr"[\s\S]*did you mean "orders"/),
+    stderr: expect.stringMatching(/Unknown job "ordr"[\s\S]*Did you mean "orders"/),
   });
   expect(await state('clear', 'orders')).toMatchObject({
     code: 2,

@@ -31,8 +31,8 @@ async function setUp(): Promise<{
   const bad = async () => {
     const { code, stdout, stderr } = await home.sluice(['doctor', '--json']);
     expect(stderr).toBe('');
-    const { findings } = JSON.parse(stdout) as { findings: { check: string; ok: boolean; mend?: string }[] };
-    return { code, checks: findings.flatMap(({ check, ok, mend }) => (ok || mend === undefined ? [] : [check])) };
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; ok: boolean; fix?: string }[] };
+    return { code, checks: findings.flatMap(({ check, ok, fix }) => (ok || fix === undefined ? [] : [check])) };
   };
   return { home, state, bad };
 }
@@ -159,6 +159,6 @@ describeWithServer({ servers: 'MariaDB' }, 'sluice doctor --connect', (server) =
     const { code, stdout } = await home.sluice(['doctor', '--connect']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^ok +source +shop: MariaDB .*this account may write: ALL PRIVILEGES$/m);
-    expect(stdout).toMatch(/^BAD +source +away: .*cannot be reached.*\n +mend +check host/m);
+    expect(stdout).toMatch(/^BAD +source +away: .*cannot be reached.*\n +fix +check host/m);
   });
 });

@@ -7,9 +7,9 @@ interface Explanation {
   readonly job: string;
   readonly instance?: string;
   readonly verdict: string;
-  readonly because: readonly { readonly says: string; readonly code?: string; readonly at?: string }[];
-  readonly next?: { readonly says: string };
-  readonly mend?: string;
+  readonly because: readonly { readonly message: string; readonly code?: string; readonly at?: string }[];
+  readonly next?: { readonly message: string };
+  readonly fix?: string;
 }
 
 /** A job that reads a file into an instance of a service, and how it is explained. */
@@ -43,7 +43,7 @@ async function setUp(given: { job?: object; destination?: object; serve?: readon
 describe('sluice explain', () => {
   it('says of a job that never ran what would start it', async () => {
     const { explain } = await setUp();
-    expect(await explain()).toMatchObject({ verdict: 'never ran', mend: 'sluice sync orders' });
+    expect(await explain()).toMatchObject({ verdict: 'never ran', fix: 'sluice sync orders' });
   });
 
   it('says what the instance shows, by the name of the job and by the id of the instance', async () => {
@@ -51,8 +51,8 @@ describe('sluice explain', () => {
     await home.sync();
     const delivered = await explain();
     expect(delivered).toMatchObject({ verdict: 'up to date', instance: world.instances.csv });
-    expect(delivered.because[0]?.says).toMatch(/^run \S+ was delivered \(1 row\)$/);
-    expect(delivered.next?.says).toContain('no schedule');
+    expect(delivered.because[0]?.message).toMatch(/^run \S+ was delivered \(1 row\)$/);
+    expect(delivered.next?.message).toContain('no schedule');
     await home.sync();
     expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new at the source');
     const { stdout } = await home.sluice(['explain', 'orders']);
@@ -66,12 +66,12 @@ describe('sluice explain', () => {
     for (let run = 0; run < 3; run++) await home.sync();
     const failing = await explain();
     expect(failing.verdict).toBe('failing');
-    expect(failing.because.map(({ says }) => says)).toEqual([
+    expect(failing.because.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^run \S+ failed: .*orders\.csv/),
       'it has failed 3 times since then',
       expect.stringMatching(/was delivered/),
     ]);
-    expect(failing.mend).toMatch(/; then sluice sync orders$/);
+    expect(failing.fix).toMatch(/; then sluice sync orders$/);
     const { stdout } = await home.sluice(['history', 'orders', '--failed', '--json']);
     expect((JSON.parse(stdout) as { state: string }[]).map(({ state }) => state)).toEqual([
       'failed',
@@ -85,15 +85,15 @@ describe('sluice explain', () => {
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();
     expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
-    expect((await explain()).mend).toContain('or give its user the permission; then sluice sync orders');
+    expect((await explain()).fix).toContain('or give its user the permission; then sluice sync orders');
     await home.config(config({ requests_per_day: 1, name: undefined }));
     await home.sync();
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
     const spent = await explain();
     expect(spent.verdict).toMatch(/^waiting for the quota until 00:00 E[SD]T, with nobody to send it$/);
-    expect(spent.because.map(({ says }) => says).join()).toContain('nothing is lost');
-    expect(spent.mend).toContain('sluice run');
+    expect(spent.because.map(({ message }) => message).join()).toContain('nothing is lost');
+    expect(spent.fix).toContain('sluice run');
   });
 
   it('names what mends a data source that somebody deleted at the service, and that mends it', async () => {
@@ -108,7 +108,7 @@ describe('sluice explain', () => {
     await home.sync();
     const gone = await explain();
     expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
-    expect(gone.mend).toBe('sluice apply --yes creates the data source again; then sluice sync orders');
+    expect(gone.fix).toBe('sluice apply --yes creates the data source again; then sluice sync orders');
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect((await explain()).verdict).toBe('up to date');
@@ -120,9 +120,9 @@ describe('sluice explain', () => {
     await home.write('orders.csv', 'id,total\n');
     await home.sync();
     const empty = await explain();
-    expect(empty.mend).toContain('set allow_empty: true in the job');
-    expect(empty.because[0]?.says).toMatch(
-      /failed: The source gave no rows; the instance keeps what it has \(0 rows\)$/,
+    expect(empty.fix).toContain('set allow_empty: true in the job');
+    expect(empty.because[0]?.message).toMatch(
+      /failed: The source gave no rows; the instance keeps its current data \(0 rows\)$/,
     );
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
@@ -132,19 +132,19 @@ describe('sluice explain', () => {
 
   it('asks for apply where the declared data source is not there yet', async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
-    expect(await explain()).toMatchObject({ verdict: 'nowhere to go', mend: 'sluice apply --yes' });
+    expect(await explain()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
     const { home, explain: again } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
     await home.sync();
-    expect(await again()).toMatchObject({ verdict: 'nowhere to go', mend: 'sluice apply --yes' });
+    expect(await again()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
   });
 
   it('refuses a name that it does not know and offers the nearest', async () => {
     const { home } = await setUp();
     const { code, stderr } = await home.sluice(['explain', 'order']);
     expect(code).toBe(2);
-    expect(stderr).toContain('did you mean "orders"?');
+    expect(stderr).toContain('Did you mean "orders"?');
   });
 });
 

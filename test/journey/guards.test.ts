@@ -85,7 +85,7 @@ describe('a source that loses half of its rows', () => {
     await one.home.write('rows.csv', half);
     const ended = await one.home.sluice(['sync', '--dry-run', '--json']);
     expect(ended.code).toBe(1);
-    const told = { would: 'it would be held back', problem: { code: 'GUARD_FAILED' } };
+    const told = { would: 'would be quarantined', problem: { code: 'GUARD_FAILED' } };
     expect((JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs).toMatchObject([told]);
     expect(one.home.state().outbox).toHaveLength(1);
   });
@@ -96,7 +96,7 @@ describe('a source that loses half of its rows', () => {
     const ended = await one.home.sluice(['sync', '--diff', '--json'], { env: { TMPDIR } });
     const [job] = (JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs;
     expect(job).toMatchObject({
-      would: 'it would be held back',
+      would: 'would be quarantined',
       difference: { removed: 110, changed: 90, rows: { now: 90 } },
     });
     expect(readdirSync(TMPDIR)).toEqual([]);
@@ -114,7 +114,7 @@ describe('a source that loses half of its rows', () => {
       ['sync', '--dry-run', '--diff'],
     ]) {
       const { stdout } = await one.home.sluice(args);
-      expect(stdout).toContain('The file of one of the two payloads is no longer on the disk');
+      expect(stdout).toContain('the file of one of the payloads is no longer on disk');
     }
   });
 

@@ -106,7 +106,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
       const { stdout } = await shop.home.sluice(['sync', '--dry-run', '--json']);
       return (JSON.parse(stdout) as { jobs: { rows: number; would: string; sha256: string }[] }).jobs[0]!;
     };
-    expect(await foretold()).toMatchObject({ rows: 2, would: 'one request would send it' });
+    expect(await foretold()).toMatchObject({ rows: 2, would: 'would be sent with one request' });
     await shop.sync();
     const before = files(shop);
     expect(await foretold()).toMatchObject({ rows: 2, would: expect.stringContaining('unchanged') });
@@ -198,7 +198,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.put([1, 'ONE']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'held' }]);
     const resumed = await shop.home.sluice(['resume', 'orders']);
-    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('goes on from the rows that were kept') });
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('continues from the rows kept') });
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
     await shop.same();
   });

@@ -44,6 +44,6 @@ it('opens the browser of the person, who logs in, agrees, and is told on the las
 
   const { code, stdout } = await command.ended;
   expect(code).toBe(0);
-  expect(stdout).toContain('A browser was opened.');
+  expect(stdout).toContain('Your browser was opened.');
   expect(stdout).toContain('Logged in as bob, for acme.');
 });

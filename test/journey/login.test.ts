@@ -127,7 +127,7 @@ describe('sluice login', () => {
     const { home } = await makePlace();
     const nobody = { DISPLAY: undefined, WAYLAND_DISPLAY: undefined, BROWSER: undefined };
     const login = home.start(['login', 'acme'], { env: nobody });
-    await until('the hint', () => login.output().includes('Waiting for it'));
+    await until('the hint', () => login.output().includes('Waiting for the redirect'));
     expect(login.output()).toContain('use "sluice login acme --paste" or "sluice login acme --code"');
     login.child.kill('SIGINT');
     expect((await login.ended).code).toBe(130);
@@ -137,7 +137,7 @@ describe('sluice login', () => {
     const { home } = await makePlace({}, { source: { codes: false } });
     const { code, stderr } = await home.sluice(['login', 'acme', '--code']);
     expect(code).toBe(2);
-    expect(stderr).toContain('CLI_NO_CODES: Acme has no codes for machines without a browser');
+    expect(stderr).toContain('CLI_NO_CODES: Acme does not support login by code');
     expect(stderr).toContain('sluice login acme --paste');
   });
 
@@ -204,7 +204,7 @@ describe('sluice logins', () => {
     expect(JSON.parse(stdout)).toMatchObject([
       { login: 'acme', sources: ['acme'], state: 'good', who: 'alice', scopes: ['openid', 'offline_access'] },
     ]);
-    expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain('has ended, at the vendor and here');
+    expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain('at the vendor and deleted its tokens');
     expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 

@@ -57,7 +57,7 @@ describe('output that cannot be written', () => {
   it('is told in a line by a command that only prints', async () => {
     for (const args of [['status'], ['history', '--json'], ['--version']]) {
       const { code, stderr } = await home.sluice(args, { under: redirected('>/dev/full') });
-      expect(stderr).toBe('The output could not be written: ENOSPC: no space left on device, write\n');
+      expect(stderr).toBe('Cannot write the output: ENOSPC: no space left on device, write\n');
       expect(code).toBe(1);
     }
   });

@@ -75,6 +75,6 @@ it('tells the folder for temporary files that is not there, and TMPDIR', async (
   for (const { stdout, stderr } of [demo, preview]) {
     expect(stdout + stderr).toContain(env.TMPDIR);
     expect(stdout + stderr).toContain('set the variable TMPDIR');
-    expect(stdout + stderr).not.toContain('fault of Sluice');
+    expect(stdout + stderr).not.toContain('bug in Sluice');
   }
 });

@@ -24,10 +24,10 @@ describe('sluice plan', () => {
     const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/does not fit: from .* E[SD]T on, .* of stock go(es)? short at worst/);
+    expect(stdout).toMatch(/does not fit: in the worst case, .* of stock will not be sent after .* E[SD]T/);
     expect(stdout).toMatch(/next: .*raise requests_per_day of main to \d+/);
-    expect(stdout).toMatch(/the daemon makes room by itself .*\n {2}stock (runs every|rests)/);
-    expect(stdout).toContain('a guess: stock has no history yet, so each firing counts as one request that is sent');
+    expect(stdout).toMatch(/the daemon throttles these jobs .*\n {2}stock (runs every|rests)/);
+    expect(stdout).toContain('estimate: stock has no history yet, so each firing counts as one request');
   });
 
   it('lists every firing when asked to, and says how when there are many', async () => {

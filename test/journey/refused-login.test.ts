@@ -83,7 +83,7 @@ it('a person sees that a login was refused, and everything that goes on a timer 
   expect(status).toMatch(/login refused at ftp:\/\/127\.0\.0\.1:\d+ as u; 1 job waits; tried again at /);
   expect(status).toContain('sluice sources resume files');
   expect(explain).toContain('login refused');
-  expect(sync).toContain('login refused, on hold');
+  expect(sync).toContain('on hold: login refused');
   expect(doctor).toContain('it is on hold');
   expect(preview).toContain('LOGIN_ON_HOLD');
   expect(sources).toMatch(/^files +ftp +ftp:\/\/127\.0\.0\.1:\d+ as u +rows +login on hold; tried again at /m);

@@ -86,9 +86,9 @@ describe('what a source warns of', () => {
     expect(JSON.parse(stdout)).toMatchObject([
       {
         because: expect.arrayContaining([
-          expect.objectContaining({ says: 'warning: The server cut 2 values (group_concat())', code: 'WARNER_CUT' }),
+          expect.objectContaining({ message: 'warning: The server cut 2 values (group_concat())', code: 'WARNER_CUT' }),
         ]),
-        mend: 'raise group_concat_max_len',
+        fix: 'raise group_concat_max_len',
       },
     ]);
   });

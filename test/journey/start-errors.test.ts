@@ -60,8 +60,8 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
     fault: expect.stringContaining('nowhere'),
   });
   await receiver.receives(1);
-  expect(receiver.titles()).toEqual(['the config is not in force as it is written']);
-  expect(receiver.got[0]!.text).toMatch(/There is no source .*nowhere/);
+  expect(receiver.titles()).toEqual(['the active config differs from the config file']);
+  expect(receiver.got[0]!.text).toMatch(/Unknown source .*nowhere/);
   expect(await jobsOf(home)).toEqual(['good']);
   await mend();
   daemon.child.kill('SIGHUP');
@@ -101,7 +101,7 @@ it('with probe asks every source once at the start, and tells which run will fai
   const before = (await world.requests()).length;
   await run();
   await receiver.receives(1);
-  expect(receiver.titles()).toEqual(['shop does not answer']);
+  expect(receiver.titles()).toEqual(['shop does not respond']);
   expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot be reached/);
   const { stdout } = await home.sluice(['status']);
   expect(stdout).toMatch(/warning: shop: the next run of lost .* will fail: /);
@@ -118,13 +118,13 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all
   const faulty = await start((await setUp(world, { ...top, jobs: { bad } })).home);
   expect(faulty.code).toBe(2);
   expect(JSON.parse(faulty.stdout)).toMatchObject({ code: 'CONFIG_UNKNOWN_SOURCE', msg: 'config.fault' });
-  expect(faulty.stderr).toMatch(/^START_FAULTS: The config has 1 fault/);
+  expect(faulty.stderr).toMatch(/^START_FAULTS: Not started: the config has 1 error/);
 
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
   const away = await start((await setUp(world, { ...top, sources: { shop: await nobody() }, jobs: { lost } })).home);
   expect(away.code).toBe(1);
   expect(away.stdout).not.toContain('daemon.started');
-  expect(away.stderr).toMatch(/DB_UNREACHABLE[\s\S]*START_SILENCE: 1 source does not answer/);
+  expect(away.stderr).toMatch(/DB_UNREACHABLE[\s\S]*START_SILENCE: Not started: 1 source does not respond/);
   expect(await world.uploads()).toEqual([]);
 });
 

@@ -53,7 +53,7 @@ it('tells a command that writes that another process locks the state, and goes o
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('STATE_LOCKED: ') });
   expect(stderr).toContain(file);
   expect(stderr).toContain('fuser -v');
-  expect(stderr).not.toContain('fault of Sluice');
+  expect(stderr).not.toContain('bug in Sluice');
   expect((await home.sluice(['status'])).code).toBe(0);
   await unlock();
   expect(await home.sync()).toMatchObject({ code: 0 });
@@ -83,5 +83,5 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   });
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
-  expect(daemon.output()).not.toContain('fault of Sluice');
+  expect(daemon.output()).not.toContain('bug in Sluice');
 }, 1_000_000);

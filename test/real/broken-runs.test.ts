@@ -147,7 +147,7 @@ for (const { server: kind, breaks, orders, reader } of kinds) {
         await waiting;
         for (const connection of connections) await connection.close();
         await given.after?.(middle);
-        expect(stderr).not.toMatch(/fault of Sluice/);
+        expect(stderr).not.toMatch(/bug in Sluice/);
         const problem = stdout === '' ? undefined : JSON.parse(stdout).jobs[0].problem;
         if (given.ends === 'whole') {
           expect({ code, problem, stderr }).toEqual({ code: 0, problem: undefined, stderr });

@@ -38,7 +38,7 @@ const query = {
   table: option.choice(['few', 'many', 'hostile', 'news'], { about: 'What to read.', default: 'few' }),
 };
 
-/** A connector that keeps every promise but for its flaws. */
+/** A connector that passes all checks but for its flaws. */
 function shelfWith(flaws: Flaws = {}): Connector {
   const kept: Buffer[] = [];
   let reads = 0;
@@ -145,7 +145,7 @@ async function failuresOf(kit: Kit, most = Number.POSITIVE_INFINITY): Promise<st
 }
 
 describe('the standard suite', () => {
-  it('is content with a connector that keeps every promise', async () => {
+  it('is content with a connector that passes all checks', async () => {
     const kit = connectorKit(shelfWith(), worldWith(), { file: '/somewhere/shelf.ts' });
     expect(kit.checks.length).toBeGreaterThan(18);
     expect(await failuresOf(kit)).toEqual([]);
@@ -243,6 +243,6 @@ describe('the standard suite', () => {
     expect(await failuresOf(connectorKit({ ...retired, check: async () => 'fine' }))).toEqual([
       expect.stringMatching(/^says that its service is gone/),
     ]);
-    expect(() => connectorKit(shelfWith())).toThrow('has no world');
+    expect(() => connectorKit(shelfWith())).toThrow('has no test world');
   });
 });

@@ -217,7 +217,7 @@ describe('what a refresh may reach', () => {
   it('is not the disk of the service, also where an option reads a file by default', async () => {
     const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
     const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
-    expect(error).toMatch(/may not read the disk of the service.*known_hosts/);
+    expect(error).toMatch(/cannot read files of the service.*known_hosts/);
   });
 
   it('is bounded in memory, and in the silence of its source', async () => {
@@ -303,7 +303,7 @@ describe('a data source of a service that is logged in to', () => {
     const given = await start();
     const properties = { oauth_user_token: 'tok-1', api_url: url };
     const { id, error } = await refreshed(given, { connector: 'dropbox', format: 'csv', properties });
-    expect(error).toContain('oauth_user_token is not accepted');
+    expect(error).toContain('oauth_user_token is no longer accepted');
     expect(error).not.toContain('tok-1');
     const changed = { properties: { oauth_user_token: 'tok-2' } };
     await given.call('PUT', `/datasource-instances/${id}/properties`, { body: changed });
@@ -354,8 +354,8 @@ describe('a data source of a service that is logged in to', () => {
 
   it.each([
     ['no login at all', {}, /has none; allowed: oauth_user_token/],
-    ['a token that the service should keep', { token_id: 't-1' }, /this service keeps none/],
-    ['what needs a person', { client_id: 'app' }, /needs a person/],
+    ['a token that the service should keep', { token_id: 't-1' }, /this service stores no tokens/],
+    ['what needs a person', { client_id: 'app' }, /requires a person/],
   ])('says what is missing: %s', async (_name, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
@@ -374,9 +374,9 @@ describe('a wrong property', () => {
     ['of the wrong kind', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
     ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
     ['against a rule between two', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
-    ['that reads the disk of the service', 'db', { sql: 'select 1', file: '/etc/passwd' }, /disk of the service/],
-    ['that reads it through SQLite', 'db', { sql: 'select 1', driver: 'sqlite' }, /disk of the service/],
-    ['that is a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /disk of the service/],
+    ['that reads the disk of the service', 'db', { sql: 'select 1', file: '/etc/passwd' }, /file on the service/],
+    ['that reads it through SQLite', 'db', { sql: 'select 1', driver: 'sqlite' }, /file on the service/],
+    ['that is a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /file on the service/],
     [
       'that hides a file',
       'ftp',

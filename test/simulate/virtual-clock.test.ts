@@ -23,7 +23,7 @@ describe('a clock whose time passes when nothing is left to do', () => {
     expect(clock.monotonic()).toBe(1_000_000 + 30 * day);
   });
 
-  it('stands still while the disk works, a turn is put off, or somebody holds it', async () => {
+  it('stands still while the disk works, a turn is put off, or it is held', async () => {
     const clock = new VirtualClock(start);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -45,7 +45,7 @@ describe('a clock whose time passes when nothing is left to do', () => {
     expect(seen).toEqual([0, 0, 0, 1]);
   });
 
-  it('asks nothing again and again while somebody holds it', async () => {
+  it('does not poll while it is held', async () => {
     const clock = new VirtualClock(start);
     const asked = vi.spyOn(process, 'getActiveResourcesInfo');
     onTestFinished(() => asked.mockRestore());
@@ -55,7 +55,7 @@ describe('a clock whose time passes when nothing is left to do', () => {
     expect(asked.mock.calls.length).toBeLessThan(10);
   });
 
-  it('lets nobody sleep who is told not to, and ends a sleep early with the reason', async () => {
+  it('rejects a sleep with an aborted signal, and ends a sleep early with the reason', async () => {
     const clock = new VirtualClock(start);
     const stop = new AbortController();
     const asleep = clock.sleep(day, stop.signal);

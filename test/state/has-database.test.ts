@@ -41,7 +41,7 @@ describe('commands that only look, at a state folder that cannot be read', () =>
     const config = { file, folder, state: unreadable(), jobs: new Map() } as unknown as Config;
     const findings = examine(config, { now: systemClock.now(), version: 'none' });
     expect(findings).toContainEqual(
-      expect.objectContaining({ says: expect.stringContaining('The state folder cannot be read') }),
+      expect.objectContaining({ message: expect.stringContaining('The state folder cannot be read') }),
     );
   });
 

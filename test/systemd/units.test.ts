@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)(
       await config({ orders: orders() });
       await file('etc/sluice/credentials/api_key', adminKey);
       await done('systemctl reload sluice');
-      expect(await journal()).toContain('those from the start of the unit: systemctl restart exchanges them');
+      expect(await journal()).toContain('date from the start of the unit; to renew them, run systemctl restart');
     });
 
     it('let the sync unit run beside the daemon', async () => {

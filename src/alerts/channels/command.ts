@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { excerpt } from '../../lib/redact.ts';
 import type { Send, Sent } from '../channel.ts';
 
-/** More of what a program says is not worth showing. */
-const mostShown = 200;
-const mostKept = 16_384;
+/** Maximum characters of the output to show. */
+const maxShown = 200;
+const maxKept = 16_384;
 const lastWordsMs = 250;
 
 /**
- * Runs a program without a shell: the event is JSON on its standard input, its main facts are environment variables.
- * Exit code 0 is good. One that takes too long is killed, with what it started where the system knows groups.
+ * Runs a program without a shell. It gets the event as JSON on standard input and its main facts as environment variables.
+ * Exit code 0 is a success. On timeout, its process group is killed.
  */
 export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event, body }, { signal, folder }) => {
   const [program = '', ...args] = command;
@@ -25,7 +25,7 @@ export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event,
   };
   return new Promise<Sent>((resolve) => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'ignore', 'pipe'], detached: true });
-    let said = '';
+    let output = '';
     let lateText = '';
     const kill = (why: string) => (): void => {
       lateText = why;
@@ -37,19 +37,19 @@ export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event,
     const done = (sent: Sent): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
-      // A pipe that a child of its own holds would keep this process from its end.
+      // A pipe held by a child process of the program would keep this process alive.
       child.stderr.destroy();
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      said = `${said}${piece}`.slice(0, mostKept);
+      output = `${output}${piece}`.slice(0, maxKept);
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
-    child.on('error', (error) => done({ ok: false, said: `could not be run: ${error.message}` }));
+    child.on('error', (error) => done({ ok: false, message: `could not be run: ${error.message}` }));
     child.on('exit', (code, by) => {
-      const end = (): void => done(endOf({ code, by, said, late: lateText }));
-      // What it said may still be on its way; a child of its own may hold the pipe for ever.
+      const end = (): void => done(endOf({ code, by, output, late: lateText }));
+      // Output may still arrive, but a child process of the program can hold the pipe open.
       child.stderr.once('close', end);
       setTimeout(end, lastWordsMs).unref();
     });
@@ -61,21 +61,21 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended in between.
+    // It has already exited.
   }
 }
 
 interface End {
   readonly code: number | null;
   readonly by: NodeJS.Signals | null;
-  readonly said: string;
+  readonly output: string;
   readonly late: string;
 }
 
-function endOf({ code, by, said, late }: End): Sent {
-  const words = excerpt(said, mostShown);
+function endOf({ code, by, output, late }: End): Sent {
+  const words = excerpt(output, maxShown);
   const shown = words === '' ? '' : `: ${words}`;
-  if (code === 0) return { ok: true, said: `ended with 0${shown}` };
+  if (code === 0) return { ok: true, message: `ended with 0${shown}` };
   const how = late !== '' ? late : code === null ? `was ended by ${by}` : `ended with ${code}`;
-  return { ok: false, said: `the program ${how}${shown}` };
+  return { ok: false, message: `the program ${how}${shown}` };
 }

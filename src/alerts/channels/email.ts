@@ -21,13 +21,13 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
   try {
     const { response, rejected } = (await transport.sendMail(mail)) as { response: string; rejected: unknown[] };
     const refused = rejected.map(String).join(', ');
-    return { ok: true, said: refused === '' ? response : `${response}; refused: ${refused}` };
+    return { ok: true, message: refused === '' ? response : `${response}; refused: ${refused}` };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
     // The mail client wraps what the network said into words and a code of its own.
     const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
-    if (words !== undefined) return { ok: false, said: `not reached: ${words}` };
-    return { ok: false, said: code === '' ? message : `${message} (${code})` };
+    if (words !== undefined) return { ok: false, message: `not reached: ${words}` };
+    return { ok: false, message: code === '' ? message : `${message} (${code})` };
   }
 }
 

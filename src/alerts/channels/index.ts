@@ -13,7 +13,7 @@ const senders: { readonly [T in AlertType]: () => Promise<{ readonly send: Send<
 
 /** Hands an alert to a channel, within three times its `timeout_seconds`. */
 export async function sendTo(channel: AlertChannel, post: Post, around: Surroundings): Promise<Sent> {
-  if (channel.type === 'heartbeat') return { ok: false, said: 'a heartbeat takes no alerts' };
+  if (channel.type === 'heartbeat') return { ok: false, message: 'a heartbeat channel does not accept alerts' };
   const { send } = (await senders[channel.type]()) as { send: Send<AlertType> };
   return send(channel, post, limited(around, channel));
 }

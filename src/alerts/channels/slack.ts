@@ -1,7 +1,7 @@
 import { callUrl } from '../call-url.ts';
 import type { Send } from '../channel.ts';
 
-/** Posts `{"text": …}`, which Slack takes and everybody who imitates it: Mattermost, Rocket.Chat, Discord behind /slack. */
+/** Posts `{"text": …}`, the format of Slack and compatible services: Mattermost, Rocket.Chat, Discord (/slack). */
 export const send: Send<'slack'> = (channel, { event }, around) => {
   const { title, text } = event.data;
   const lines = text.split('\n').slice(1).join('\n').trim();

@@ -14,15 +14,15 @@ import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
-/** What is wrong beyond these is mended by the same, more often than not. */
-const mendsShown = 10;
+/** Further alerts usually have the same fix. */
+const maxFixes = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
   /** The state takes no writes, so nothing that is wrong could be added to what is open. */
   readonly unwritable?: Problem;
   /** Of the first that are open, what a person can do. */
-  readonly mends: readonly string[];
+  readonly fixes: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
   readonly messages: readonly AlertMessageRow[];
 }
@@ -58,7 +58,7 @@ async function read(config: Config): Promise<Listed> {
     return {
       open,
       unwritable,
-      mends: store === undefined ? [] : await mendsOf(open.slice(0, mendsShown), { config, store }),
+      fixes: store === undefined ? [] : await fixesOf(open.slice(0, maxFixes), { config, store }),
       channels: named,
       messages: (await store?.alerts.messages(messagesShown)) ?? [],
     };
@@ -67,7 +67,7 @@ async function read(config: Config): Promise<Listed> {
   }
 }
 
-async function mendsOf(rows: readonly AlertRow[], around: { config: Config; store: Store }): Promise<string[]> {
+async function fixesOf(rows: readonly AlertRow[], around: { config: Config; store: Store }): Promise<string[]> {
   const [{ describe }, { ConditionCache }, { systemClock }] = await Promise.all([
     import('../../daemon/notice/describe.ts'),
     import('../../daemon/conditions/read-conditions.ts'),
@@ -77,7 +77,7 @@ async function mendsOf(rows: readonly AlertRow[], around: { config: Config; stor
   const cache = new ConditionCache();
   for (const { subject, occasion } of rows) {
     const detail = await describe(subject, { ...around, occasion: occasion as Occasion, clock: systemClock, cache });
-    if (detail?.mend !== undefined) lines.push(`${occasion} ${whoOf(subject)}: ${printable(detail.mend)}`);
+    if (detail?.fix !== undefined) lines.push(`${occasion} ${whoOf(subject)}: ${printable(detail.fix)}`);
   }
   return lines;
 }
@@ -86,7 +86,7 @@ const whoOf = (subject: string): string => subject.replace(/^job:/, '').replace(
 
 function forReaders({ open, unwritable, channels, messages }: Listed) {
   return {
-    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, says: unwritableText(unwritable) },
+    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, message: unwritableText(unwritable) },
     open: open.map(({ subject, occasion, level, since, told, what, code }) => ({
       subject,
       occasion,
@@ -110,16 +110,16 @@ function forReaders({ open, unwritable, channels, messages }: Listed) {
   };
 }
 
-function textOf({ open, unwritable, mends, channels, messages }: Listed, now: number): string {
+function textOf({ open, unwritable, fixes, channels, messages }: Listed, now: number): string {
   const isQuiet = open.length === 0 && unwritable === undefined;
   return [
     ...(unwritable === undefined ? [] : [printable(unwritableText(unwritable))]),
-    ...(isQuiet ? ['Nothing is wrong that anybody wants to hear of.'] : []),
+    ...(isQuiet ? ['No open alerts.'] : []),
     ...(open.length === 0 ? [] : [tableOfWrongs(open, now)]),
-    ...(mends.length === 0 ? [] : ['', 'What mends it:', ...mends.map((mend) => `  ${mend}`)]),
+    ...(fixes.length === 0 ? [] : ['', 'How to fix it:', ...fixes.map((fix) => `  ${fix}`)]),
     '',
     channels.length === 0
-      ? 'The config names no channel for alerts; docs/alerts.md shows one of each kind.'
+      ? 'The config has no alert channels. For examples, see docs/alerts.md.'
       : tableOfChannels(channels),
     ...(messages.length === 0 ? [] : ['', tableOfMessages(messages)]),
   ].join('\n');

@@ -9,11 +9,11 @@ import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
 
 /** What a channel answered. */
-interface Tested {
+interface ChannelTest {
   readonly channel: string;
   readonly type: string;
   readonly ok: boolean;
-  readonly said: string;
+  readonly message: string;
   /** Messages that waited for the channel and go out now that it takes them; told where there are any. */
   readonly due?: number;
 }
@@ -27,7 +27,7 @@ export async function testChannels(
   showProblems(problems);
   const channels = chooseChannels(name, config);
   const stop = onStop();
-  const tested: Tested[] = [];
+  const tested: ChannelTest[] = [];
   try {
     for (const channel of channels) {
       const result = await testOne(channel, config, stop.signal);
@@ -41,7 +41,7 @@ export async function testChannels(
   process.exitCode = stop.code() ?? (tested.every(({ ok }) => ok) ? exit.ok : exit.failed);
 }
 
-async function testOne(channel: AlertChannel, config: Config, signal: AbortSignal): Promise<Tested> {
+async function testOne(channel: AlertChannel, config: Config, signal: AbortSignal): Promise<ChannelTest> {
   const { folder, file } = config;
   const [{ composeTest }, { sendTo }, { ping }] = await Promise.all([
     import('../../alerts/compose.ts'),
@@ -52,12 +52,12 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
   const event = composeTest({ now, file });
   const around = { signal, now, folder };
   const post = { id: event.data.id, event, body: JSON.stringify(event) };
-  const { ok, said } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
+  const { ok, message } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
   const due = ok ? await hurry(channel.name, config) : 0;
-  return { channel: channel.name, type: channel.type, ok, said, ...(due === 0 ? {} : { due }) };
+  return { channel: channel.name, type: channel.type, ok, message, ...(due === 0 ? {} : { due }) };
 }
 
-/** A channel that has been broken for long is asked once an hour; who has mended it need not wait for that. */
+/** Makes waiting messages due now: a long-broken channel is retried only once an hour. */
 async function hurry(channel: string, config: Config): Promise<number> {
   const { openExisting } = await import('../existing-store.ts');
   const store = await openExisting(config);
@@ -68,10 +68,10 @@ async function hurry(channel: string, config: Config): Promise<number> {
   }
 }
 
-function lineOf({ channel, type, ok, said, due }: Tested): string {
-  const waited = due === 1 ? 'one message that waited goes' : `${due} messages that waited go`;
+function lineOf({ channel, type, ok, message, due }: ChannelTest): string {
+  const waited = due === 1 ? 'one waiting message goes' : `${due} waiting messages go`;
   const more = due === undefined ? '' : `; ${waited} out within a minute, or with the next "sluice sync"`;
-  return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${said}${more}`;
+  return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${message}${more}`;
 }
 
 function chooseChannels(name: string | undefined, { alerts, file }: Config): AlertChannel[] {
@@ -80,9 +80,9 @@ function chooseChannels(name: string | undefined, { alerts, file }: Config): Ale
     throw new Problem({
       code: 'ALERTS_NONE',
       family: 'config',
-      message: 'The config names no channel for alerts',
+      message: 'The config has no alert channels',
       where: { file },
-      next: 'add "alerts" with a channel; docs/alerts.md shows one of each kind',
+      next: 'add a channel under "alerts"; for examples, see docs/alerts.md',
     });
   }
   if (name === undefined) return [...known.values()];
@@ -92,9 +92,9 @@ function chooseChannels(name: string | undefined, { alerts, file }: Config): Ale
   throw new Problem({
     code: 'CLI_UNKNOWN_CHANNEL',
     family: 'config',
-    message: `There is no alert channel "${name}"`,
+    message: `Unknown alert channel "${name}"`,
     where: { file },
     allowed: [...known.keys()].join(', '),
-    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
   });
 }

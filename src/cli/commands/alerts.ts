@@ -11,23 +11,23 @@ const command: CliCommand = {
   register(program: Command): void {
     const alerts = program
       .command('alerts')
-      .description('Shows what people were told of, how the channels are doing, and sends tests.');
+      .description('Shows open alerts, recent messages and channel health, and sends test messages.');
     alerts
       .command('list', { isDefault: true })
-      .description('Lists what is wrong now, the newest messages, and how each channel is doing.')
+      .description('Lists open alerts, the latest messages and the state of each channel.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(async (flags: Flags) => {
         const { listAlerts } = await import('../alerts/list.ts');
         await listAlerts(flags);
       });
     alerts
       .command('test')
-      .description('Sends a test message now and says what was answered.')
-      .argument('[channel]', 'only to this one')
+      .description('Sends a test message and shows the response.')
+      .argument('[channel]', 'only this channel')
       .option(...configFlag)
-      .option('--json', 'for machines')
-      .addHelpText('after', '\nExits with 0 when every channel took it, 1 when one did not.')
+      .option('--json', 'print JSON')
+      .addHelpText('after', '\nExit codes: 0 if every channel accepted the message, 1 otherwise.')
       .action(async (channel: string | undefined, flags: Flags) => {
         const { testChannels } = await import('../alerts/test.ts');
         await testChannels(channel, flags);

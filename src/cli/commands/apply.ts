@@ -27,10 +27,10 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
     const clientOf = ({ destination }: { destination: Parameters<typeof gateway.of>[0] }) =>
       new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal: stop.signal });
     const plan = await planApply(config, store, clientOf);
-    const said = plan.actions.map(({ kind, say }) => ({ action: kind, say }));
+    const actions = plan.actions.map(({ kind, say }) => ({ action: kind, message: say }));
     if (json === true)
       process.stdout.write(
-        `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions: said }, undefined, 2))}\n`,
+        `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions }, undefined, 2))}\n`,
       );
     else for (const { say } of said) process.stdout.write(`  ${outward(say)}\n`);
     if (yes === true) await carryOutPlan(plan, { store, clientOf });
@@ -48,20 +48,20 @@ function verdict(
   { actions, changes }: { actions: readonly unknown[]; changes: boolean },
   { done, faults }: { done: boolean; faults: number },
 ): string {
-  if (actions.length === 0 && faults > 0) return 'No job without a fault declares a data source.';
-  if (actions.length === 0) return 'No job declares a data source; there is nothing to apply.';
-  if (!changes) return 'Everything is as declared.';
-  return done ? 'Done.' : 'Nothing was changed yet. To do it: sluice apply --yes';
+  if (actions.length === 0 && faults > 0) return 'No valid job declares a data source.';
+  if (actions.length === 0) return 'Nothing to apply: no job declares a data source.';
+  if (!changes) return 'Up to date: every data source is as declared.';
+  return done ? 'Done.' : 'Nothing changed yet. To apply these changes: sluice apply --yes';
 }
 
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('apply')
-      .description('Creates and updates the data sources that jobs declare; shows first, never deletes.')
+      .description('Creates and updates the data sources that jobs declare. Shows the changes first; never deletes.')
       .option(...configFlag)
-      .option('-y, --yes', 'do what is shown')
-      .option('--json', 'for machines')
+      .option('-y, --yes', 'apply the changes')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

@@ -6,7 +6,7 @@ import { instantText } from '../figures.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { printable, renderTable } from '../table.ts';
 
-/** More than a person reads; machines that want all of it ask again by job. */
+/** More than a person reads. To get everything, query by job. */
 const limit = 1000;
 
 async function run(job: string | undefined, flags: Flags): Promise<void> {
@@ -18,12 +18,12 @@ async function run(job: string | undefined, flags: Flags): Promise<void> {
 }
 
 function textOf(rows: readonly AuditRow[]): string {
-  if (rows.length === 0) return 'Nobody has decided anything yet.';
+  if (rows.length === 0) return 'No decisions recorded.';
   const columns = ['when', 'who', 'what', 'job', 'run', 'why'].map((title) => ({ title }));
   const cells = rows.map(({ at, who, action, job, run, why }) => [instantText(at), who, action, job, run ?? '–', why]);
   const table = renderTable(columns, cells, { widest: 70, paper: process.stdout });
   const changes = rows.filter(({ former, latter }) => former !== latter).map(changeText);
-  return [table, ...(changes.length === 0 ? [] : ['', 'Watermarks that were changed:', ...changes])].join('\n');
+  return [table, ...(changes.length === 0 ? [] : ['', 'Changed watermarks:', ...changes])].join('\n');
 }
 
 /** A watermark is too long for a cell, and the one thing that is needed whole to put it back. */
@@ -38,10 +38,10 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('audit')
-      .description('What people decided about payloads and jobs: who, when, why. The newest first.')
-      .argument('[job]', 'of this job alone')
+      .description('Lists manual decisions about payloads and jobs (who, when, why), newest first.')
+      .argument('[job]', 'only this job')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

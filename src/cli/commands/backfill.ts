@@ -50,20 +50,23 @@ const command: CliCommand = {
     program
       .command('backfill')
       .description(
-        'Reads a past range of a job again and puts it among the rows that the job keeps, then delivers the whole once.',
+        'Reads a past range of a job again, merges it into the rows that the job keeps, and delivers the result once.',
       )
       .argument('<job>', 'name of a job with write: append or merge')
-      .requiredOption('--from <value>', 'the first day, time or number of the range')
-      .requiredOption('--to <value>', 'its end, which is not part of it any more')
-      .option('--chunk <span>', 'read so much at a time: 6h, 1d, 1w, 1mo, or a number; a kill then costs one chunk')
-      .option('--restart', 'give up what an unfinished backfill of the job has read')
+      .requiredOption('--from <value>', 'start of the range (inclusive): a date, time or number')
+      .requiredOption('--to <value>', 'end of the range (exclusive)')
+      .option(
+        '--chunk <span>',
+        'size of a chunk: 6h, 1d, 1w, 1mo or a number; an interrupted backfill loses at most one chunk',
+      )
+      .option('--restart', 'discard the progress of an unfinished backfill')
       .option(...configFlag)
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
         `
-The watermark stays where it is. When it is stopped or killed, the same command goes on where it was.
+The watermark does not change. If the backfill is interrupted, run the same command again to continue.
 
 Examples:
   sluice backfill orders --from 2026-01-01 --to 2026-02-01 --chunk 1d

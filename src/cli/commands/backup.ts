@@ -17,12 +17,12 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('backup')
-      .description('Copies the state into a new folder, checked and whole, also while the daemon works on it.')
-      .argument('<folder>', 'a folder that is empty or not there yet')
+      .description('Backs up the state to a new folder and verifies the copy. The daemon can keep running.')
+      .argument('<folder>', 'an empty or new folder')
       .option(...configFlag)
       .addHelpText(
         'after',
-        '\nThe config is not in it. The key file of the logins is, where there is one: keep backups as you keep passwords.\n\nExample:\n  sluice backup /backups/sluice-$(date +%F)',
+        '\nThe backup does not include the config. It includes the login key file if there is one: protect backups like passwords.\n\nExample:\n  sluice backup /backups/sluice-$(date +%F)',
       )
       .action(run);
   },

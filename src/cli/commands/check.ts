@@ -22,8 +22,13 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   if (problems.length > 0) process.exitCode = exit.usage;
   const looks = connect === true && config !== undefined ? await connectAll(config) : [];
   if (json === true) {
-    const said = { file, problems: problems.map(plain), warnings: warnings.map(plain), connections: looks.map(spoken) };
-    process.stdout.write(`${outward(JSON.stringify(said, undefined, 2))}\n`);
+    const document = {
+      file,
+      problems: problems.map(plain),
+      warnings: warnings.map(plain),
+      connections: looks.map(connectionJson),
+    };
+    process.stdout.write(`${outward(JSON.stringify(document, undefined, 2))}\n`);
     return;
   }
   showProblems(warnings, 'warn');
@@ -41,8 +46,8 @@ const plain = ({ code, message, where, seen, allowed, next }: Problem): object =
   next,
 });
 
-function spoken({ kind, name, said, problem }: Look): object {
-  return { kind, name, ok: problem === undefined, said: problem === undefined ? said : sentenceOf(problem) };
+function connectionJson({ kind, name, message, problem }: Look): object {
+  return { kind, name, ok: problem === undefined, message: problem === undefined ? message : sentenceOf(problem) };
 }
 
 function sentenceOf({ code, message, next }: Problem): string {
@@ -70,13 +75,13 @@ async function connectAll(config: Config): Promise<readonly Look[]> {
   }
 }
 
-/** What each look came to; what is wrong in full below, where nothing is cut. */
+/** A table of results, with the problems in full below it. */
 function textOf(looks: readonly Look[]): string {
-  const rows = looks.map(({ kind, name, said, problem }) =>
-    problem === undefined ? [kind, name, 'yes', said] : [kind, name, 'NO', `${problem.code}, see below`],
+  const rows = looks.map(({ kind, name, message, problem }) =>
+    problem === undefined ? [kind, name, 'yes', message] : [kind, name, 'NO', `${problem.code}, see below`],
   );
   const tone = (answer: string): Tone => (answer === 'yes' ? 'good' : 'bad');
-  const columns = [{ title: 'kind' }, { title: 'name' }, { title: 'answers', tone }, { title: 'said' }];
+  const columns = [{ title: 'kind' }, { title: 'name' }, { title: 'answers', tone }, { title: 'response' }];
   const table = renderTable(columns, rows, { widest: 120, paper: process.stdout });
   const problems = looks.flatMap(({ problem }) => (problem === undefined ? [] : [`\n${renderProblem(problem)}`]));
   return [table, ...problems].join('\n');
@@ -86,14 +91,17 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('check')
-      .description('Finds every fault of a config at once; touches no network unless told to.')
+      .description('Reports all errors in the config at once. Makes no network requests without --connect.')
       .option(...configFlag)
       .option(
         '--connect',
-        'also try each source and destination (one request each), and the columns of database queries',
+        'also test each source and destination (one request each) and the columns of database queries',
       )
-      .option('--json', 'for machines')
-      .addHelpText('after', '\nExits with 0 without a fault, 2 with one, 1 or 3 when a connection fails or is refused.')
+      .option('--json', 'print JSON')
+      .addHelpText(
+        'after',
+        '\nExit codes: 0 no errors, 1 a connection failed, 2 the config has errors, 3 credentials were refused.',
+      )
       .action(run);
   },
 };

@@ -4,19 +4,19 @@ import { configFlag } from '../config-file.ts';
 
 const command: CliCommand = {
   register(program: Command): void {
-    const group = program.command('config').description('Shows the config that is in force.');
+    const group = program.command('config').description('Shows the active config.');
     group
       .command('show', { isDefault: true })
       .description(
-        'Every option that the running daemon goes by, defaults filled in, and where each value comes from; without a daemon, what the next start would take.',
+        'Shows every option of the running daemon, including defaults, and where each value comes from. Without a daemon, shows what the next start would use.',
       )
-      .argument('[part]', 'only this: concurrency, jobs, jobs/orders …')
+      .argument('[part]', 'only this part: concurrency, jobs, jobs/orders …')
       .option(...configFlag)
-      .option('--file-on-disk', 'what the file says now, whatever the daemon goes by')
-      .option('--json', 'for machines')
+      .option('--file-on-disk', 'show the file on disk instead of the active config')
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
-        '\nSecrets are hidden; beside them stands the variable that they come from. "sluice check" finds the faults of the file.',
+        '\nSecrets are hidden; the variables that they come from are shown. To find errors in the file, run "sluice check".',
       )
       .action(async (part, flags) => (await import('../config/show.ts')).showConfigInForce(part, flags));
     for (const one of group.commands) one.exitOverride();

@@ -6,30 +6,30 @@ const json = ['--json', 'for machines'] as const;
 
 const command: CliCommand = {
   register(program: Command): void {
-    const group = program.command('connectors').description('Shows the connectors, and helps to write one.');
+    const group = program.command('connectors').description('Lists connectors, and helps you write and test your own.');
     group
       .command('list', { isDefault: true })
-      .description('Every connector: what it reads, how it logs in, whether it resumes.')
+      .description('Lists all connectors: what each one reads, how it logs in and whether it resumes.')
       .option(...configFlag)
       .option(...json)
       .action(async (flags) => (await import('../connectors/list.ts')).listConnectors(flags));
     group
       .command('describe')
-      .description('Everything that a connector declares: options, columns, limits, an example.')
-      .argument('<name>', 'the connector')
+      .description('Shows the options, columns, limits and an example of a connector.')
+      .argument('<name>', 'name of the connector')
       .option(...configFlag)
       .option(...json)
       .action(async (id, flags) => (await import('../connectors/describe.ts')).describeConnector(id, flags));
     group
       .command('scaffold')
-      .description('Writes a connector that works, with its test, to start from.')
-      .argument('<name>', 'the word for it in a config')
-      .option('--into <folder>', 'where to write it', './my-connectors')
+      .description('Creates a working connector with a test as a starting point.')
+      .argument('<name>', 'name of the connector in the config')
+      .option('--into <folder>', 'target folder', './my-connectors')
       .action(async (id, flags) => (await import('../connectors/scaffold.ts')).scaffoldConnector(id, flags));
     group
       .command('test')
-      .description('Runs the standard suite over a connector, in the world beside it.')
-      .argument('<file>', 'the file of the connector')
+      .description('Runs the standard test suite on a connector, in the test world next to it.')
+      .argument('<file>', 'path of the connector file')
       .action(async (file) => (await import('../connectors/test.ts')).testConnector(file));
     for (const one of group.commands) one.exitOverride();
   },

@@ -17,7 +17,7 @@ async function list(_: unknown, command: Command): Promise<void> {
 }
 
 function listText(rows: readonly OutboxRow[]): string {
-  if (rows.length === 0) return 'Nothing is dead: the service took all that it was given.';
+  if (rows.length === 0) return 'No dead payloads.';
   const right = { align: 'right' as const };
   const columns = [
     { title: 'job' },
@@ -37,7 +37,7 @@ function listText(rows: readonly OutboxRow[]): string {
     String(attempts),
     code ?? '',
   ]);
-  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nLook at one: sluice dead show JOB; try again: sluice dead send JOB`;
+  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nDetails: sluice dead show JOB. Send again: sluice dead send JOB`;
 }
 
 const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
@@ -82,7 +82,7 @@ function oneText(row: OutboxRow): string {
     `${code}: ${message}`,
     `File: ${path}`,
     '',
-    `Once that is mended:  sluice dead send ${job}`,
+    `After fixing the cause: sluice dead send ${job}`,
   ].join('\n');
 }
 
@@ -109,18 +109,18 @@ const command: CliCommand = {
   register(program: Command): void {
     const dead = program
       .command('dead')
-      .description('Payloads that the service did not take: lists them, shows why, sends them again.')
+      .description('Lists payloads that the service refused for good, shows the reason, and sends them again.')
       .option(...configFlag)
-      .option('--json', 'for machines');
-    dead.command('list', { isDefault: true }).description('All that are dead now.').action(list);
+      .option('--json', 'print JSON');
+    dead.command('list', { isDefault: true }).description('Lists all dead payloads.').action(list);
     dead
       .command('show')
-      .description('One of them, with the words of the service.')
+      .description('Shows a dead payload and the response of the service.')
       .argument(...refArgument)
       .action(showOne);
     dead
       .command('send')
-      .description('Tries again, from the first attempt.')
+      .description('Sends a dead payload again, starting from the first attempt.')
       .argument(...refArgument)
       .option(...whyFlag)
       .action(sendOne);

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
-/** Fixed and harmless: the service that knows it lives as long as the demo and listens to this machine alone. */
+/** Fixed and harmless: only the service of the demo knows it, which listens on loopback and ends with the demo. */
 const demoKey = 'de'.repeat(20);
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -24,7 +24,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** The story: sources and a service appear, rows travel, travel again, and what arrived is shown. */
+/** Starts the sources and the service, syncs twice, and shows the result. */
 async function play(folder: string, signal: AbortSignal): Promise<number> {
   const sources = await import('../demo/sources.ts');
   sources.makeShop(folder);
@@ -33,7 +33,7 @@ async function play(folder: string, signal: AbortSignal): Promise<number> {
   try {
     return await playWith(api.url, { folder, signal });
   } finally {
-    // A server that stays open keeps the process alive: it must close although the service did not even start.
+    // An open server keeps the process alive, so close it even if the service did not start.
     await api.close();
   }
 }
@@ -44,7 +44,9 @@ async function playWith(
 ): Promise<number> {
   const service = await startService(folder);
   try {
-    say(`1. The embedded service listens on ${service.url}. Beside it: a SQLite database, a csv file, an HTTP API.\n`);
+    say(
+      `1. The embedded service listens on ${service.url}. The sources are a SQLite database, a csv file and an HTTP API.\n`,
+    );
     const env = {
       SLUICE_DEMO_FOLDER: folder,
       SLUICE_DEMO_SERVICE: service.url,
@@ -52,7 +54,7 @@ async function playWith(
       SLUICE_DEMO_API: api,
     };
     const pulled = await createPulledSource(service.url, api);
-    // That call did not pass our pacing; once its second is over, the service sees no more than ours.
+    // That call bypassed the rate limiter. Wait until its second is over.
     await wait(1000);
     const config = await loadDemoConfig({ ...env, SLUICE_DEMO_REFRESH: pulled });
     return await travel({ config, service: service.url, pulled, signal });
@@ -79,7 +81,7 @@ async function loadDemoConfig(env: Record<string, string>): Promise<Config> {
   return config;
 }
 
-/** Two folders above the sources, three above the built files. */
+/** Two folders above the sources, three above the build. */
 async function shippedConfig(): Promise<string> {
   const { existsSync } = await import('node:fs');
   const places = ['../../../config/demo.yaml', '../../../../config/demo.yaml'].map((up) =>
@@ -113,7 +115,7 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
     return exitCodeOf(outcomes, []);
   };
   try {
-    say('2. `sluice apply --yes`: the data sources that the jobs declare');
+    say('2. `sluice apply --yes`: creates the data sources that the jobs declare');
     for (const line of await declare({ runtime, config, signal })) say(`   ${line}`);
     say('\n3. `sluice sync`: three sources as csv, json and xml, and a bulk refresh; at most 5 requests a second');
     const first = await sync();
@@ -121,14 +123,14 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
     const second = await sync();
     const { showArrived } = await import('../demo/arrived.ts');
     await showArrived({ service, key: demoKey, pulled, store: runtime.store });
-    say('\nThe jobs stand in config/demo.yaml. Yours: sluice init');
+    say('\nThe jobs are defined in config/demo.yaml. To write your own config: sluice init');
     return Math.max(first, second);
   } finally {
     await runtime.close();
   }
 }
 
-/** A data source that the service refreshes by itself: what a bulk refresh is for. */
+/** A data source that the service pulls itself, to show a bulk refresh. */
 async function createPulledSource(service: string, api: string): Promise<string> {
   const { callService } = await import('../demo/arrived.ts');
   const properties = { endpoint_url: `${api}/weather`, method: 'GET', parameters: '[]' };
@@ -147,7 +149,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('demo')
-      .description('Shows the whole of it in a few seconds: own sources, own service, no network.')
+      .description('Runs a complete example in a few seconds, with local sources and the embedded service.')
       .action(run);
   },
 };

@@ -21,9 +21,9 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   const { examine } = await import('../../daemon/doctor/examine.ts');
   const findings = examine(config, { now: Date.now(), version: buildText });
   if (connect === true) findings.push(...(await connectAll(config)));
-  const lines = findings.flatMap(({ check, ok, says, mend }) => [
-    `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${says}`,
-    ...(mend === undefined ? [] : [`     ${'mend'.padEnd(18)}${mend}`]),
+  const lines = findings.flatMap(({ check, ok, message, fix }) => [
+    `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${message}`,
+    ...(fix === undefined ? [] : [`     ${'fix'.padEnd(18)}${fix}`]),
   ]);
   process.stdout.write(`${outward(json === true ? forMachines({ findings }) : lines.join('\n'))}\n`);
   if (problems.length > 0) process.exitCode = exit.usage;
@@ -45,12 +45,12 @@ const command: CliCommand = {
     program
       .command('doctor')
       .description(
-        'Looks at the machine: versions, the state folder, its database and leftovers, the disk, secrets open to others, time zones, the clock.',
+        'Checks the machine: versions, the state folder and its database, leftover files, disk space, file permissions, time zones and the clock.',
       )
       .option(...configFlag)
-      .option('--connect', "ask each source, and hold the clock against the service's: one request for each account")
-      .option('--json', 'for machines')
-      .addHelpText('after', '\nExits with 0 when all is well, 1 with a finding, 2 when the config has a fault.')
+      .option('--connect', "also test each source, and compare the clock with the service's (one request per account)")
+      .option('--json', 'print JSON')
+      .addHelpText('after', '\nExit codes: 0 no findings, 1 at least one finding, 2 the config has errors.')
       .action(run);
   },
 };

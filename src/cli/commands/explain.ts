@@ -33,38 +33,36 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
 }
 
 function textOf(
-  { job, instance, shows_as_of, in_doubt, verdict, because, next, mend }: Explanation,
+  { job, instance, shows_as_of, in_doubt, verdict, because, next, fix }: Explanation,
   now: number,
 ): string {
   const age =
     shows_as_of === undefined
-      ? 'nothing that this state knows of'
+      ? 'no data delivered from this state folder'
       : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
-  const shown = `${age}${in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : ''}`;
+  const shown = `${age}${in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : ''}`;
   const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;
   return [
     `${job}: ${verdict}`,
     ...(instance === undefined ? [] : [line('target', `instance ${instance}`), line('shows', shown)]),
     ...because.map((link, i) => line(i === 0 ? 'because' : '', linkText(link))),
     ...(next === undefined ? [] : [line('next', linkText(next))]),
-    ...(mend === undefined ? [] : [line('mend', mend)]),
+    ...(fix === undefined ? [] : [line('fix', fix)]),
   ].join('\n');
 }
 
-function linkText({ at, says, code }: Link): string {
-  return `${at === undefined ? '' : `${instantText(at)}  `}${says}${code === undefined ? '' : ` [${code}]`}`;
+function linkText({ at, message, code }: Link): string {
+  return `${at === undefined ? '' : `${instantText(at)}  `}${message}${code === undefined ? '' : ` [${code}]`}`;
 }
 
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('explain')
-      .description(
-        'Says why a dashboard shows what it shows: the step, the waits, what happens next and how to mend it.',
-      )
-      .argument('<job|instance>', 'a job of the config, or the id of a data-source instance')
+      .description('Explains why a dashboard shows what it shows, what happens next and how to fix it.')
+      .argument('<job|instance>', 'name of a job, or ID of a data source instance')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
         '\nExamples:\n  sluice explain orders\n  sluice explain 0123456789abcdef0123456789abcdef --json',

@@ -19,7 +19,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
         {
           name: 'state',
           ok: false,
-          said: renderProblem(toProblem(thrown, { code: 'STATE_UNREADABLE', family: 'job' })),
+          message: renderProblem(toProblem(thrown, { code: 'STATE_UNREADABLE', family: 'job' })),
         },
       ],
     }),
@@ -40,7 +40,7 @@ async function look(file: string): Promise<Health> {
   const state = await findStateFolder(file);
   const store = await openExisting({ state });
   if (store === undefined)
-    return { ok: false, checks: [{ name: 'state', ok: false, said: `there is none in ${state}` }] };
+    return { ok: false, checks: [{ name: 'state', ok: false, message: `no state in ${state}` }] };
   try {
     return await reportHealth(store, systemClock);
   } finally {
@@ -49,7 +49,7 @@ async function look(file: string): Promise<Health> {
 }
 
 function textOf({ ok, checks }: Health): string {
-  const lines = checks.map((check) => `  ${check.ok ? 'ok ' : 'BAD'}  ${check.name.padEnd(10)} ${check.said}`);
+  const lines = checks.map((check) => `  ${check.ok ? 'ok ' : 'BAD'}  ${check.name.padEnd(10)} ${check.message}`);
   return [ok ? 'healthy' : 'not healthy', ...lines].join('\n');
 }
 
@@ -57,9 +57,9 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('health')
-      .description('Says whether the daemon of this state folder is alive and its schedules tick; 0 yes, 1 no.')
+      .description('Checks whether the daemon is alive and its scheduler runs. Exit codes: 0 healthy, 1 not.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

@@ -20,8 +20,8 @@ interface Flags {
 }
 
 const bad = new Set<RunRow['state']>(['failed', 'dead', 'quarantined', 'interrupted']);
-/** Runs that are looked through for the failed ones among them. */
-const mostLookedAt = 100_000;
+/** Number of runs searched for failed ones. */
+const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
@@ -30,9 +30,9 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
   try {
     if (id !== undefined) return await tellRun(id, { store, json: json === true });
     const filter = job === undefined ? {} : { job };
-    const looked = failed === true ? mostLookedAt : limit;
-    const rows = (await store?.runs.history({ ...filter, limit: looked })) ?? [];
-    // A job that the config has no more keeps its history; only a name that nobody ever knew is a mistake.
+    const searched = failed === true ? maxSearched : limit;
+    const rows = (await store?.runs.history({ ...filter, limit: searched })) ?? [];
+    // A job that left the config keeps its history; only a name without any history is a mistake.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
     const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);
@@ -54,7 +54,7 @@ async function tellRun(id: string, { store, json }: { store: Store | undefined; 
   process.stdout.write(`${outward(text)}\n`);
 }
 
-/** Where the payload of a run went, by what it is recognized there, and its file while it is kept. */
+/** Where the payload of a run was sent, its hash, and its file while it is kept. */
 function payloadOf(payload: OutboxRow | undefined): object {
   if (payload === undefined) return {};
   const { destination, instance, sha256, attempts, as_of } = payload;
@@ -62,7 +62,7 @@ function payloadOf(payload: OutboxRow | undefined): object {
   return { destination, instance, sha256, attempts, as_of, ...(isKept ? { path: payload.path } : {}) };
 }
 
-/** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */
+/** A run, a period in which a job was throttled, or skipped firings. */
 interface Line
   extends Pick<
     RunRow,
@@ -73,7 +73,7 @@ interface Line
   readonly state: RunRow['state'] | 'throttled' | 'skipped';
   readonly rows: number | null;
   readonly warnings?: readonly RunWarning[];
-  /** From the second on. */
+  /** Absent for a run with one attempt. */
   readonly attempts?: number;
 }
 
@@ -89,7 +89,7 @@ function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Lin
     ended_at: end,
     took_ms: end === null ? null : end - since,
     ...none,
-    message: says,
+    message,
   };
 }
 
@@ -128,7 +128,7 @@ function ofRun(row: RunRow): Line {
   return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
 }
 
-/** The first warning, and how many there are beside it. */
+/** The first warning and the number of others. */
 function warningsText([first, ...more]: readonly RunWarning[] = []): string {
   if (first === undefined) return '';
   return `warning: ${first.message}${more.length === 0 ? '' : ` (and ${countText(more.length)} more)`}`;
@@ -166,7 +166,7 @@ function textOf(rows: readonly Line[]): string {
 
 function positive(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number of at least 1.');
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('Must be a whole number of 1 or more.');
   return value;
 }
 
@@ -174,13 +174,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('history')
-      .description('Lists runs, the newest first: when, what became of them, rows, requests, and what went wrong.')
-      .argument('[job]', 'only of this job; also of one that the config does not have any more')
+      .description('Lists runs, newest first, with their results, rows, requests and errors.')
+      .argument('[job]', 'only this job, even if it is no longer in the config')
       .option(...configFlag)
-      .option('-n, --limit <runs>', 'how many', positive, 20)
-      .option('--failed', 'only what failed, died, was held back or interrupted')
-      .option('--run <id>', 'one run, with all that is known of it')
-      .option('--json', 'for machines')
+      .option('-n, --limit <runs>', 'number of runs', positive, 20)
+      .option('--failed', 'only failed, dead, quarantined and interrupted runs')
+      .option('--run <id>', 'show all details of one run')
+      .option('--json', 'print JSON')
       .addHelpText('after', '\nExamples:\n  sluice history\n  sluice history orders --failed -n 50')
       .action(run);
   },

@@ -8,11 +8,11 @@ async function run(path: string, { force }: { force?: true }): Promise<void> {
   const which = configWords(path);
   process.stdout.write(
     `Wrote ${written.config}
-      ${written.sample}   a few rows to begin with
-      ${written.schema}   lets editors complete the config
+      ${written.sample}   sample rows
+      ${written.schema}   schema for completion in editors
 
 Next:
-  sluice serve                    in another terminal; it prints an API key the first time
+  sluice serve                    in another terminal; prints an API key on the first start
   export SLUICE_API_KEY=…         that key
   sluice check --connect${which}
   sluice apply --yes${which} && sluice sync${which}
@@ -24,9 +24,9 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('init')
-      .description('Writes a commented config to start from.')
-      .argument('[file]', 'where to write it', defaultConfig)
-      .option('--force', 'replace a config that is there')
+      .description('Creates a commented starter config.')
+      .argument('[file]', 'path of the new file', defaultConfig)
+      .option('--force', 'overwrite an existing config')
       .action(run);
   },
 };

@@ -49,20 +49,23 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('login')
-      .description('Logs in at the vendor of a source, in a browser where the vendor wants a person.')
+      .description('Logs in to the vendor of a source, in a browser if the vendor requires it.')
       .argument('<source>', 'name of the source, or of its login')
       .option(...configFlag)
-      .option('--no-browser', 'only print the address, open nothing')
-      .option('--paste', 'for machines without a browser: open the address elsewhere, paste what came back')
+      .option('--no-browser', 'print the URL instead of opening a browser')
+      .option(
+        '--paste',
+        'for machines without a browser: open the URL elsewhere and paste the URL that you are sent to',
+      )
       .addOption(
         new Option(
           '--code',
-          'the same without pasting, where the vendor has it: enter a printed code elsewhere',
+          'for machines without a browser: enter a code on another device, if the vendor supports it',
         ).conflicts('paste'),
       )
       .addHelpText(
         'after',
-        '\nLogins by a service account or by the app itself are tried at once. Tokens are kept encrypted in the state\nfolder and renewed by themselves; "sluice logins" lists them. Exits with 3 when the vendor refuses.',
+        '\nService account and app logins need no browser. Tokens are stored encrypted in the state folder and renewed\nautomatically; "sluice logins" lists them. Exit code 3: the vendor refused the login.',
       )
       .action(run);
   },

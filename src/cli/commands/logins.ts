@@ -38,7 +38,7 @@ function forMachines({ expires_at, renewed_at, ...rest }: LoginReport): object {
 }
 
 function textOf(reports: readonly LoginReport[]): string {
-  if (reports.length === 0) return 'No source of this config logs in by OAuth.';
+  if (reports.length === 0) return 'No source in this config uses OAuth.';
   const columns = [
     { title: 'login' },
     { title: 'sources' },
@@ -54,7 +54,7 @@ function textOf(reports: readonly LoginReport[]): string {
     const why = message === undefined ? '' : `  (${printable(message)})`;
     return `sluice login ${sources[0] ?? login}${why}`;
   });
-  return [table, ...(next.length === 0 ? [] : ['', 'Needs a person:', ...next.map((line) => `  ${line}`)])].join('\n');
+  return [table, ...(next.length === 0 ? [] : ['', 'Action required:', ...next.map((line) => `  ${line}`)])].join('\n');
 }
 
 function rowOf({ login, sources, state, who, scopes, expires_at, renewed_at }: LoginReport): string[] {
@@ -93,15 +93,15 @@ const command: CliCommand = {
   register(program: Command): void {
     const logins = program
       .command('logins')
-      .description('Lists the logins of sources: who, scopes, until when, and which need a person.')
+      .description('Lists OAuth logins with their user, scopes, expiry and required actions.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(list);
     logins
       .command('revoke')
-      .description('Ends a login at the vendor and forgets its tokens.')
+      .description('Revokes a login at the vendor and deletes its tokens.')
       .argument('<source>', 'name of the source, or of its login')
-      .option('--force', 'forget the tokens even when the vendor cannot be told')
+      .option('--force', 'delete the tokens even if the vendor cannot be reached')
       .action(revoke);
   },
 };

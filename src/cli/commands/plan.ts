@@ -16,10 +16,10 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Up to this many firings are shown one by one; more of them as one line a job. */
-const mostLines = 40;
-/** Jobs that a sentence names. */
-const mostNamed = 10;
+/** More firings than this are shown as one line per job. */
+const maxLines = 40;
+/** Number of jobs named in one sentence. */
+const maxNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
 
@@ -35,7 +35,7 @@ async function run({ config: file, until, firings, json }: Flags): Promise<void>
   try {
     const report = await reportPlan({ config, store, now, until });
     process.stdout.write(
-      `${outward(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : mostLines))}\n`,
+      `${outward(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : maxLines))}\n`,
     );
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;
@@ -47,7 +47,7 @@ async function run({ config: file, until, firings, json }: Flags): Promise<void>
 /** `most`: more firings than this are not listed one by one. */
 function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
-  if (accounts.length === 0) return 'No destination of this config can be used, so there is nothing to reckon with.';
+  if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';
   const listed = firings.length === 0 || all > most ? [] : [firingsTable(firings), ''];
   const more = firings.length > most ? ' "sluice plan --firings" lists them.' : '';
   const title = `${countOf(all, 'firing')} until ${timeText(until)}.${more}`;
@@ -70,7 +70,7 @@ function firingsTable(firings: NonNullable<PlanReport['firings']>): string {
       job,
       partText(worst),
       partText(expected),
-      short ? 'goes short' : '',
+      short ? 'not sent' : '',
     ]),
     { paper: process.stdout },
   );
@@ -86,14 +86,14 @@ function accountText(plan: AccountPlan): string {
     ...[one.firings, one.worst, one.retries, one.expected, one.short].map(countText),
   ]);
   const total = [
-    'total with what is owed',
+    'total with owed payloads',
     countText(plan.firings),
     countText(worst.wanted),
     sum(({ retries }) => retries),
     countText(expected.wanted),
     sum(({ short }) => short),
   ];
-  const titles = ['firings', 'worst', 'of it retries', 'expected', 'short'].map((title) => ({ title, ...right }));
+  const titles = ['firings', 'worst', 'retries', 'expected', 'not sent'].map((title) => ({ title, ...right }));
   return [
     `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests for schedules, ${countText(used)} used${by}, ${countText(owed)} owed`,
     renderTable([{ title: 'job' }, ...titles], [...rows, total], { paper: process.stdout }),
@@ -103,40 +103,39 @@ function accountText(plan: AccountPlan): string {
   ].join('\n');
 }
 
-/** What the daemon does about it by itself. */
+/** What the daemon does about it. */
 function throttledText({ throttled }: AccountPlan): string[] {
   if (throttled.length === 0) return [];
-  const said = throttled.slice(0, mostNamed).map(({ job, says }) => `  ${job} ${says}`);
+  const said = throttled.slice(0, maxNamed).map(({ job, message }) => `  ${job} ${message}`);
   const more = throttled.length > said.length ? [`  and ${countText(throttled.length - said.length)} more jobs`] : [];
-  return ['the daemon makes room by itself (when_short: throttle):', ...said, ...more];
+  return ['the daemon throttles these jobs (when_short: throttle):', ...said, ...more];
 }
 
 function guessedText({ guessed }: AccountPlan): string[] {
   if (guessed.length === 0) return [];
-  const names = guessed.slice(0, mostNamed).join(', ');
-  const more = guessed.length > mostNamed ? ` and ${countText(guessed.length - mostNamed)} more` : '';
+  const names = guessed.slice(0, maxNamed).join(', ');
+  const more = guessed.length > maxNamed ? ` and ${countText(guessed.length - maxNamed)} more` : '';
   const what = guessed.length === 1 ? 'has' : 'have';
-  return [`a guess: ${names}${more} ${what} no history yet, so each firing counts as one request that is sent`];
+  return [`estimate: ${names}${more} ${what} no history yet, so each firing counts as one request`];
 }
 
 function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): string {
   if (worst.fits)
-    return `fits: at worst ${countText(worst.left)} of ${countText(limit)} left, expected ${countText(expected.left)}`;
+    return `fits: the worst case leaves ${countText(worst.left)} of ${countText(limit)} requests, expected ${countText(expected.left)}`;
   const firings = worst.short.reduce((sum, one) => sum + one.firings, 0);
   const names = worst.short.slice(0, 5).map(({ job }) => job);
   const more = worst.short.length > names.length ? ` and ${worst.short.length - names.length} more` : '';
   const hope = expected.fits
-    ? `; as is to be expected it fits, with ${countText(expected.left)} left`
-    : `; as is to be expected it ends at ${timeText(expected.ends_at!)}`;
-  const said =
-    spent_until === undefined ? '' : `; the service says that nothing is left until ${timeText(spent_until)}`;
+    ? `; the expected use fits, with ${countText(expected.left)} left`
+    : `; the expected use reaches the limit at ${timeText(expected.ends_at!)}`;
+  const said = spent_until === undefined ? '' : `; the service reports no requests left until ${timeText(spent_until)}`;
   return [
-    `does not fit: from ${timeText(worst.ends_at!)} on, ${countOf(firings, 'send')} of ${names.join(', ')}${more} ${firings === 1 ? 'goes' : 'go'} short at worst${hope}${said}`,
+    `does not fit: in the worst case, ${countOf(firings, 'send')} of ${names.join(', ')}${more} will not be sent after ${timeText(worst.ends_at!)}${hope}${said}`,
     `next: ${next.join('; or ')}`,
   ].join('\n');
 }
 
-/** A time of the service's day as its people read it: `2026-11-21 17:45 EST`. */
+/** A time in the time zone of the service: `2026-11-21 17:45 EST`. */
 function timeText(at: number): string {
   clockFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', timeZoneName: 'short' });
   const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('America/New_York');
@@ -144,15 +143,15 @@ function timeText(at: number): string {
   return `${zoned.toPlainDate()} ${zoned.toPlainTime().toString({ smallestUnit: 'minute' })} ${zone}`;
 }
 
-/** Requests with at most two decimals. */
+/** Requests, rounded to two decimals. */
 const partText = (requests: number): string => String(Number(requests.toFixed(2)));
 
 function instant(text: string): number {
   const at = Date.parse(text);
   if (!/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/.test(text) || Number.isNaN(at)) {
-    throw new InvalidArgumentError('It takes an instant with its zone, such as 2026-11-21T22:00:00Z.');
+    throw new InvalidArgumentError('Must be a time with a time zone, such as 2026-11-21T22:00:00Z.');
   }
-  if (at <= Date.now()) throw new InvalidArgumentError('It takes an instant that is still to come.');
+  if (at <= Date.now()) throw new InvalidArgumentError('Must be in the future.');
   return at;
 }
 
@@ -161,16 +160,17 @@ const command: CliCommand = {
     program
       .command('plan')
       .description(
-        'Reckons whether the firings until the day turns fit the allowance of each account, and who goes short.',
+        "Checks whether the remaining firings of the day fit each account's allowance, and which jobs do not fit.",
       )
       .option(...configFlag)
-      .option('--until <instant>', 'until when, ISO 8601 with a zone; else the next midnight in New York', instant)
-      .option('--firings', `lists every firing, also where there are more than ${mostLines}`)
-      .option('--json', 'for machines; lists every firing')
-      .addHelpText(
-        'after',
-        '\nExits with 0 when the worst case fits, 1 when it does not, 2 when the config has a fault.',
+      .option(
+        '--until <instant>',
+        'end of the period, ISO 8601 with a time zone (default: next midnight in New York)',
+        instant,
       )
+      .option('--firings', `list every firing, even if there are more than ${maxLines}`)
+      .option('--json', 'print JSON; lists every firing')
+      .addHelpText('after', '\nExit codes: 0 the worst case fits, 1 it does not, 2 the config has errors.')
       .action(run);
   },
 };

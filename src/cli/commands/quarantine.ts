@@ -24,7 +24,7 @@ async function list(_: unknown, command: Command): Promise<void> {
 }
 
 function listText(rows: readonly Quarantined[], { all }: ListFlags): string {
-  if (rows.length === 0) return all === true ? 'Nothing was ever held back.' : 'Nothing is held back.';
+  if (rows.length === 0) return all === true ? 'No quarantined payloads, past or present.' : 'No quarantined payloads.';
   const columns = [
     { title: 'job' },
     { title: 'run' },
@@ -44,7 +44,7 @@ function listText(rows: readonly Quarantined[], { all }: ListFlags): string {
     messagesOf(findings).join('; '),
   ]);
   const table = renderTable(columns, cells, { widest: 80, paper: process.stdout });
-  return all === true ? table : `${table}\n\nLook at one: sluice quarantine show JOB; then approve or discard it.`;
+  return all === true ? table : `${table}\n\nDetails: sluice quarantine show JOB. Then approve or discard it.`;
 }
 
 function messagesOf(findings: string): string[] {
@@ -108,7 +108,7 @@ function headText(row: Quarantined, decisions: readonly AuditRow[]): string {
 
 function nextText({ state, job }: Quarantined): string {
   if (state !== 'quarantined') return '';
-  return `\n\nRight all the same:  sluice quarantine approve ${job}\nNot to be shown:     sluice quarantine discard ${job}`;
+  return `\n\nTo send it anyway:  sluice quarantine approve ${job}\nTo discard it:      sluice quarantine discard ${job}`;
 }
 
 async function approveOne(ref: string, _: unknown, command: Command): Promise<void> {
@@ -132,7 +132,7 @@ async function discardOne(ref: string, _: unknown, command: Command): Promise<vo
     await discard(runtime.gateway, row, by);
     const { job, run, instance } = row;
     show(flags, {
-      text: `Discarded: run ${run} of job ${job}. The instance keeps what it has.`,
+      text: `Discarded: run ${run} of job ${job}. The instance keeps its current data.`,
       data: { job, run, instance, state: 'discarded' },
     });
   });
@@ -166,29 +166,29 @@ const command: CliCommand = {
   register(program: Command): void {
     const quarantine = program
       .command('quarantine')
-      .description('Results that guards held back: lists them, shows what is wrong, lets them go or puts them away.')
+      .description('Lists payloads that guards held back, shows why, and approves or discards them.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .addHelpText('after', '\nExample:\n  sluice quarantine approve orders --why "the shop was closed"');
     quarantine
       .command('list', { isDefault: true })
-      .description('What is held back now.')
-      .option('--all', 'also what was decided, or gave way to newer data')
+      .description('Lists quarantined payloads.')
+      .option('--all', 'include decided and superseded payloads')
       .action(list);
     quarantine
       .command('show')
-      .description('What guards found, and how the rows differ from the last good result.')
+      .description('Shows the guard findings and how the rows differ from the last good payload.')
       .argument(...refArgument)
       .action(showOne);
     quarantine
       .command('approve')
-      .description('Sends these very bytes.')
+      .description('Approves a payload and sends it unchanged.')
       .argument(...refArgument)
       .option(...whyFlag)
       .action(approveOne);
     quarantine
       .command('discard')
-      .description('Puts the result away; the instance keeps what it has.')
+      .description('Discards a payload; the instance keeps its current data.')
       .argument(...refArgument)
       .option(...whyFlag)
       .action(discardOne);

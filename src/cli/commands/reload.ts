@@ -36,7 +36,7 @@ async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<vo
   }
 }
 
-/** Signals the daemon and waits until it has written down what became of it. */
+/** Signals the daemon and waits until it has recorded the result. */
 async function reload(
   store: Store | undefined,
   { state, withinMs }: { readonly state: string; readonly withinMs: number },
@@ -67,7 +67,7 @@ function hangUp(pid: number, owner: string): void {
     throw new Problem({
       code: 'RELOAD_NOT_SIGNALED',
       family: 'job',
-      message: 'The daemon cannot be signaled by this user',
+      message: 'Permission denied: this user cannot signal the daemon',
       seen: `${owner}: ${(error as NodeJS.ErrnoException).code}`,
       next: 'run the command as the user of the daemon, or as root',
     });
@@ -76,17 +76,17 @@ function hangUp(pid: number, owner: string): void {
 
 function tell({ jobs, faults, note }: ReloadAnswer): void {
   if (faults.length === 0) {
-    process.stdout.write(`${outward(`Reloaded: ${countOf(jobs, 'job')} in force.`)}\n`);
+    process.stdout.write(`${outward(`Reloaded: ${countOf(jobs, 'job')} active.`)}\n`);
     if (note !== undefined) process.stderr.write(`${outward(`warning ${note}`)}\n`);
     return;
   }
-  for (const { code, place, says, next } of faults) {
+  for (const { code, place, message, next } of faults) {
     const where = place === '' ? '' : `\n  where    ${place}`;
     const fix = next === undefined ? '' : `\n  next     ${next}`;
-    process.stderr.write(`${outward(`${code}: ${says}${where}${fix}`)}\n`);
+    process.stderr.write(`${outward(`${code}: ${message}${where}${fix}`)}\n`);
   }
   process.stderr.write(
-    `${outward(`Not reloaded: the config has ${countOf(faults.length, 'fault')}; the old one stays in force.`)}\n`,
+    `${outward(`Not reloaded: the config has ${countOf(faults.length, 'error')}; the previous config stays active.`)}\n`,
   );
 }
 
@@ -94,9 +94,9 @@ function noDaemon(state: string): Problem {
   return new Problem({
     code: 'RELOAD_NO_DAEMON',
     family: 'job',
-    message: 'No daemon runs on this state folder',
+    message: 'No daemon is running on this state folder',
     seen: state,
-    next: 'sluice run starts it, with the config as it is now',
+    next: 'sluice run starts a daemon with the current config',
   });
 }
 
@@ -104,7 +104,7 @@ function elsewhere(owner: string): Problem {
   return new Problem({
     code: 'RELOAD_ELSEWHERE',
     family: 'job',
-    message: 'The daemon runs on another machine or in another container, so it cannot be signaled from here',
+    message: 'The daemon runs on another machine or in another container and cannot be signaled from here',
     seen: owner,
     next: 'run the command there: docker exec CONTAINER node /app/src/cli/sluice.js reload',
   });
@@ -114,15 +114,16 @@ function noAnswer(owner: string, withinMs: number): Problem {
   return new Problem({
     code: 'RELOAD_NO_ANSWER',
     family: 'job',
-    message: `The daemon did not answer within ${withinMs / 1000} s`,
+    message: `Timeout: the daemon did not respond within ${withinMs / 1000} s`,
     seen: owner,
-    next: 'sluice health shows whether it works; sluice status shows which config is in force',
+    next: 'sluice health shows whether it is alive; sluice status shows which config is active',
   });
 }
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('It takes a number of seconds above 0.');
+  if (!Number.isFinite(value) || value <= 0)
+    throw new InvalidArgumentError('Must be a number of seconds greater than 0.');
   return value;
 }
 
@@ -130,13 +131,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('reload')
-      .description('Makes the daemon read its config again, and says whether it took it: all of it, or nothing.')
+      .description('Reloads the config of the running daemon, all or nothing, and reports the result.')
       .option(...configFlag)
-      .option('--wait <seconds>', 'how long to wait for the answer', seconds, 60)
-      .option('--json', 'for machines')
+      .option('--wait <seconds>', 'how long to wait for the daemon', seconds, 60)
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
-        '\nExit codes:\n  0    the config is in force\n  1    no daemon runs here, or it did not answer\n  2    the config has faults; the old one stays in force\n\nExamples:\n  sluice check && sluice reload\n  systemctl reload sluice',
+        '\nExit codes:\n  0    the new config is active\n  1    no daemon is running, or it did not respond\n  2    the config has errors; the previous config stays active\n\nExamples:\n  sluice check && sluice reload\n  systemctl reload sluice',
       )
       .action(run);
   },

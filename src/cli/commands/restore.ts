@@ -17,13 +17,15 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   const state = await stateFolderOf(file);
   const done = await restore({ from, state, replace: replace === true, moved: moved === true });
   const lines = [`Restored ${state} as it was at ${instantText(Date.parse(done.madeAt))}.`];
-  if (done.former !== undefined) lines.push(`The former state is in ${done.former}; delete it when all is well.`);
+  if (done.former !== undefined)
+    lines.push(`The previous state is in ${done.former}; delete it when everything works.`);
   if (moved !== true) {
     const parked = countOf(done.parked, 'payload that was', 'payloads that were');
-    if (done.parked > 0) lines.push(`${parked} owed then will not be sent: newer data may have gone out since.`);
+    if (done.parked > 0)
+      lines.push(`${parked} owed then will not be sent, because newer data may have been sent since.`);
     lines.push(
-      'Every job sends afresh at its next firing, or now with "sluice sync".',
-      'Requests made since the backup are not in its count of the day.',
+      'Every job sends its data again at its next firing, or now with "sluice sync".',
+      'The request count of the day does not include requests made since the backup.',
     );
   }
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -33,11 +35,11 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('restore')
-      .description('Puts a backup in the place of the state folder; the daemon has to be stopped.')
+      .description('Restores the state folder from a backup. Stop the daemon first.')
       .argument('<folder>', 'the folder of the backup')
       .option(...configFlag)
-      .option('--replace', 'where there is a state: put it aside')
-      .option('--moved', 'nothing has run since the backup: what was owed then is still owed')
+      .option('--replace', 'move an existing state aside')
+      .option('--moved', 'nothing has run since the backup: payloads owed then are still owed')
       .action(run);
   },
 };

@@ -10,15 +10,15 @@ async function run(name: string, flags: Flags): Promise<void> {
     import('../payloads/who.ts'),
   ]);
   await withStore(flags, async (store, config) => {
-    // A job that has left the config may still be held: that is no reason to refuse.
+    // A job that left the config may still be on hold.
     const { chooseJob } = await import('../payloads/choose-job.ts');
     const released = (await store?.holds.release(name, deciderOf(flags.why))) ?? false;
     if (!released) chooseJob(config, name);
     const keeps = ((await store?.generations.all(name)) ?? []).length > 0;
     const from = keeps ? 'goes on from the rows that were kept with what was put back' : 'reads everything';
     const text = released
-      ? `Job ${name} may run again; its next run ${from} and sends what it finds.`
-      : `Nobody holds job ${name}.`;
+      ? `Job ${name} can run again; its next run ${from} and sends the result.`
+      : `Job ${name} is not on hold.`;
     show(flags, { text, data: { job: name, released } });
   });
 }
@@ -31,7 +31,7 @@ const command: CliCommand = {
       .argument('<job>', 'name of the job')
       .option(...configFlag)
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

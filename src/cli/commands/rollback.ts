@@ -44,7 +44,7 @@ function listText(rows: readonly GoodPayload[], name: string): string {
     countText(row_count),
     bytesText(bytes),
   ]);
-  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nPut one back: sluice rollback ${name} --to RUN`;
+  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nTo restore one: sluice rollback ${name} --to RUN`;
 }
 
 function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: GoodPayload): object {
@@ -59,7 +59,7 @@ async function formerOf(job: Job, store: Store): Promise<GoodPayload[]> {
   throw new Problem({
     code: 'ROLLBACK_NOTHING',
     family: 'config',
-    message: 'A bulk refresh sends no payloads, so none can be put back',
+    message: 'A bulk refresh sends no payloads, so there is nothing to roll back',
     where: { job: job.name },
   });
 }
@@ -76,8 +76,8 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
     const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
     const row = await rollback(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
     const what = `${countOf(row.row_count, 'row')} of run ${former.run}, data as of ${instantText(row.as_of)}`;
-    const held = `The job is held: nothing runs it until "sluice resume ${name}".`;
-    await sendNow(row, { runtime, config, flags, done: `Put back: ${what}.\n${held}` });
+    const held = `The job is on hold until you run "sluice resume ${name}".`;
+    await sendNow(row, { runtime, config, flags, done: `Restored: ${what}.\n${held}` });
   });
 }
 
@@ -88,11 +88,10 @@ function choose(name: string, former: readonly GoodPayload[], to: string | undef
   throw new Problem({
     code: 'ROLLBACK_NOTHING',
     family: 'config',
-    message:
-      to === undefined ? 'No payload from before the present one is kept' : `The payload of run ${to} is not kept`,
+    message: to === undefined ? 'No earlier payload is kept' : `The payload of run ${to} is no longer kept`,
     where: { job: name },
     allowed:
-      former.map(({ run }) => run).join(', ') || 'none: "keep" in the config says how many stay, and for how long',
+      former.map(({ run }) => run).join(', ') || 'none: "keep" in the config sets how many are kept and for how long',
     ...(former.length === 0 ? {} : { next: `sluice rollback ${name} --list` }),
   });
 }
@@ -101,13 +100,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('rollback')
-      .description('Puts a former payload of a job back, and holds the job so that no run replaces it.')
+      .description('Restores an earlier payload of a job and puts the job on hold so that no run replaces it.')
       .argument('<job>', 'name of the job')
       .option(...configFlag)
-      .option('--to <run>', 'the run whose payload it is to be; without it the newest from before the present one')
-      .option('--list', 'only show which ones there are')
+      .option('--to <run>', 'run whose payload to restore (default: the one before the current payload)')
+      .option('--list', 'list the payloads that can be restored')
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

@@ -57,7 +57,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const wired = await wire({ config, log });
-  const changed = (problem: Problem): void => sayExchanged(problem, wired);
+  const changed = (problem: Problem): void => reportExchange(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
   const runtime: Runtime = { ...wired, installation };
@@ -81,7 +81,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     watchers = await Watchers.open({ daemon, runtime, log, systemd, ...asking });
     await daemon.start({ config_sha256: note.sha256 });
     await keepNote(note, runtime);
-    await watchers.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out for faults`);
+    await watchers.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
     const reloading = { file, daemon, watchers, runtime, config, log };
     started.resolve(reloading);
     if (config.onStartError === 'retry') void retryFaults(reloading, reloads, stop.signal);
@@ -102,7 +102,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   }
 }
 
-function sayExchanged({ code, message, seen = '' }: Problem, { events }: Runtime): void {
+function reportExchange({ code, message, seen = '' }: Problem, { events }: Runtime): void {
   events.emit('daemon.outdated', { code, message, seen });
 }
 
@@ -112,7 +112,7 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
   return (url) => pages.answer(url);
 }
 
-/** What the config was loaded from is much larger than itself, and is let go with the end of this. */
+/** Loads the config. Its source document is much larger than the result and is released on return. */
 async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },
@@ -127,14 +127,14 @@ async function takeConfig(
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  // A listener alone keeps no process alive; the timer of the schedule does.
+  // The timer of the scheduler keeps the process alive.
   return new Promise((done) => {
     if (signal.aborted) done();
     signal.addEventListener('abort', () => done(), { once: true });
   });
 }
 
-const secondFlag = new Option('--second <what>', 'where another daemon has the state folder: end, or wait in reserve')
+const secondFlag = new Option('--second <what>', 'if another daemon uses the state folder: exit, or wait on standby')
   .choices(['refuse', 'wait'])
   .default('refuse');
 
@@ -142,19 +142,19 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('run')
-      .description('The daemon: fires jobs on their schedules and delivers until it is told to stop.')
+      .description('Starts the daemon: runs jobs on their schedules and delivers their data until stopped.')
       .option(...configFlag)
       .option(
         '--monitor <host:port>',
-        'the page of all jobs, /healthz, /readyz and /metrics there (default: not at all)',
+        'serve the console, /healthz, /readyz and /metrics on this address (default: off)',
         monitorAddress,
       )
       .addOption(secondFlag)
-      .option('--strict', 'do not begin unless the config has no fault, every source answers, every login has a token')
+      .option('--strict', 'start only if the config has no errors, every source responds and every login has a token')
       .addOption(logFlag('standard output', 'info'))
       .addHelpText(
         'after',
-        '\nSIGHUP takes the config anew, whole or not at all. SIGTERM and SIGINT end it within ten seconds, with 0;\nwhat is owed stays owed, the next start goes on.',
+        '\nSIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0.\nOwed payloads stay owed and are sent after the next start.',
       )
       .action(run);
   },

@@ -19,7 +19,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** A schedule and whose it is, null for one that is tried; without one, the job runs only when asked to. */
+/** A schedule with its job (null for `--try`). Without a schedule, the job runs only on request. */
 interface Shown {
   readonly job: string | null;
   readonly schedule?: Schedule;
@@ -73,7 +73,7 @@ function textOf(lines: readonly Line[]): string {
   const rows = lines.flatMap(({ job, schedule, enabled, firings }) => {
     const words = schedule === undefined ? 'manual' : scheduleText(schedule);
     const later = schedule?.offset === undefined ? '' : `, ${spanText(schedule.offset)} later`;
-    const none = enabled ? 'when asked to' : 'disabled: when asked to';
+    const none = enabled ? 'on request' : 'disabled: on request';
     const times = firings.map((at) => localText(at, schedule!.timezone));
     return (times.length === 0 ? [none] : times).map((time, n) =>
       n === 0 ? [job ?? '–', `${words}${later}`, schedule?.timezone ?? '', time] : ['', '', '', time],
@@ -83,7 +83,7 @@ function textOf(lines: readonly Line[]): string {
   return renderTable(titles, rows, { paper: process.stdout });
 }
 
-/** As the clock of the zone shows it, with the offset that it has then: `Sun 2026-10-25 02:30:00 +02:00`. */
+/** Local time with its offset: `Sun 2026-10-25 02:30:00 +02:00`. */
 function localText(at: number, timezone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
   const weekday = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][local.dayOfWeek - 1];
@@ -103,19 +103,19 @@ function machinesText(lines: readonly Line[]): string {
 function count(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= 1000) return value;
-  throw new InvalidArgumentError('It takes a whole number from 1 to 1000.');
+  throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
 }
 
 function instant(text: string): number {
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new InvalidArgumentError('It takes an instant such as 2026-10-24 or 2026-10-24T18:00Z.');
+  throw new InvalidArgumentError('Must be a date or time such as 2026-10-24 or 2026-10-24T18:00Z.');
 }
 
 function zone(text: string): string {
   const fault = timezoneFault(text);
   if (fault === undefined) return text;
-  throw new InvalidArgumentError(`It takes a zone such as Europe/Berlin: ${fault}.`);
+  throw new InvalidArgumentError(`Must be a time zone such as Europe/Berlin: ${fault}.`);
 }
 
 const examples = `
@@ -129,14 +129,14 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('schedules')
-      .description('Shows when jobs fire next, on the clock of their zone; or when a schedule would.')
-      .argument('[jobs...]', 'all of them when none is named')
+      .description('Shows the next firings of jobs, or of a schedule that you try, in local time.')
+      .argument('[jobs...]', 'names of jobs (default: all)')
       .option(...configFlag)
-      .option('-n, --next <firings>', 'how many of each', count, 3)
-      .option('--from <instant>', 'the firings after it, instead of those from now on', instant)
-      .option('--try <schedule>', 'this schedule instead of those of the config, which is not read then')
-      .option('--timezone <zone>', 'the zone that it is meant in', zone, 'UTC')
-      .option('--json', 'for machines')
+      .option('-n, --next <firings>', 'firings per job', count, 3)
+      .option('--from <instant>', 'show firings after this time (default: now)', instant)
+      .option('--try <schedule>', 'show this schedule instead of the config')
+      .option('--timezone <zone>', 'time zone of that schedule', zone, 'UTC')
+      .option('--json', 'print JSON')
       .addHelpText('after', examples)
       .action(run);
   },

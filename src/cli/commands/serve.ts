@@ -15,19 +15,19 @@ export interface ServeOptions {
   /** A folder, or memory that leaves nothing behind. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
-  /** Gets `{"url", "pid"}` once the service listens, and where its control interface is. */
+  /** Receives `{"url", "pid"}` and the URL of the control interface when the service is ready. */
   readonly readyFile?: string;
   readonly uploadLimitBytes?: number;
   readonly limits: boolean;
   readonly requestLogFile?: string;
   readonly allowPrivateAddresses?: boolean;
   readonly pull?: Pull;
-  /** Starts the control interface; without a token one is made and shown. */
+  /** Starts the control interface; without a token, one is generated and printed. */
   readonly control?: { readonly port: number; readonly token?: string };
   readonly log: Log;
 }
 
-/** Starts the service, says where it is, and shows the first admin's key on the one start that made it. */
+/** Starts the service and prints its URL. The first start also prints the admin's API key. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { startService } = await import('../../service/service.ts');
   const service = await startService(options);
@@ -49,38 +49,40 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 }
 
 function unwritable(file: string, cause: unknown): Problem {
-  const message = `the ready file cannot be written: ${(cause as Error).message}`;
+  const message = `Cannot write the ready file: ${(cause as Error).message}`;
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/** On standard output, never in the log: a log is kept, a key must not be. */
+/** On standard output, never in the log: logs are kept, keys must not be. */
 function sayKey(key: string): void {
-  process.stdout.write(`Created the company "Local" with one admin. Its API key, shown this once:\n\n  ${key}\n\n`);
+  process.stdout.write(
+    `Created the company "Local" with one admin. API key of the admin (shown only once):\n\n  ${key}\n\n`,
+  );
 }
 
 function sayToken(url: string, token: string): void {
-  process.stdout.write(`The control interface is at ${url}. Its token, shown this once:\n\n  ${token}\n\n`);
+  process.stdout.write(`The control interface listens on ${url}. Token (shown only once):\n\n  ${token}\n\n`);
 }
 
-/** For a person at a terminal: where, with what key, and what to try first. */
+/** For a person at a terminal: URL, key, and a first request to try. */
 function welcome({ data, fixtures }: ServeOptions, service: RunningService, madeToken: string | undefined): string {
   const { url, firstKey, control } = service;
-  const known = fixtures === undefined ? 'the one shown at the first start' : `those of ${fixtures}`;
+  const known = fixtures === undefined ? 'the one shown at the first start' : `defined in ${fixtures}`;
   const lines = [
     ['address', url],
-    ['data', data === 'memory' ? 'in memory, gone at the end' : resolve(data.folder)],
-    ['API key', firstKey === undefined ? known : `${firstKey}   (shown this once; the admin of company "Local")`],
+    ['data', data === 'memory' ? 'in memory only' : resolve(data.folder)],
+    ['API key', firstKey === undefined ? known : `${firstKey}   (shown only once; the admin of company "Local")`],
     ...(control === undefined ? [] : [['control', control.url]]),
-    ...(madeToken === undefined ? [] : [['token', `${madeToken}   (of the control interface; shown this once)`]]),
+    ...(madeToken === undefined ? [] : [['token', `${madeToken}   (of the control interface; shown only once)`]]),
     ['try', `curl -H 'kf-api-key: ${firstKey ?? 'YOUR-KEY'}' ${url}/datasources`],
   ];
   const shown = lines.map(([what, text]) => `  ${what?.padEnd(9)} ${text}`).join('\n');
-  return `The service is listening. Ctrl-C ends it.\n\n${shown}`;
+  return `The service is listening. Press Ctrl-C to stop.\n\n${shown}`;
 }
 
 /**
- * Writes the ready file. A control token of our own making is a secret, so it stands in a file beside it that only we
- * can read, and goes when the service ends.
+ * Writes the ready file. A generated control token is a secret, so it goes to a second file that only we
+ * can read and that is removed when the service stops.
  */
 async function announce(file: string, service: RunningService, madeToken?: string): Promise<RunningService> {
   const { url, control } = service;
@@ -99,7 +101,7 @@ async function announce(file: string, service: RunningService, madeToken?: strin
   return { ...service, close };
 }
 
-/** Whoever waits for the file must never see half of it. */
+/** Readers must never see a partial file. */
 async function writeWhole(file: string, text: string, mode = 0o666): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`;
   await writeFile(unfinished, text, { mode });
@@ -122,12 +124,18 @@ interface Flags {
   readonly controlTokenFile?: string;
 }
 
-/** A flag that is a whole number, or a Problem that names the flag. */
+/** The value of a flag as a whole number. Throws a Problem that names the flag. */
 function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   const allowed = `a whole number from ${least} to ${most}`;
-  throw new Problem({ code: 'CLI_OPTION', family: 'config', message: `${flag} is not right`, seen: text, allowed });
+  throw new Problem({
+    code: 'CLI_OPTION',
+    family: 'config',
+    message: `Invalid value for ${flag}`,
+    seen: text,
+    allowed,
+  });
 }
 
 function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
@@ -148,18 +156,18 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
   };
 }
 
-/** The control interface that the flags ask for; none unless they name its port. */
+/** The options of the control interface; empty without `--control-port`. */
 async function controlOf({
   controlPort,
   controlToken,
   controlTokenFile,
 }: Flags): Promise<Pick<ServeOptions, 'control'>> {
   if (controlToken !== undefined && controlTokenFile !== undefined) {
-    throw optionProblem('--control-token and --control-token-file cannot be given together', 'give one of them');
+    throw optionProblem('Use either --control-token or --control-token-file, not both', 'remove one of them');
   }
   if (controlPort === undefined) {
     if (controlToken === undefined && controlTokenFile === undefined) return {};
-    throw optionProblem('a control token is given, and no control interface', 'add --control-port; 0 takes a free one');
+    throw optionProblem('A control token requires the control interface', 'add --control-port; 0 picks a free port');
   }
   const token = controlTokenFile === undefined ? controlToken : await tokenIn(controlTokenFile);
   const port = wholeNumber('--control-port', controlPort, [0, 65_535]);
@@ -174,12 +182,12 @@ async function tokenIn(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (cause) {
-    const message = `the token file cannot be read: ${(cause as Error).message}`;
+    const message = `Cannot read the token file: ${(cause as Error).message}`;
     throw new Problem({ code: 'SERVE_TOKEN_FILE', family: 'config', message, where: { file }, cause });
   }
 }
 
-/** Runs until SIGINT or SIGTERM, then ends cleanly. */
+/** Runs until SIGINT or SIGTERM, then shuts down cleanly. */
 async function run(flags: Flags): Promise<void> {
   const [{ openLogOn }, { pullDatasource }] = await Promise.all([import('../human-log.ts'), import('../pull.ts')]);
   const log = openLogOn(process.stderr, 'info');
@@ -206,20 +214,20 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('serve')
-      .description('Starts the embedded service: the place to push to while developing and testing.')
+      .description('Starts the embedded dashboard service for development and testing.')
       .option('--host <address>', 'address to listen on', '127.0.0.1')
-      .option('--port <number>', 'port to listen on; 0 takes a free one', '8080')
-      .option('--data <folder>', 'where everything is kept', 'sluice-service')
-      .addOption(new Option('--memory', 'keep everything in memory and leave nothing behind').conflicts('data'))
+      .option('--port <number>', 'port to listen on; 0 picks a free port', '8080')
+      .option('--data <folder>', 'data folder', 'sluice-service')
+      .addOption(new Option('--memory', 'keep all data in memory').conflicts('data'))
       .option('--fixtures <file>', 'companies, users and keys to start with (YAML or JSON)')
-      .option('--ready-file <file>', 'gets {"url", "pid"} once the service listens')
-      .option('--upload-limit <bytes>', 'largest document that a data source takes (default: 10485760)')
-      .option('--request-log <file>', 'write every request as a line of JSON')
-      .option('--allow-private-addresses', 'let refreshes fetch from loopback, link-local and private addresses')
-      .option('--control-port <number>', 'start the control interface for tests on this port; 0 takes a free one')
-      .option('--control-token <token>', 'what the control interface asks for; made and shown when not given')
-      .option('--control-token-file <file>', 'a file that holds that token')
-      .option('--no-limits', 'refuse no call for being one too many')
+      .option('--ready-file <file>', 'file that receives {"url", "pid"} when the service is ready')
+      .option('--upload-limit <bytes>', 'maximum upload size (default: 10485760)')
+      .option('--request-log <file>', 'log every request to this file, as JSON lines')
+      .option('--allow-private-addresses', 'allow refreshes to fetch from loopback, link-local and private addresses')
+      .option('--control-port <number>', 'start the control interface for tests on this port; 0 picks a free port')
+      .option('--control-token <token>', 'token of the control interface (default: generated and printed)')
+      .option('--control-token-file <file>', 'file that contains the token')
+      .option('--no-limits', 'disable rate limits and quotas')
       .action(run);
   },
 };

@@ -19,7 +19,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The service's day turns there. */
+/** The time zone of the service's day. */
 const zone = 'America/New_York';
 
 async function run({ config: file, json, ...flags }: Flags): Promise<void> {
@@ -57,7 +57,7 @@ function given({ faults, changes }: Pick<Flags, 'faults' | 'changes'>) {
   return { faults, changes };
 }
 
-/** Whole days of the service, which may have 23 or 25 hours. */
+/** Whole days of the service, which can have 23 or 25 hours. */
 function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; until: number } {
   const first = from ?? Temporal.Now.plainDateISO(zone);
   const at = (day: Temporal.PlainDate): number => day.toZonedDateTime(zone).epochMilliseconds;
@@ -69,7 +69,7 @@ async function pastOf({ state }: Config): Promise<ReadonlyMap<string, PastRuns>>
   try {
     return readPastRuns(state);
   } catch (cause) {
-    const message = `The past of the jobs cannot be read, so nothing is known of them: ${(cause as Error).message}`;
+    const message = `Cannot read the run history, so all jobs use default assumptions: ${(cause as Error).message}`;
     const next = 'sluice doctor';
     showProblems([new Problem({ code: 'SIMULATE_NO_PAST', family: 'job', message, seen: state, next, cause })]);
     return new Map();
@@ -80,14 +80,14 @@ function nothingFires({ file, jobs }: Config): Problem {
   return new Problem({
     code: 'SIMULATE_NOTHING',
     family: 'config',
-    message: 'No job of the config fires by itself, so there is nothing to simulate',
+    message: 'Nothing to simulate: no enabled job has a schedule',
     where: { file },
     seen: jobs.size === 1 ? '1 job without a schedule' : `${jobs.size} jobs, none with a schedule that is enabled`,
     next: 'give a job a schedule, as in: schedule: "0 6 * * *"',
   });
 }
 
-/** One line on a terminal that says which day it is; nothing where nobody looks. */
+/** A progress line on a terminal; nothing otherwise. */
 function showProgress({ from, until }: { from: number; until: number }): { onHour(now: number): void; end(): void } {
   const screen = process.stderr;
   if (screen.isTTY !== true) return { onHour: () => undefined, end: () => undefined };
@@ -104,7 +104,7 @@ function showProgress({ from, until }: { from: number; until: number }): { onHou
 function dayCount(text: string): number {
   const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (days >= 1 && days <= 366) return days;
-  throw new InvalidArgumentError('It takes a whole number of days, 1 to 366.');
+  throw new InvalidArgumentError('Must be a whole number of days from 1 to 366.');
 }
 
 function dateOf(text: string): Temporal.PlainDate {
@@ -112,44 +112,44 @@ function dateOf(text: string): Temporal.PlainDate {
     if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new RangeError('no date');
     return Temporal.PlainDate.from(text, { overflow: 'reject' });
   } catch {
-    throw new InvalidArgumentError('It takes a date such as 2026-10-30.');
+    throw new InvalidArgumentError('Must be a date such as 2026-10-30.');
   }
 }
 
 function seedOf(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It takes a whole number of at most nine digits.');
+  throw new InvalidArgumentError('Must be a whole number with at most nine digits.');
 }
 
 function partOf(text: string): number {
   const part = /^(0|1|0?\.\d+|1\.0+|0\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (part >= 0 && part <= 1) return part;
-  throw new InvalidArgumentError('It takes a part from 0 to 1, such as 0.3.');
+  throw new InvalidArgumentError('Must be a fraction from 0 to 1, such as 0.3.');
 }
 
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('simulate')
-      .description('Lets the daemon live through days with this config in seconds, and says what would become of them.')
+      .description('Simulates days of the daemon with this config in seconds, and reports the outcome.')
       .option(...configFlag)
-      .option('--days <n>', 'how many days of the service (midnight to midnight in New York)', dayCount, 8)
-      .option('--from <date>', 'the first day; today unless told', dateOf)
-      .option('--faults <seed>', 'bad weather, the same for the same number', seedOf)
-      .option('--changes <part>', 'part of the runs with changed data; else as in the past, or all', partOf)
-      .option('--json', 'for machines')
+      .option('--days <n>', 'number of days (midnight to midnight in New York)', dayCount, 8)
+      .option('--from <date>', 'first day (default: today)', dateOf)
+      .option('--faults <seed>', 'inject faults; the same seed gives the same faults', seedOf)
+      .option('--changes <part>', 'fraction of runs with changed data (default: as in past runs, or all)', partOf)
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
         `
-Sources are not read and nothing is sent to your destination: rows are made up, their size, duration and changes
-taken from the runs that the state folder remembers, and sent to an embedded service with your limits.
+The simulation reads no source and sends nothing to your destination. It generates rows with the size, duration and
+change rate of past runs, and sends them to an embedded service with your limits.
 
   sluice simulate                                  a week and a day from today
-  sluice simulate --from 2026-10-30                over the end of summer time in New York
-  sluice simulate --faults 7 --changes 0.3         with an hour of outage, refusals, broken connections
+  sluice simulate --from 2026-10-30                across the end of daylight saving time in New York
+  sluice simulate --faults 7 --changes 0.3         with a one-hour outage, refusals and dropped connections
 
-Exits with 0 when every job shows its newest result, no allowance ended and no firing was passed
-over on a day without room for it; 1 when not; 2 when the config has a fault.`,
+Exit codes: 0 every job shows its newest result, no daily allowance ran out and no firing was skipped
+for lack of requests; 1 otherwise; 2 the config has errors.`,
       )
       .action(run);
   },

@@ -11,10 +11,10 @@ import { renderTable } from '../table.ts';
 interface SourceReport {
   readonly source: string;
   readonly connector: string;
-  /** Whom it logs in as, `db:5432 as etl`; null where it does not log in. */
+  /** Server and user, `db:5432 as etl`; null if the source does not log in. */
   readonly login: string | null;
   readonly jobs: readonly string[];
-  /** `login on hold`, with when it is tried again; `usable` otherwise. */
+  /** `login on hold` with the time of the next attempt, or `usable`. */
   readonly state: string;
 }
 
@@ -75,7 +75,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
       login !== undefined &&
       ((await store?.loginHolds.resume(login, { by: deciderOf(flags.why), source: name })) ?? false);
     const text = resumed
-      ? `Source ${name} may log in again at ${loginText(login)}; a running daemon runs the jobs that waited within a few seconds.`
+      ? `Source ${name} can log in again at ${loginText(login)}; a running daemon starts the waiting jobs within a few seconds.`
       : `The login of source ${name} is not on hold.`;
     show(flags, { text, data: { source: name, resumed } });
   });
@@ -85,23 +85,23 @@ const command: CliCommand = {
   register(program: Command): void {
     const sources = program
       .command('sources')
-      .description('Lists the sources: whom they log in as, which jobs read them, and which logins are on hold.');
+      .description('Lists sources with their logins and jobs, and shows which logins are on hold.');
     sources
       .command('list', { isDefault: true })
       .description('Lists the sources.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(list);
     sources
       .command('resume')
-      .description('Lets a source log in again after its login was refused.')
+      .description('Resumes a source after its login was refused.')
       .argument('<source>', 'name of the source')
       .option(...configFlag)
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .addHelpText(
         'after',
-        '\nFor when the password in the config is right after all, such as after an account was unlocked. After a change of the\nconfig, "sluice reload" is enough. All sources of the same account go on with it.',
+        '\nUse this if the password in the config is correct, for example after an account was unlocked. After a config change,\n"sluice reload" is enough. This resumes all sources of the same account.',
       )
       .action(resume);
   },

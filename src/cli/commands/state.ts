@@ -19,24 +19,24 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
   ]);
   await withStore(flags, async (store, config) => {
     const places = store === undefined ? [] : await placesOf(store, job);
-    // The state may know a job that the config has lost.
+    // The state may have a job that is no longer in the config.
     if (job !== undefined && places.length === 0) chooseJob(config, job);
     if (flags.json === true) return show({}, { text: forMachines(places), data: places });
-    const none = `${job === undefined ? 'No job keeps a' : `${job} keeps no`} watermark or rows: every run reads everything.`;
+    const none = `${job === undefined ? 'No job has a' : `${job} has no`} watermark or kept rows: every run reads everything.`;
     const text = job === undefined ? textOf(places) : [textOf(places), ...places.flatMap(wholeOf)].join('\n\n');
     show(flags, { text: places.length === 0 ? none : text, data: places });
   });
 }
 
-/** How far a job has come. */
+/** The checkpoint of a job: its watermark and its kept rows. */
 interface Place {
   readonly job: string;
   readonly watermark?: string;
   readonly run: string;
   readonly set_at: number;
-  /** The rows that it keeps. */
+  /** Its kept rows. */
   readonly kept?: { readonly rows: number; readonly bytes: number; readonly files: number };
-  /** A range that is being read again. */
+  /** An unfinished backfill. */
   readonly backfill?: { readonly from: string; readonly to: string; readonly reached: string };
 }
 
@@ -77,13 +77,13 @@ function textOf(places: readonly Place[]): string {
   return [renderTable(titles, cells, { widest: 60, paper: process.stdout }), ...unfinished].join('\n\n');
 }
 
-/** The table may cut a watermark; this is what `state set` takes. */
+/** The full watermark, which the table may truncate, as `state set` takes it. */
 function wholeOf({ watermark }: Place): string[] {
-  return watermark === undefined ? [] : [`The watermark, whole:\n  ${watermark}`];
+  return watermark === undefined ? [] : [`Full watermark:\n  ${watermark}`];
 }
 
 function wordsOf(job: string, { from, to, reached }: NonNullable<Place['backfill']>): string {
-  return `${job} is reading ${from} to ${to} again, and has come to ${reached}: ${commandLine('sluice', 'backfill', job, '--from', from, '--to', to)}`;
+  return `Unfinished backfill of ${job}, ${from} to ${to}, reached ${reached}. To continue: ${commandLine('sluice', 'backfill', job, '--from', from, '--to', to)}`;
 }
 
 async function decide(job: string, text: string | undefined, flags: Flags): Promise<void> {
@@ -103,13 +103,13 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
     if (result === 'unknown') throw unknown(job);
     const said =
       text === undefined
-        ? `Forgotten. The next run of ${job} reads everything.${lostWith(config.jobs.get(job))}`
-        : `The next run of ${job} goes on from ${latter}`;
+        ? `Cleared. The next run of ${job} reads everything.${lostWith(config.jobs.get(job))}`
+        : `The next run of ${job} continues from ${latter}`;
     show(flags, { text: said, data: { job, watermark: latter ?? null } });
   });
 }
 
-/** As its connector understands it; a job that the config has no more keeps the text as it is. Throws a Problem for one that is none. */
+/** The watermark as its connector reads it; unchanged if the job is not in the config. Throws a Problem if it is invalid. */
 function meantOf(
   text: string,
   { job, former, extract }: { readonly job: string; readonly former: string; readonly extract: Extract | undefined },
@@ -130,17 +130,17 @@ function meantOf(
   }
 }
 
-/** Rows that were only ever added may be nowhere else. */
+/** Warns that appended rows may exist nowhere else. */
 function lostWith(job: Job | undefined): string {
   if (job?.extract?.write?.disposition !== 'append') return '';
-  return `\nRows that it had added and the source no longer gives will be missing then. To have them again after that run: sluice rollback ${job.name}`;
+  return `\nAppended rows that the source no longer returns will be missing after that run. To get them back: sluice rollback ${job.name}`;
 }
 
 function busy(job: string): Problem {
   return new Problem({
     code: 'STATE_BUSY',
     family: 'job',
-    message: `A run of ${job} is under way and may be reading on from its watermark; nothing was changed`,
+    message: `Nothing was changed: a run of ${job} is in progress and may depend on the watermark`,
     next: 'wait until it has ended ("sluice status"), or stop it',
   });
 }
@@ -149,7 +149,7 @@ function unknown(job: string): Problem {
   return new Problem({
     code: 'STATE_NO_WATERMARK',
     family: 'config',
-    message: `No watermark is kept for a job "${job}"; nothing was changed`,
+    message: `Nothing was changed: job "${job}" has no watermark`,
     next: 'sluice state show',
   });
 }
@@ -159,37 +159,35 @@ const command: CliCommand = {
     const state = program
       .command('state')
       .description(
-        'Shows how far jobs have read their sources and what rows they keep, and lets a person change it; every change is kept with a name.',
+        'Shows the watermark and the kept rows of each job, and changes them. Changes are recorded in the audit log.',
       )
       .addHelpText(
         'after',
-        '\nExamples:\n  sluice state show\n  sluice state clear orders --why "the table was loaded anew"',
+        '\nExamples:\n  sluice state show\n  sluice state clear orders --why "the table was reloaded"',
       );
     state
       .command('show', { isDefault: true })
-      .description('Lists the watermarks, and the rows that jobs keep.')
-      .argument('[job]', 'only of this job')
+      .description('Lists watermarks and kept rows.')
+      .argument('[job]', 'only this job')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(showState);
     state
       .command('clear')
-      .description('Forgets the watermark of a job and the rows that it keeps: its next run reads everything.')
+      .description('Clears the watermark and the kept rows of a job: its next run reads everything.')
       .argument('<job>', 'name of the job')
       .option(...configFlag)
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action((job: string, flags: Flags) => decide(job, undefined, flags));
     state
       .command('set')
-      .description(
-        'Lets the next run go on from elsewhere: a value of the cursor, or a text as "state show JOB" shows it.',
-      )
+      .description('Sets the watermark of a job: a cursor value, or a text as shown by "state show JOB".')
       .argument('<job>', 'name of the job')
-      .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the whole text')
+      .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the full text')
       .option(...configFlag)
       .option(...whyFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(decide);
   },
 };

@@ -86,11 +86,11 @@ function configText(config: NonNullable<Status['daemon']>['config']): string {
     : '';
 }
 
-/** More lines than this hide the table; `--json` has all. */
+/** More lines than this would hide the table; `--json` has all. */
 const maxListed = 20;
 const maxNamed = 5;
 
-/** The subjects of these are the text; others are named before it. */
+/** One line per condition. The text of some kinds names its subject already. */
 function conditionText({ subject, level, what, fix }: Condition): string {
   const [kind = '', name] = subject.split(/:(.*)/s);
   const who = name === undefined || ['channel', 'stranded'].includes(kind) ? '' : `${printable(name)}: `;
@@ -126,22 +126,20 @@ function rowOf(
 
 function accountText(account: AccountStatus): string {
   const { destinations, used, others, limit, day, turns_at, spent_until, usage_refused } = account;
-  const untold = usage_refused === undefined ? '' : `; what others use is not known: ${printable(usage_refused)}`;
+  const untold = usage_refused === undefined ? '' : `; usage by others is unknown: ${printable(usage_refused)}`;
   const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
-    spent_until === undefined ? '' : `; the service says that nothing is left until ${instantText(spent_until)}`;
-  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}${untold}`;
+    spent_until === undefined ? '' : `; the service reports no requests left until ${instantText(spent_until)}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the allowance resets at ${instantText(turns_at)}${spent}${untold}`;
 }
 
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('status')
-      .description(
-        'Shows for each job how fresh its data is, what it waits for, and when it fires next; and what is wrong.',
-      )
+      .description('Shows the data freshness, state and next firing of each job, and current problems.')
       .option(...configFlag)
-      .option('--json', 'for machines')
+      .option('--json', 'print JSON')
       .action(run);
   },
 };

@@ -42,7 +42,7 @@ async function run(names: readonly string[], flags: Flags): Promise<void> {
 
 interface Output {
   readonly show: ShowProblems;
-  /** The document for machines is out. */
+  /** The JSON document was printed. */
   readonly onPrinted: () => void;
 }
 
@@ -62,7 +62,7 @@ async function sync(names: readonly string[], flags: Flags, { show, onPrinted }:
   }
 }
 
-/** The document of a sync that ended before it had results; the text goes to standard error as always. */
+/** The JSON document of a sync that failed before it had results. The text still goes to standard error. */
 function printFailure(thrown: unknown, faults: readonly Problem[]): void {
   const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
   const document = {
@@ -78,7 +78,7 @@ function printFailure(thrown: unknown, faults: readonly Problem[]): void {
 interface Work {
   readonly config: Config;
   readonly jobs: readonly Job[];
-  /** No job was named: all are meant. */
+  /** True if no job was named. */
   readonly isAll: boolean;
   readonly refused: readonly string[];
   readonly flags: Flags;
@@ -119,7 +119,7 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
     follow.stop();
     showSummary({ outcomes, refused, json: flags.json === true });
     onPrinted();
-    await tellPeople({ runtime, config, outcomes, signal, log });
+    await sendAlerts({ runtime, config, outcomes, signal, log });
     return exitCodeOf(outcomes, refused);
   } finally {
     follow.stop();
@@ -129,8 +129,8 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
   }
 }
 
-/** Alerts are beside the point of the command: what is wrong with them is said and changes nothing. */
-async function tellPeople({
+/** Sends alerts. A failure is reported and does not change the exit code. */
+async function sendAlerts({
   log,
   ...given
 }: {
@@ -143,12 +143,12 @@ async function tellPeople({
   if (given.config.alerts === undefined || given.signal.aborted) return;
   const { tellAfter } = await import('../../daemon/notice/tell-after.ts');
   await tellAfter(given).catch((error: unknown) => {
-    log.error('the look for alerts met a fault', { error: String(error) });
-    process.stderr.write(`Alerts could not be told: ${redact(String(error))}\n`);
+    log.error('alert check failed', { error: String(error) });
+    process.stderr.write(`Alerts could not be sent: ${redact(String(error))}\n`);
   });
 }
 
-/** Progress is for people. Lines of a log between drawn ones would tear them: beside a log only changes are told. */
+/** Progress is for people. If log lines share the stream, only changes are printed, because log lines would break the drawing. */
 function screenFor({ json, log }: Flags): Screen | undefined {
   const { stderr } = process;
   if (json === true && stderr.isTTY !== true) return undefined;
@@ -157,7 +157,7 @@ function screenFor({ json, log }: Flags): Screen | undefined {
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('It takes a number of seconds, 0 or more.');
+  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('Must be a number of seconds, 0 or more.');
   return value;
 }
 
@@ -165,19 +165,19 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('sync')
-      .description('Runs jobs once, now: pulls, shapes and delivers; all enabled jobs, or those named.')
+      .description('Runs all enabled jobs, or the named ones, once: extracts, transforms and delivers.')
       .argument('[job...]', 'names of jobs')
       .option(...configFlag)
-      .option('-n, --dry-run', 'pull and encode, show the first rows and what would be sent, send nothing')
+      .option('-n, --dry-run', 'extract and encode, show the first rows and what would be sent, but send nothing')
       .addOption(
         new Option('--diff', 'with --dry-run: also show how the rows differ from those sent last').implies({
           dryRun: true,
         }),
       )
-      .option('--json', 'the result for machines, on standard output')
+      .option('--json', 'print the result as JSON on standard output')
       .option(
         '--wait <seconds>',
-        'how long to try again what fails for a reason that passes: reading, logging in and delivering',
+        'how long to retry temporary failures of reading, logging in and delivering',
         seconds,
         300,
       )
@@ -187,16 +187,16 @@ const command: CliCommand = {
         `
 Exit codes:
   0    everything delivered, or unchanged
-  1    some job failed
-  2    the config or the command line has a fault
-  3    a destination refuses our credentials; what is owed stays owed
-  4    waiting for the daily quota; what is owed stays owed
+  1    at least one job failed
+  2    the config or the command line has an error
+  3    a destination refuses the credentials; payloads stay owed
+  4    waiting for the daily quota; payloads stay owed
   130  interrupted (SIGINT); 143 terminated (SIGTERM)
 
 Examples:
   sluice sync                     all jobs
   sluice sync orders stock        two of them
-  sluice sync orders --dry-run    look first`,
+  sluice sync orders --dry-run    preview`,
       )
       .action(run);
   },

@@ -30,9 +30,9 @@ function unknownPart(key: string, known: readonly string[], asked: string): Prob
   return new Problem({
     code: 'CLI_UNKNOWN_PART',
     family: 'config',
-    message: `There is no "${key}" in the config that is shown`,
+    message: `Unknown part "${key}"`,
     seen: asked,
     ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
-    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
+    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

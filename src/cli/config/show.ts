@@ -19,7 +19,7 @@ interface Flags {
 
 /** A config with who goes by it. */
 export interface Found extends ShownConfig {
-  /** Absent: nobody does, it is what the file says. */
+  /** Absent: it is the content of the file. */
   readonly daemon?: string;
   readonly file: string;
   readonly sha256: string;

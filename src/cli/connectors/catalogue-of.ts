@@ -23,7 +23,7 @@ export async function connectorNamed(id: string, catalogue: Catalogue): Promise<
   throw new Problem({
     code: 'CLI_UNKNOWN_CONNECTOR',
     family: 'config',
-    message: `There is no connector "${id}"`,
+    message: `Unknown connector "${id}"`,
     allowed: catalogue.ids.join(', '),
     next: meant === undefined ? 'sluice connectors list' : `Did you mean "${meant}"?`,
   });

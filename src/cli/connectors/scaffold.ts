@@ -68,15 +68,15 @@ async function refuseName(id: string): Promise<void> {
     throw new Problem({
       code: 'CONNECTOR_NAME',
       family: 'config',
-      message: `"${id}" cannot be the name of a connector`,
-      allowed: 'small letters and digits, words joined by _, a letter first',
+      message: `"${id}" is not a valid connector name`,
+      allowed: 'lowercase letters and digits, words joined by _, starting with a letter',
     });
   }
   if ((await openCatalogue()).ids.includes(id)) {
     throw new Problem({
       code: 'CONNECTOR_NAME',
       family: 'config',
-      message: `There is a connector "${id}" already, and it would win over yours`,
+      message: `The name "${id}" is taken by a built-in connector`,
       next: 'Choose another name',
     });
   }
@@ -86,7 +86,7 @@ function existing(path: string): Problem {
   return new Problem({
     code: 'CONNECTOR_EXISTS',
     family: 'config',
-    message: `${path} exists already; nothing was written`,
+    message: `${path} already exists; nothing was written`,
     next: 'Choose another name, or another folder with --into',
   });
 }
@@ -97,7 +97,7 @@ function unwritable(path: string, error: Error): Problem {
     family: 'config',
     message: `${path} cannot be written`,
     seen: error.message,
-    next: 'Choose a folder that you may write to with --into',
+    next: 'Choose a writable folder with --into',
     cause: error,
   });
 }

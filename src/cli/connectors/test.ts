@@ -28,7 +28,7 @@ export async function testConnector(given: string): Promise<void> {
       await kit.close();
     }
   }
-  process.stdout.write(`\n${failed === 0 ? `${id} keeps every promise` : `${id} breaks ${failed} of its promises`}\n`);
+  process.stdout.write(`\n${failed === 0 ? `${id} passes all checks` : `${id} breaks ${failed} of its promises`}\n`);
   if (failed > 0) process.exitCode = exit.failed;
 }
 
@@ -54,7 +54,7 @@ async function worldsOf(connector: Connector, file: string): Promise<readonly (W
     throw new Problem({
       code: 'CONNECTOR_WORLD',
       family: 'config',
-      message: `The connector "${connector.id}" has no world that it could be tested in`,
+      message: `The connector "${connector.id}" has no test world`,
       allowed: world,
       next: 'docs/connectors.md shows how to write one',
     });

@@ -9,7 +9,7 @@ interface Asking {
   readonly key: string;
 }
 
-/** One call to the service, as somebody would who looks at it from outside; waits its turn when told to. */
+/** One call to the service as an external client; retries if rate-limited. */
 export async function callService<T>(
   given: Asking & { method: 'GET' | 'POST'; path: string; body?: object },
 ): Promise<T> {
@@ -75,6 +75,6 @@ async function showUsage(given: Asking): Promise<void> {
   const today = data.overview.at(-1);
   if (today === undefined) return;
   process.stdout.write(
-    `\n   The service counted ${countText(Number(today.api_usage))} of ${countText(Number(today.api_limit))} requests today, this look at it included.\n`,
+    `\n   The service counted ${countText(Number(today.api_usage))} of ${countText(Number(today.api_limit))} requests today, including this one.\n`,
   );
 }

@@ -19,10 +19,10 @@ export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Prom
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);
   const { address, fullAddress, userCode, lifetimeMs } = consent.code;
-  say(`Open this address on any machine or phone, and enter the code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
-  if (fullAddress !== undefined) say(`The same with the code in it: ${fullAddress}`);
+  say(`Open this URL on any device and enter the code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
+  if (fullAddress !== undefined) say(`Or open this URL, which contains the code: ${fullAddress}`);
   const until = instantText(systemClock.now() + lifetimeMs);
-  say(`The code is good until ${until}. Waiting for somebody to agree (Ctrl-C gives up) …`);
+  say(`The code is valid until ${until}. Waiting for approval (Ctrl-C to cancel) …`);
   return consent.wait(signal);
 }
 
@@ -30,7 +30,7 @@ function noCodes({ name, connector }: LoginSource): Problem {
   return new Problem({
     code: 'CLI_NO_CODES',
     family: 'config',
-    message: `${connector.title} has no codes for machines without a browser`,
+    message: `${connector.title} does not support login by code`,
     where: { source: name },
     next: `sluice login ${name} --paste`,
   });

@@ -18,11 +18,11 @@ export function findLogin({ sources, file }: Config, name: string): LoginSource 
     family: 'config',
     message:
       known === undefined
-        ? `There is no source "${name}" that can be used`
-        : `The source "${name}" does not log in by OAuth; its credentials stand in the config`,
+        ? `Unknown source "${name}"`
+        : `The source "${name}" does not use OAuth; its credentials are in the config`,
     where: { file },
     seen: name,
-    allowed: names.join(', ') || 'no source of this config logs in by OAuth',
+    allowed: names.join(', ') || 'no source in this config uses OAuth',
     next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

@@ -52,11 +52,11 @@ async function consent(given: LogInGiven, { tokenClient }: RegisteredLogin) {
   const listener = await Listener.open(login.redirectUri);
   try {
     const consent = await Consent.begin(login, listener.redirectUri);
-    say(`Open this address and agree:\n\n  ${consent.url}\n`);
+    say(`Open this URL and grant access:\n\n  ${consent.url}\n`);
     const opened = given.browser && (await openBrowser(consent.url));
     if (given.browser && !opened) say(elsewhere(source));
     say(
-      `${opened ? 'A browser was opened. ' : ''}Waiting for it to come back to ${listener.redirectUri} (Ctrl-C gives up) …`,
+      `${opened ? 'Your browser was opened. ' : ''}Waiting for the redirect to ${listener.redirectUri} (Ctrl-C to cancel) …`,
     );
     const redeem = (address: URL) => (consent.knows(address) ? consent.redeem(address, tokenClient) : undefined);
     return await listener.wait(redeem, signal);
@@ -65,11 +65,11 @@ async function consent(given: LogInGiven, { tokenClient }: RegisteredLogin) {
   }
 }
 
-/** Whoever sits at a server would wait in vain: the browser of another machine comes back to that one. */
+/** The hint for remote machines: the redirect only works in a browser on this machine. */
 function elsewhere({ name, login }: LoginSource): string {
   const ways = login.description.device === undefined ? ['--paste'] : ['--paste', '--code'];
   const commands = ways.map((way) => `"sluice login ${name} ${way}"`).join(' or ');
-  return `The browser has to be on this machine. Is it on another one? End this, and use ${commands}.\n`;
+  return `The browser must be on this machine. If it is on another one, stop this command and use ${commands}.\n`;
 }
 
 async function byPaste({ source, signal }: LogInGiven, { tokenClient }: Pick<RegisteredLogin, 'tokenClient'>) {

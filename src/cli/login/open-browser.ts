@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** The program that opens an address, by the kind of machine; undefined where nobody sits before a screen. */
+/** The program that opens a URL on this platform; undefined without a display. */
 function opener(): string | undefined {
   if (process.platform === 'darwin') return 'open';
   const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, BROWSER } = process.env;

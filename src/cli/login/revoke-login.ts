@@ -20,7 +20,7 @@ export async function revokeLogin(name: string, given: RevokeGiven): Promise<str
   const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);
   if (!isUsed && (await store.logins.find(name)) !== undefined) {
     await store.logins.forget(name);
-    return `The tokens of "${name}" are forgotten. No source has this login any more, so the vendor was not told.`;
+    return `Deleted the tokens of "${name}". No source uses this login anymore, so it was not revoked at the vendor.`;
   }
   const source = findLogin(config, name);
   return withLoginLease(source.login.name, { store }, () => endLogin(source, given));
@@ -35,12 +35,12 @@ async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven
     const told = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
     await store.logins.forget(login);
     return told
-      ? `The login "${login}" has ended, at the vendor and here.`
-      : `The tokens of "${login}" are forgotten. This vendor has no address to end them at: take the app out of the account there.`;
+      ? `Revoked the login "${login}" at the vendor and deleted its tokens.`
+      : `Deleted the tokens of "${login}". This vendor has no revocation endpoint: remove the app from the account there.`;
   } catch (thrown) {
     if (!force) throw thrown instanceof TokenRefusal ? notEnded(login, thrown) : thrown;
     await store.logins.forget(login);
-    return `The tokens of "${login}" are forgotten; the vendor could not be told.`;
+    return `Deleted the tokens of "${login}". The vendor could not be reached, so they were not revoked there.`;
   }
 }
 
@@ -48,8 +48,8 @@ function notEnded(login: string, { error, message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_NOT_REVOKED',
     family: 'login',
-    message: `The vendor did not end the login "${login}"; its tokens are kept`,
+    message: `The vendor did not revoke the login "${login}"; its tokens are kept`,
     seen: error === message ? error : `${error}: ${message}`,
-    next: 'End it at the vendor, then run the command again with --force',
+    next: 'Revoke it at the vendor, then run the command again with --force',
   });
 }

@@ -7,9 +7,9 @@ export function untilText(
   { expires_at }: Pick<LoginRow, 'expires_at'>,
   given: { login: Login; renews: boolean },
 ): string {
-  if (expires_at === null) return 'Its token does not expire.';
-  if (given.renews) return `Its token ends at ${instantText(expires_at)} and is renewed by itself before that.`;
+  if (expires_at === null) return 'The token does not expire.';
+  if (given.renews) return `The token expires at ${instantText(expires_at)} and is renewed automatically.`;
   return given.login.description.refresh === 'none'
-    ? `Its token ends at ${instantText(expires_at)}; log in again before that, this vendor renews none.`
-    : `Its token ends at ${instantText(expires_at)}. The vendor gave nothing to renew it with: log in again before that, or ask for offline access in the app's scopes.`;
+    ? `The token expires at ${instantText(expires_at)}. This vendor does not renew tokens: log in again before that.`
+    : `The token expires at ${instantText(expires_at)}. The vendor returned no refresh token: log in again before that, or request offline access in the app's scopes.`;
 }

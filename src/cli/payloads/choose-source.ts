@@ -11,7 +11,7 @@ export function chooseSource({ sources, file }: Config, name: string): Source {
   throw new Problem({
     code: 'CLI_UNKNOWN_SOURCE',
     family: 'config',
-    message: `There is no source "${name}" that can be used`,
+    message: `Unknown source "${name}"`,
     where: { file },
     seen: name,
     allowed: names.join(', ') || 'the config has no sources',

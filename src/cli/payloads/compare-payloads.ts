@@ -24,7 +24,7 @@ export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format
 
 /** Compares two payloads by the key that the job declares, else as {@link compareTables} does. Memory does not grow with the rows. */
 export async function comparePayloads({ last, now, job }: Pair): Promise<Compared> {
-  if (last === undefined) return { note: 'There is no last good payload to compare with.' };
+  if (last === undefined) return { note: 'No previous payload to compare with.' };
   const folder = await makeTempFolder(`compare-${process.pid}`);
   try {
     const tables = { last: await PayloadTable.open(last), now: await PayloadTable.open(now) };
@@ -39,7 +39,7 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
 /** Files may be gone, and documents of another time may have been made with other options. Anything else is thrown. */
 function noteOf(thrown: unknown): string {
   if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
-    return 'The file of one of the two payloads is no longer on the disk, so there is nothing to compare.';
+    return 'Nothing to compare: the file of one of the payloads is no longer on disk.';
   }
   if (thrown instanceof Problem && thrown.family !== 'bug') {
     return `The payloads cannot be compared as tables: ${thrown.message}.`;

@@ -14,7 +14,7 @@ export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: str
     throw new Problem({
       code: 'PAYLOAD_UNKNOWN',
       family: 'config',
-      message: `No payload of "${ref}" is ${noun}`,
+      message: `No ${noun} payload of "${ref}"`,
       allowed: waiting.map(({ job, run }) => `${job} (${run})`).join(', ') || `none: nothing is ${noun}`,
       next: `sluice ${command} list`,
     });
@@ -22,7 +22,7 @@ export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: str
   throw new Problem({
     code: 'PAYLOAD_AMBIGUOUS',
     family: 'config',
-    message: `Job ${ref} has several ${noun} payloads: name one by its run`,
+    message: `Job ${ref} has several ${noun} payloads: specify the run`,
     allowed: found.map(({ run, instance }) => `${run} (instance ${instance})`).join(', '),
     next: `sluice ${command} list`,
   });

@@ -50,11 +50,11 @@ function fateOf(result: DeliveryResult | undefined): Fate {
   if (result === undefined) return { state: 'owed' };
   const until =
     result.state === 'waiting_quota' ? result.until : result.state === 'waiting_retry' ? result.at : undefined;
-  const said = 'problem' in result ? result.problem : undefined;
+  const problem = 'problem' in result ? result.problem : undefined;
   return {
     state: result.state,
     until,
-    problem: said === undefined ? undefined : { code: said.code, message: said.message },
+    problem: problem === undefined ? undefined : { code: problem.code, message: problem.message },
   };
 }
 

@@ -19,7 +19,7 @@ process.once('message', (order: Order) => void work(order));
 async function work(order: Order): Promise<void> {
   const stop = new AbortController();
   const pipe = new Socket({ fd: bytesFd, readable: false, writable: true });
-  pipe.on('error', () => stop.abort(new Error('nobody reads any more')));
+  pipe.on('error', () => stop.abort(new Error('the reader has closed the pipe')));
   guardSockets(addressPolicy(order.reach), {
     onRefused: (problem) => stop.abort(problem),
     onResolved: (name, address) => names.set(address, name),
@@ -55,7 +55,7 @@ function sinkTo(pipe: Socket): Sink {
   };
 }
 
-/** The service may die without a word; then nobody is left to end us, or to remove what we wrote. */
+/** If the service dies, this process must clean up and exit on its own. */
 function leaveWithParent({ scratch }: Order): void {
   process.once('disconnect', () => {
     rm(scratch, { recursive: true, force: true })
@@ -76,8 +76,8 @@ function tooMuchMemory(bytes: number): Problem {
   return new Problem({
     code: 'REFRESH_MEMORY',
     family: 'job',
-    message: `The refresh needs more than ${Math.round(bytes / 1024 / 1024)} MB of memory`,
-    next: 'ask for less at once: fewer rows, shorter spans, smaller pages',
+    message: `Out of memory: the refresh exceeded ${Math.round(bytes / 1024 / 1024)} MB`,
+    next: 'read less at once: fewer rows, shorter periods, smaller pages',
   });
 }
 
@@ -111,7 +111,7 @@ function noDisk(cause: unknown): Problem {
   return new Problem({
     code: 'REFRESH_DISK',
     family: 'config',
-    message: `A data source may not read the disk of the service: ${(cause as Error).message}`,
-    next: 'give what stands in the file as a property where there is one, such as host_key for sftp',
+    message: `A data source cannot read files of the service: ${(cause as Error).message}`,
+    next: 'pass the content of the file as a property if there is one, such as host_key for sftp',
   });
 }

@@ -64,7 +64,7 @@ class GivenToken implements TokenSource {
     throw new Problem({
       code: 'REFRESH_TOKEN_REFUSED',
       family: 'login',
-      message: 'The token in the property oauth_user_token is not accepted any more',
+      message: 'The token in the property oauth_user_token is no longer accepted',
       next: 'put a new one: PUT /datasource-instances/{id}/properties',
     });
   }
@@ -103,13 +103,13 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
     family: 'config',
     message:
       token === undefined
-        ? 'This login needs a person, which a refresh does not have'
-        : 'This vendor changes the refresh token with every use, and a property cannot follow it',
+        ? 'This login requires a person, so a refresh cannot use it'
+        : 'This vendor changes the refresh token with every use, so it cannot be stored in a property',
     next: 'put a token into the property oauth_user_token, or pull the data with a job of your own and push it',
   });
 }
 
-/** After so much of its life a token is asked for anew. */
+/** Fraction of its lifetime after which a token is renewed. */
 const usedShare = 0.8;
 
 /** A token that is asked for when it is first needed, and again near its end or when it was refused. */
@@ -158,8 +158,8 @@ function noLogin({ title, id }: Connector, given: Texts): Problem {
     code: 'REFRESH_LOGIN',
     family: 'config',
     message: isById
-      ? 'The property token_id names a token that the service would keep, and this service keeps none'
-      : `${title} is read with a login, and the data source has none`,
+      ? 'Unsupported property token_id: this service stores no tokens'
+      : `${title} requires a login, and the data source has none`,
     allowed: 'oauth_user_token; or client_id with what gets a token without a person',
     next: `put it: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md says which logins there are`,
   });

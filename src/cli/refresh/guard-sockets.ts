@@ -11,7 +11,7 @@ export interface SocketListeners {
 }
 
 /**
- * Holds every connection of this process to a policy, whoever opens it: drivers, file transfers, HTTP, token requests.
+ * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests.
  * A name is looked up once, by us, and connected to at an address that passed. Only for processes that do nothing else.
  */
 export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
@@ -29,7 +29,7 @@ export function guardSockets(mayReach: MayReach, listeners: SocketListeners): vo
     throw new Problem({
       code: 'REFRESH_LISTEN',
       family: 'config',
-      message: 'a refresh may not listen for connections from outside',
+      message: 'A refresh cannot listen for incoming connections',
       next: 'take out what asks for it, such as the active mode of ftp',
     });
   };

@@ -23,14 +23,14 @@ export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_
 
 /** Options that name a file. */
 const onDisk = /(?:^|_)file$/;
-const mend = 'mend it with PUT /datasource-instances/{id}/properties';
+const fix = 'Fix it with PUT /datasource-instances/{id}/properties';
 
 /** The name that is meant: the services' own settings are written with `prop:` before them. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
  * Properties as options. A name belongs to the query where that has such an option, else to the source; `source.` and
- * `query.` before a name say which. Texts become what the option wants. `others`: names that are somebody else's business.
+ * `query.` before a name say which. Texts become what the option wants. `others`: names that other code handles.
  * @throws Problem that names every property that is wrong, in one message.
  */
 export function readProperties(connector: Connector, properties: Properties, others: readonly string[]): Reading {
@@ -74,7 +74,7 @@ function checked(connector: Connector, given: Record<Place, Record<string, unkno
   return { source, query };
 }
 
-/** Nobody who may create a data source may read the disk of the machine that the service runs on. */
+/** A user who can create data sources must not be able to read files of the service. */
 function refuseDisk(name: string, value: unknown): void {
   const isNested = typeof value === 'object' && value !== null;
   if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);
@@ -84,8 +84,8 @@ function refuseDisk(name: string, value: unknown): void {
   throw new Problem({
     code: 'REFRESH_DISK',
     family: 'config',
-    message: `The property "${name}" means a file on the disk of the service, which no data source may read`,
-    next: 'take it out; what has to stay on a disk is read by a job of your own and pushed',
+    message: `The property "${name}" names a file on the service, which data sources cannot read`,
+    next: 'remove it; to send the content of a file, read it with a job and push it',
   });
 }
 
@@ -96,9 +96,9 @@ function unknownProperty(connector: Connector, name: string, others: readonly st
   return new Problem({
     code: 'REFRESH_PROPERTY',
     family: 'config',
-    message: `There is no property "${name}" for a data source of the connector ${connector.id}`,
+    message: `Unknown property "${name}" for a data source of the connector ${connector.id}`,
     allowed: known.join(', '),
-    next: meant === undefined ? mend : `Did you mean "${meant}"?`,
+    next: meant === undefined ? fix : `Did you mean "${meant}"?`,
   });
 }
 
@@ -110,6 +110,6 @@ function wrongProperties(problems: readonly Problem[]): Problem {
     message: problems.map(({ message }) => message).join('; '),
     ...(problems.length === 1 && first!.seen !== undefined ? { seen: first!.seen } : {}),
     ...(problems.length === 1 && first!.allowed !== undefined ? { allowed: first!.allowed } : {}),
-    next: mend,
+    next: fix,
   });
 }

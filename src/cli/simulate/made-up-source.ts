@@ -31,7 +31,7 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * What a job reads in a simulation: nothing of its source is asked. One row stands for all that it would give, and as it
+ * What a job reads in a simulation: nothing of its source is asked. One row represents all that it would give, and as it
  * has other columns, neither transforms nor keys apply to it.
  */
 export function madeUpExtract(
@@ -54,7 +54,7 @@ function madeUpConnector(
   return {
     id: 'made-up',
     title: 'Made up',
-    summary: 'Stands for the sources of a simulation.',
+    summary: 'Simulates the sources.',
     source: {},
     query: {},
     check: async () => 'there is nothing to check',

@@ -31,7 +31,7 @@ export interface SimulationReport {
   readonly jobs: readonly JobUse[];
   /** Why it does not fit, a sentence each. */
   readonly trouble: readonly string[];
-  /** What would mend it. */
+  /** What would fix it. */
   readonly next: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export interface JobUse extends Counts {
 }
 
 /** So many jobs are named in a sentence. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 export interface ReportGiven {
   readonly from: number;
@@ -126,7 +126,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
     accounts,
     jobs,
     trouble,
-    next: mendsOf(runs, { accounts, isThrottled: short > 0 }),
+    next: fixesOf(runs, { accounts, isThrottled: short > 0 }),
   };
 }
 
@@ -227,12 +227,12 @@ function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
 function throttleTrouble(throttled: number): string[] {
   if (throttled === 0) return [];
   const firings = throttled === 1 ? '1 firing was' : `${countText(throttled)} firings were`;
-  return [`${firings} passed over, because the day did not reach for all`];
+  return [`${firings} skipped, because the daily allowance did not last`];
 }
 
 function lossesOf(jobs: readonly JobUse[]): string[] {
   const named = (those: readonly JobUse[]): string => {
-    const names = those.slice(0, mostNamed).map(({ job }) => job);
+    const names = those.slice(0, maxNamed).map(({ job }) => job);
     return those.length === names.length
       ? names.join(', ')
       : `${names.join(', ')} and ${those.length - names.length} more`;
@@ -240,21 +240,19 @@ function lossesOf(jobs: readonly JobUse[]): string[] {
   const lost = jobs.filter((one) => one.lost > 0);
   const owed = jobs.filter((one) => one.owed > 0);
   return [
-    ...(lost.length > 0
-      ? [`the last runs of ${named(lost)} failed or were given up, and no later one made it good`]
-      : []),
+    ...(lost.length > 0 ? [`the last runs of ${named(lost)} failed or were given up, and no later run delivered`] : []),
     ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still owed at the end`] : []),
   ];
 }
 
-function mendsOf(
+function fixesOf(
   { dead }: Counts,
   { accounts, isThrottled }: { accounts: readonly AccountUse[]; isThrottled: boolean },
 ): string[] {
   const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
   const isShort = isThrottled || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
-    ...(isShort ? [`let jobs fire less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
+    ...(isShort ? [`run jobs less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
     ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that often fails`] : []),
   ];
 }

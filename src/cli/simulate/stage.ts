@@ -60,7 +60,7 @@ export function setStage(config: Config, given: StageGiven): Stage {
   return { fixtures: { companies }, declared: places.declared, configFor };
 }
 
-/** What a config says of the daemon itself; nobody is to be alerted of what is only simulated. */
+/** Options of the daemon itself. A simulation sends no alerts. */
 function kept({ file, folder, concurrency }: Config): Pick<Config, 'file' | 'folder' | 'concurrency'> {
   return { file, folder, concurrency };
 }

@@ -4,7 +4,7 @@ import type { AccountUse, JobUse, SimulationReport, Spread } from './report.ts';
 
 const right = { align: 'right' as const };
 /** So many jobs are shown, those with trouble first; all of them with --json. */
-const mostJobs = 60;
+const maxJobs = 60;
 
 /** The report as a person reads it. */
 export function simulationText(report: SimulationReport): string {
@@ -25,26 +25,26 @@ function headOf({
   const outage =
     faults === undefined
       ? ''
-      : `, bad weather, an hour of outage from ${instantText(faults.outage_at)}, an hour without the sources from ${instantText(faults.sources_away_at)}`;
+      : `, faults, a one-hour service outage from ${instantText(faults.outage_at)}, a one-hour source outage from ${instantText(faults.sources_away_at)}`;
   const peakAt = outbox.peak_at === undefined ? '' : `, at ${instantText(outbox.peak_at)}`;
   const lines = [
     ['simulated', `${instantText(since)} to ${instantText(until)}${outage}`],
     [
       'sources',
-      `not asked; ${countText(known_jobs)} of ${countText(jobs.length)} jobs are as in their past, the others made up`,
+      `not read; ${countText(known_jobs)} of ${countText(jobs.length)} jobs use their run history, the others default assumptions`,
     ],
     [
       'firings',
-      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped, ${countText(firings.throttled)} throttled`,
+      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still running; ${countText(firings.skipped)} skipped, ${countText(firings.throttled)} throttled`,
     ],
     ['late', spreadText(firings.late_ms)],
     [
       'runs',
       `${countText(runs.runs)}: ${countText(runs.delivered)} delivered, ${countText(runs.unchanged)} unchanged, ${countText(runs.superseded)} superseded, ${countText(runs.failed)} failed, ${countText(runs.dead)} dead, ${countText(runs.owed)} owed`,
     ],
-    ['attempts', `${countText(runs.attempts)} more at runs whose source failed`],
+    ['attempts', `${countText(runs.attempts)} retries of runs whose source failed`],
     ['sending', spreadText(delivery_ms)],
-    ['requests', `${countText(runs.requests)}, ${countText(runs.retries)} of them had to be repeated`],
+    ['requests', `${countText(runs.requests)}, ${countText(runs.retries)} of them repeated`],
     [
       'outbox',
       `at most ${countText(outbox.peak_payloads)} ${outbox.peak_payloads === 1 ? 'payload' : 'payloads'}, ${bytesText(outbox.peak_bytes)}${peakAt}`,
@@ -55,11 +55,11 @@ function headOf({
 
 function spreadText({ p50, p99, max, job }: Spread): string {
   if (job === undefined) return '-';
-  return `half within ${durationText(p50)}, 99 of 100 within ${durationText(p99)}, at most ${durationText(max)} (${job})`;
+  return `p50 ${durationText(p50)}, p99 ${durationText(p99)}, max ${durationText(max)} (${job})`;
 }
 
 function jobsText({ jobs }: SimulationReport): string {
-  const shown = jobs.toSorted((a, b) => troubleOf(b) - troubleOf(a)).slice(0, mostJobs);
+  const shown = jobs.toSorted((a, b) => troubleOf(b) - troubleOf(a)).slice(0, maxJobs);
   const kept = jobs.filter((job) => shown.includes(job));
   const titles = [
     'firings',
@@ -85,19 +85,17 @@ function jobsText({ jobs }: SimulationReport): string {
     ]),
     { paper: process.stdout },
   );
-  return jobs.length === kept.length
-    ? table
-    : `${table}\nand ${jobs.length - kept.length} jobs more; --json has them all`;
+  return jobs.length === kept.length ? table : `${table}\nand ${jobs.length - kept.length} more jobs; --json lists all`;
 }
 
 const troubleOf = ({ lost, failed, dead, owed, overlaps }: JobUse): number =>
   1_000_000 * (lost + owed) + 1000 * (failed + dead) + overlaps;
 
 function accountText({ destinations, limit, days, peak, asked }: AccountUse): string {
-  const asking = asked === 0 ? '' : `; ${countText(asked)} in all asked the service what was used`;
+  const asking = asked === 0 ? '' : `; ${countText(asked)} in total for usage queries`;
   const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}${asking}`;
   const table = renderTable(
-    [{ title: 'day in New York' }, { title: 'requests', ...right }, { title: 'of it', ...right }, { title: '' }],
+    [{ title: 'day in New York' }, { title: 'requests', ...right }, { title: 'used', ...right }, { title: '' }],
     days.map(({ day, used, ended }) => [
       day,
       countText(used),
@@ -110,8 +108,9 @@ function accountText({ destinations, limit, days, peak, asked }: AccountUse): st
 }
 
 function verdictOf({ fits, firings: { throttled }, trouble, next }: SimulationReport): string {
-  const spared = throttled === 0 ? '' : `; the day had room for the ${countText(throttled)} throttled, too`;
-  if (fits) return `fits: every job shows its newest result, and no allowance ended${spared}`;
-  const mends = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
-  return `does not fit: ${trouble.join('; ')}${mends}`;
+  const spared =
+    throttled === 0 ? '' : `; the allowance would have covered the ${countText(throttled)} throttled firings too`;
+  if (fits) return `fits: every job shows its newest result, and no allowance ran out${spared}`;
+  const fixes = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
+  return `does not fit: ${trouble.join('; ')}${fixes}`;
 }

@@ -18,7 +18,7 @@ export function tickOf(clock: VirtualClock): StartTick {
     let aimed = new AbortController();
     return {
       aim(milliseconds) {
-        aimed.abort('aimed anew');
+        aimed.abort('rescheduled');
         aimed = new AbortController();
         clock.sleep(milliseconds, aimed.signal).then(look, () => undefined);
       },

@@ -6,7 +6,7 @@ import type { LoginGate } from '../login-holds/gate.ts';
 import type { Logins } from '../wire.ts';
 
 /** What a source answered, or why it did not. */
-export type Answer = { readonly said: string } | { readonly problem: Problem };
+export type Answer = { readonly message: string } | { readonly problem: Problem };
 
 export interface AskGiven {
   readonly config: Pick<Config, 'folder'>;
@@ -43,7 +43,7 @@ export async function askSource(source: Source, given: AskGiven): Promise<Answer
   // Whatever becomes of the one that loses, it has been answered.
   for (const one of [asked, waited]) one.catch(() => undefined);
   try {
-    return { said: await Promise.race([asked, waited]) };
+    return { message: await Promise.race([asked, waited]) };
   } catch (thrown) {
     signal.throwIfAborted();
     const problem = late.signal.aborted ? silent() : toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });

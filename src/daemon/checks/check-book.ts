@@ -36,7 +36,7 @@ export async function keepCheck(
 }
 
 function troubleOf(answer: Answer, since: number): Pick<SourceCheck, 'trouble'> {
-  if ('said' in answer) return {};
+  if ('message' in answer) return {};
   const { code, message, next } = answer.problem;
   const advice = next === undefined ? {} : { next: redact(next) };
   return { trouble: { since, code, message: redact(message), ...advice } };

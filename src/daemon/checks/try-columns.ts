@@ -12,7 +12,7 @@ import type { AskGiven } from './ask-source.ts';
 /** A query that gives no columns within this time is left alone: it has to work before it knows them. */
 const patienceMs = 60_000;
 
-export type ColumnsAnswer = { readonly said: string } | { readonly problem: Problem };
+export type ColumnsAnswer = { readonly message: string } | { readonly problem: Problem };
 
 /** Whether a job names columns that can be looked for without reading a row: see `columnsFirst` of connectors. */
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
@@ -35,13 +35,13 @@ export async function tryColumns(job: Job, given: AskGiven): Promise<ColumnsAnsw
       job.guards ?? {},
       shaped.map(({ name }) => name),
     );
-    if (missing === undefined) return { said: 'its query gives the columns that the job names' };
+    if (missing === undefined) return { message: 'its query gives the columns that the job names' };
     throw new Problem({ code: 'GUARD_FAILED', family: 'config', ...missing, next: 'correct the guards, or the query' });
   } catch (thrown) {
     given.signal.throwIfAborted();
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
     if (problem.code !== 'SOURCE_STALLED') return { problem };
-    return { said: `its columns are not known: the query did not give them within ${patienceMs / 1000} s` };
+    return { message: `its columns are not known: the query did not give them within ${patienceMs / 1000} s` };
   }
 }
 

@@ -35,12 +35,12 @@ export function findConfigFaults({
     }),
     ...(others.length === 0
       ? []
-      : [conditionOf('config', { says: 'the daemon began without what has a fault', faults: others, at: since })]),
+      : [conditionOf('config', { message: 'the daemon began without what has a fault', faults: others, at: since })]),
     ...(taken?.refused === undefined
       ? []
       : [
           conditionOf('reload_refused', {
-            says: 'a reload was refused, the former config stays in force',
+            message: 'a reload was refused, the former config stays in force',
             ...taken.refused,
           }),
         ]),
@@ -54,11 +54,12 @@ function leftOutOf({ leftOut }: Snapshot['config'], taken: Taken | undefined): M
   return new Map([...here, ...there]);
 }
 
-const isSame = (a: ToldFault, b: ToldFault): boolean => a.code === b.code && a.place === b.place && a.says === b.says;
+const isSame = (a: ToldFault, b: ToldFault): boolean =>
+  a.code === b.code && a.place === b.place && a.message === b.message;
 
 function conditionOf(
   kind: 'config' | 'reload_refused',
-  { says, faults, at }: { readonly says: string; readonly faults: readonly ToldFault[]; readonly at: number },
+  { message, faults, at }: { readonly message: string; readonly faults: readonly ToldFault[]; readonly at: number },
 ): Condition {
   const [first] = faults;
   return {
@@ -66,7 +67,7 @@ function conditionOf(
     kind,
     level: 'error',
     since: at,
-    what: `${says}${faultsText(faults)}`,
+    what: `${message}${faultsText(faults)}`,
     jobs: [],
     code: first?.code,
     fix,
@@ -76,5 +77,5 @@ function conditionOf(
 function faultsText([first, ...others]: readonly ToldFault[]): string {
   if (first === undefined) return '';
   const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more fault')}`;
-  return `: ${first.says} (${first.place})${more}`;
+  return `: ${first.message} (${first.place})${more}`;
 }

@@ -77,7 +77,7 @@ function retryOf(
   const failures = (former?.failures ?? 0) + (isFailure ? 1 : 0);
   const before = failures > 1 ? `${countText(failures)} runs in a row failed, the last with: ` : '';
   const facts = {
-    what: `${before}${last.message ?? 'the source is away'}; ${attempt.says}`,
+    what: `${before}${last.message ?? 'the source is away'}; ${attempt.message}`,
     since: former?.since ?? attempt.since,
     ...(last.code === null ? {} : { code: last.code }),
   };

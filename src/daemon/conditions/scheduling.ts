@@ -9,7 +9,7 @@ export function findStopped({ overview, jobs }: Snapshot, beat: Beat | undefined
     const at = overview.nextAt(job);
     return at !== undefined && at <= now && (overview.lastRun(job.name)?.started_at ?? 0) < at;
   });
-  const stopped = beat === undefined ? daemon?.stopped : beat.ticking ? undefined : beat.said;
+  const stopped = beat === undefined ? daemon?.stopped : beat.ticking ? undefined : beat.message;
   if (stopped !== undefined) {
     return [
       {
@@ -47,6 +47,6 @@ function withoutDaemon({
       ? []
       : [`payloads of ${countText(owing.length)} ${owing.length === 1 ? 'job' : 'jobs'} are not sent`]),
   ];
-  const what = `no daemon runs on this state folder: ${parts.join(', ')}`;
+  const what = `no daemon is running on this state folder: ${parts.join(', ')}`;
   return [{ subject: 'daemon', kind: 'daemon', level: 'error', since, what, jobs: names, fix: 'sluice run' }];
 }

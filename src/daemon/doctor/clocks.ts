@@ -40,13 +40,13 @@ async function examineClock(
       return apiRequest({ gateway, gate, ...asked, query: { limit: 1 }, signal });
     },
   });
-  const mend = 'sluice check --connect tells more';
-  if (passed === 'idle') return bad('clock', `${name} was not asked`, mend);
+  const fix = 'sluice check --connect tells more';
+  if (passed === 'idle') return bad('clock', `${name} was not asked`, fix);
   if ('closed' in passed)
-    return bad('clock', `${name}: ${closedProblem(passed.closed, name, clock.now()).message}`, mend);
+    return bad('clock', `${name}: ${closedProblem(passed.closed, name, clock.now()).message}`, fix);
   if ('error' in passed) {
     const { message } = toProblem(passed.error, { code: 'CONNECT_FAILED', family: 'try_later' });
-    return bad('clock', `${name} did not answer: ${message}`, mend);
+    return bad('clock', `${name} did not answer: ${message}`, fix);
   }
   const { date } = passed.answer;
   if (date === undefined) return good('clock', `${name} does not say what time it has`);
@@ -63,6 +63,6 @@ export function judgeClock(
   const far = durationText(Math.abs(skew));
   if (Math.abs(skew) - unsure <= mostSkewMs)
     return good('clock', `it agrees with ${name}'s, give or take ${durationText(unsure)}`);
-  const says = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} that of ${name}`;
-  return bad('clock', says, 'let the system keep its time: timedatectl set-ntp true');
+  const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} that of ${name}`;
+  return bad('clock', message, 'let the system keep its time: timedatectl set-ntp true');
 }

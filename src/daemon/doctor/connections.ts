@@ -15,9 +15,9 @@ export async function examineConnections(config: Config, signal: AbortSignal): P
       trySources(config, runtime, signal),
       examineClocks(config, runtime, signal),
     ]);
-    const sources = looks.map(({ name, said, problem }) =>
+    const sources = looks.map(({ name, message, problem }) =>
       problem === undefined
-        ? good('source', `${name}: ${said}`)
+        ? good('source', `${name}: ${message}`)
         : bad('source', `${name}: ${problem.message}`, problem.next ?? 'sluice check --connect tells more'),
     );
     return [...sources, ...clocks];

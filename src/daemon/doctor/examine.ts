@@ -49,8 +49,8 @@ function examineFiles({ file, state }: Config): Finding[] {
       found.push(bad('state owner', `${path} belongs to user ${stat.uid}`, asOwner(stat.uid)));
     }
     if ((stat.mode & forOthers) !== 0) {
-      const mend = commandLine('chmod', stat.isDirectory() ? 700 : 600, path);
-      found.push(bad('state permissions', `others may look into ${path} (mode ${mode})`, mend));
+      const fix = commandLine('chmod', stat.isDirectory() ? 700 : 600, path);
+      found.push(bad('state permissions', `others may look into ${path} (mode ${mode})`, fix));
     } else found.push(good('state permissions', `${path} is its owner's alone (mode ${mode})`));
   }
   return found;
@@ -80,8 +80,8 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
 
 function examinePayloads(missing: readonly string[]): Finding[] {
   if (missing.length === 0) return [];
-  const says = `${missing.length} of what is owed is not on the disk as it was written, first ${missing[0]}`;
-  return [bad('payloads', says, 'run the jobs again: sluice sync; then check the disk')];
+  const message = `${missing.length} of what is owed is not on the disk as it was written, first ${missing[0]}`;
+  return [bad('payloads', message, 'run the jobs again: sluice sync; then check the disk')];
 }
 
 function examineState(config: Config, now: number): Finding[] {
@@ -125,6 +125,6 @@ function roomFinding(state: string, payloads: number): Finding {
 /** Bytes free against what is owed and twice the largest payload so far. */
 export function judgeRoom({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
-  const says = `${Math.floor(free / 1e6)} MB are free, ${Math.ceil(wanted / 1e6)} MB may be needed`;
-  return free >= wanted ? good('disk', says) : bad('disk', says, `make room on the disk of ${state}`);
+  const message = `${Math.floor(free / 1e6)} MB are free, ${Math.ceil(wanted / 1e6)} MB may be needed`;
+  return free >= wanted ? good('disk', message) : bad('disk', message, `make room on the disk of ${state}`);
 }

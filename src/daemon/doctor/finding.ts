@@ -2,9 +2,9 @@
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;
-  readonly says: string;
-  readonly mend?: string;
+  readonly message: string;
+  readonly fix?: string;
 }
 
-export const good = (check: string, says: string): Finding => ({ check, ok: true, says });
-export const bad = (check: string, says: string, mend: string): Finding => ({ check, ok: false, says, mend });
+export const good = (check: string, message: string): Finding => ({ check, ok: true, message });
+export const bad = (check: string, message: string, fix: string): Finding => ({ check, ok: false, message, fix });

@@ -40,9 +40,9 @@ export function judgeOrphans({
   first?: string | undefined;
 }): Finding {
   if (count === 0) return good('leftovers', 'no payload or draft lies about that nothing refers to');
-  const says = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing refers to, first ${first}`;
-  if (bytes < worthBytes) return good('leftovers', `${says}; the next start sweeps them`);
-  return bad('leftovers', says, 'restart the daemon, or run any sluice sync: each start sweeps them');
+  const message = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing refers to, first ${first}`;
+  if (bytes < worthBytes) return good('leftovers', `${message}; the next start sweeps them`);
+  return bad('leftovers', message, 'restart the daemon, or run any sluice sync: each start sweeps them');
 }
 
 interface Found {

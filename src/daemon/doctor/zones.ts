@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { bad, type Finding, good } from './finding.ts';
 import '../../lib/temporal.ts';
 
-const mend = 'install a newer Node, which brings its zones along';
+const fix = 'install a newer Node, which brings its zones along';
 const hour = 3_600_000;
 /** Zones whose changes differ most from each other: looked at whatever the config names. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
@@ -32,14 +32,14 @@ export function judgeZone(year: number, found: readonly (number | undefined)[]):
   const version = process.versions.tz ?? 'unknown';
   return same
     ? good('time zones', `New York changes its clocks as expected in ${year} (zones ${version})`)
-    : bad('time zones', `New York does not change its clocks as the law has it in ${year} (zones ${version})`, mend);
+    : bad('time zones', `New York does not change its clocks as the law has it in ${year} (zones ${version})`, fix);
 }
 
 /** Schedules reckon with one calendar, texts are written with the other: around the next changes they must agree. */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
   if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} zones`);
-  return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, mend);
+  return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, fix);
 }
 
 /** Now, and an hour before and after each of the next four changes. */

@@ -37,14 +37,14 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Advice about the config, which stops nothing; only at startup.',
   },
   {
-    line: 'the state folder cannot be changed while running; restart to use it',
+    line: 'the state folder cannot be changed while the daemon runs: restart it',
     level: 'error',
     facts: ['now', 'asked'],
     says: 'The reload was refused.',
   },
   { line: 'the reload met a fault', level: 'error', facts: ['error'], says: 'The previous config stays active.' },
   {
-    line: 'the config could not be read again',
+    line: 'failed to reload the config',
     level: 'error',
     facts: ['error'],
     says: 'With `on_start_error: retry`; it will be retried.',
@@ -105,7 +105,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'The history is incomplete.',
   },
   {
-    line: 'the look for alerts met a fault',
+    line: 'alert check failed',
     level: 'error',
     facts: ['error'],
     says: 'It will be retried within a minute.',

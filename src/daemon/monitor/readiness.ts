@@ -8,7 +8,7 @@ import type { Pulse } from '../pulse.ts';
 export interface Look {
   readonly name: string;
   readonly ok: boolean;
-  readonly said: string;
+  readonly message: string;
 }
 
 export interface ReadinessGiven {
@@ -51,25 +51,26 @@ export class Readiness {
 
   /** For supervisors that restart what has died: this process answers, its schedules tick. */
   alive(): Look[] {
-    const { ticking, said } = this.#given.pulse.check();
-    return [{ name: 'scheduler', ok: ticking || this.#isStopping, said }];
+    const { ticking, message } = this.#given.pulse.check();
+    return [{ name: 'scheduler', ok: ticking || this.#isStopping, message }];
   }
 
   /** Whether data flows: the state can be read and written, the whole config is in force, credentials are taken. */
   async ready(): Promise<Look[]> {
     const alive = this.alive();
-    if (this.#isStopping) return [...alive, { name: 'config', ok: false, said: 'the daemon is stopping' }];
+    if (this.#isStopping) return [...alive, { name: 'config', ok: false, message: 'the daemon is stopping' }];
     try {
       const errors = (await this.#given.conditions()).filter(({ level }) => level === 'error');
       return [...alive, ...checks.flatMap((check) => this.#check(check, errors))];
     } catch (error) {
-      return [...alive, { name: 'state', ok: false, said: `the state cannot be read: ${String(error)}` }];
+      return [...alive, { name: 'state', ok: false, message: `the state cannot be read: ${String(error)}` }];
     }
   }
 
   #check({ name, kinds, fine }: (typeof checks)[number], errors: readonly Condition[]): Look[] {
     const bad = errors.filter(({ kind }) => kinds.some((one) => one === kind));
-    if (bad.length === 0) return [{ name, ok: true, said: fine ?? `${countOf(this.#given.jobs(), 'job')} in force` }];
-    return bad.map((condition) => ({ name, ok: false, said: words[condition.kind]?.(condition) ?? condition.kind }));
+    if (bad.length === 0)
+      return [{ name, ok: true, message: fine ?? `${countOf(this.#given.jobs(), 'job')} in force` }];
+    return bad.map((condition) => ({ name, ok: false, message: words[condition.kind]?.(condition) ?? condition.kind }));
   }
 }

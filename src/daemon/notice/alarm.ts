@@ -107,7 +107,7 @@ export class Alarm {
       this.#nap = new AbortController();
       const began = clock.monotonic();
       const wait = await this.#round().catch((error: unknown) => {
-        log.error('the look for alerts met a fault', { error: String(error) });
+        log.error('alert check failed', { error: String(error) });
         return lookEveryMs;
       });
       const rest = Math.min(lookEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));

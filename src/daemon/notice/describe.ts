@@ -25,44 +25,46 @@ export async function describe(
   const at = subject.indexOf(':');
   const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
   if (kind === 'scheduler') {
-    const next = { says: 'nothing is fetched until the daemon is started anew' };
-    return { next, mend: 'sluice health, then restart the daemon' };
+    const next = { message: 'nothing is fetched until the daemon is started anew' };
+    return { next, fix: 'sluice health, then restart the daemon' };
   }
   if (kind === 'clock') {
-    const next = { says: 'the schedules go by the new time; what was missed or done twice is in the history' };
-    return { next, mend: 'keep the clock right with a time server: timedatectl set-ntp true; then: sluice doctor' };
+    const next = { message: 'the schedules go by the new time; what was missed or done twice is in the history' };
+    return { next, fix: 'keep the clock right with a time server: timedatectl set-ntp true; then: sluice doctor' };
   }
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];
-    const next = { says: 'what is owed is sent all the same; what fails for want of room runs again by its schedule' };
-    return { next, mend: roomAdvice(holds) ?? 'sluice doctor' };
+    const next = {
+      message: 'what is owed is sent all the same; what fails for want of room runs again by its schedule',
+    };
+    return { next, fix: roomAdvice(holds) ?? 'sluice doctor' };
   }
   if (kind === 'config') {
-    const next = { says: 'the jobs without a fault run as before' };
-    return { next, mend: 'sluice config show; fix the file, then sluice reload' };
+    const next = { message: 'the jobs without a fault run as before' };
+    return { next, fix: 'sluice config show; fix the file, then sluice reload' };
   }
   if (kind === 'source' && occasion === 'login') {
-    const next = { says: 'its jobs wait; nothing is sent to the source until the login is tried again' };
-    return { next, mend: resumeAdvice(name) };
+    const next = { message: 'its jobs wait; nothing is sent to the source until the login is tried again' };
+    return { next, fix: resumeAdvice(name) };
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;
-    const next = { says: 'it is looked at again within a quarter of an hour; runs try it by their schedules' };
-    return { next, mend: advice ?? 'sluice check --connect' };
+    const next = { message: 'it is looked at again within a quarter of an hour; runs try it by their schedules' };
+    return { next, fix: advice ?? 'sluice check --connect' };
   }
-  if (kind === 'account') return { mend: 'sluice plan shows who asks for how much, and what would make it fit' };
+  if (kind === 'account') return { fix: 'sluice plan shows who asks for how much, and what would make it fit' };
   if (occasion === 'unsent') {
-    const next = { says: 'the daemon goes on trying; what is owed is sent as soon as it is taken' };
-    return { next, mend: 'sluice check --connect tells what is in the way' };
+    const next = { message: 'the daemon goes on trying; what is owed is sent as soon as it is taken' };
+    return { next, fix: 'sluice check --connect tells what is in the way' };
   }
-  if (kind === 'destination') return { mend: `put a good key into the destination ${name}; what is owed is sent then` };
+  if (kind === 'destination') return { fix: `put a good key into the destination ${name}; what is owed is sent then` };
   if (kind === 'login') {
     const source = [...config.sources.values()].find(({ login }) => login?.name === name);
-    return { mend: loginCommand(source?.name ?? name) };
+    return { fix: loginCommand(source?.name ?? name) };
   }
   const job = config.jobs.get(name);
   if (job === undefined) return undefined;
-  const { shows_as_of, in_doubt, next, mend } = await explainJob(job, { config, store, clock, cache });
+  const { shows_as_of, in_doubt, next, fix } = await explainJob(job, { config, store, clock, cache });
   const doubt = in_doubt === undefined ? {} : { in_doubt };
   const shown =
     job.extract === undefined
@@ -70,5 +72,5 @@ export async function describe(
       : shows_as_of === undefined
         ? { shows_nothing: true as const }
         : { shows_as_of, ...doubt };
-  return { ...shown, ...(next === undefined ? {} : { next }), ...(mend === undefined ? {} : { mend }) };
+  return { ...shown, ...(next === undefined ? {} : { next }), ...(fix === undefined ? {} : { fix }) };
 }

@@ -64,7 +64,7 @@ export class UnwritableAlert {
       ? { kind: 'recovered' as const, fresh: [], open: [], recovered: [mention] }
       : { kind: 'opened' as const, fresh: [mention], open: [mention], recovered: [] };
     const bulletin = { occasion: 'disk' as const, to, ...news };
-    const detail = next === undefined ? undefined : { mend: next };
+    const detail = next === undefined ? undefined : { fix: next };
     const event = composeBulletin(bulletin, { now, file: config.file, detailOf: () => detail });
     emit('alert.raised', raisedFacts(bulletin));
     const { id, title } = event.data;
@@ -75,7 +75,7 @@ export class UnwritableAlert {
       const sent = await sendTo(channel, post, { signal, now, folder: config.folder });
       if (sent.ok) taken.set(name, clock.monotonic());
       if (sent.ok) emit('alert.sent', { channel: name, id, title });
-      else emit('alert.unsent', { channel: name, id, attempt: 1, problem: redact(sent.said), until: now });
+      else emit('alert.unsent', { channel: name, id, attempt: 1, problem: redact(sent.message), until: now });
     }
   }
 }

@@ -11,7 +11,10 @@ export function triedAgain(facts: Facts): Judgement | undefined {
   const condition = conditions.find(({ kind }) => kind === 'failed');
   const why = last.message ?? 'its source is away';
   const because = [
-    { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
+    {
+      at: attempt.since,
+      message: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}`,
+    },
     ...runs
       .filter(({ id }) => id !== last.id)
       .slice(0, 1)
@@ -20,7 +23,7 @@ export function triedAgain(facts: Facts): Judgement | undefined {
   return {
     verdict: condition === undefined ? 'waiting for its source' : 'failing',
     because,
-    next: { at: attempt.at, says: daemonSince === undefined ? attempt.says : `attempt ${attempt.attempt}` },
-    mend: condition?.fix,
+    next: { at: attempt.at, message: daemonSince === undefined ? attempt.message : `attempt ${attempt.attempt}` },
+    fix: condition?.fix,
   };
 }

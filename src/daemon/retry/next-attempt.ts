@@ -13,7 +13,7 @@ export interface NextAttempt {
   /** No attempt begins then or later. */
   readonly until: number;
   /** In words: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
-  readonly says: string;
+  readonly message: string;
 }
 
 export function nextAttempt(
@@ -22,8 +22,8 @@ export function nextAttempt(
 ): NextAttempt {
   const attempt = failed + 1;
   const facts = { run, since, attempt, at, until };
-  if (isRunning) return { ...facts, says: `attempt ${attempt} is running` };
-  if (!hasDaemon) return { ...facts, says: `tries again when the daemon runs (attempt ${attempt})` };
+  if (isRunning) return { ...facts, message: `attempt ${attempt} is running` };
+  if (!hasDaemon) return { ...facts, message: `tries again when the daemon runs (attempt ${attempt})` };
   const when = at > now ? `at ${instantText(at)}` : 'as soon as it is its turn';
-  return { ...facts, says: `tries again ${when} (attempt ${attempt})` };
+  return { ...facts, message: `tries again ${when} (attempt ${attempt})` };
 }

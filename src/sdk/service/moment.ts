@@ -170,7 +170,7 @@ function badSpan(seen: string): Problem {
   return new Problem({
     code: 'TEMPLATE_SPAN',
     family: 'config',
-    message: 'this is no span of time',
+    message: 'not a valid duration',
     seen,
     allowed: 'a number and s, m, h, d, w, mo or y: 7d, 3mo, 36h',
   });

@@ -37,7 +37,7 @@ export function connectorKit(connector: Connector, world?: World, { file }: KitO
   const declared = declaredChecks(connector, file);
   if (connector.retired !== undefined)
     return { checks: [...declared, goneCheck(connector)], close: async () => undefined };
-  if (world === undefined) throw new Error(`the connector "${connector.id}" has no world that it could be tested in`);
+  if (world === undefined) throw new Error(`the connector "${connector.id}" has no test world`);
   const meeting = meet(connector, world);
   const promised = [...connectingChecks, ...readingChecks, ...stoppingChecks, secretCheck].filter(
     ({ needs }) => needs !== 'resume' || connector.resumes !== undefined,

@@ -39,7 +39,7 @@ describe('what is told of a run that is tried again', () => {
     const [explained] = await explainJobs([read], { config, store: runtime.store, clock });
     expect(explained).toMatchObject({
       verdict: 'waiting for its source',
-      next: { at: row.next_at, says: 'attempt 2' },
+      next: { at: row.next_at, message: 'attempt 2' },
     });
   });
 
@@ -63,7 +63,7 @@ describe('what is told of a run that is tried again', () => {
     await clock.drive(syncJobs({ runtime, config, jobs: [read], signal, patienceMs: 0 }));
     expect((await runtime.store.runs.history({ limit: 9 })).map(({ state }) => state)).toEqual(['failed', 'retrying']);
     const [explained] = await explainJobs([read], { config, store: runtime.store, clock });
-    expect(explained!.because[0]!.says).toContain(`run ${row.run} has failed 1 time since then`);
+    expect(explained!.because[0]!.message).toContain(`run ${row.run} has failed 1 time since then`);
   });
 
   it('counts firings, not attempts', async () => {

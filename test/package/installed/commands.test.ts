@@ -18,10 +18,10 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['status'], 0, /up to date|data as of/],
   [['explain', 'rows'], 0, /up to date/],
   [['history'], 0, /delivered/],
-  [['state', 'show'], 0, /No job keeps/],
-  [['quarantine'], 0, /Nothing is held back/],
-  [['dead'], 0, /Nothing is dead/],
-  [['alerts'], 0, /Nothing is wrong/],
+  [['state', 'show'], 0, /No job has/],
+  [['quarantine'], 0, /No quarantined payloads/],
+  [['dead'], 0, /No dead payloads/],
+  [['alerts'], 0, /No open alerts/],
   [['logins'], 0, /No source/],
   [['sources'], 0, /folder +file /],
   [['login', 'folder'], 2, /CLI_NO_LOGIN/],
@@ -38,7 +38,7 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['connectors', 'list'], 0, /simple_rest/],
   [['connectors', 'describe', 'db'], 0, /PostgreSQL/],
   [['connectors', 'scaffold', 'desk'], 0, /Wrote/],
-  [['connectors', 'test', 'my-connectors/desk.mts'], 0, /desk keeps every promise/],
+  [['connectors', 'test', 'my-connectors/desk.mts'], 0, /desk passes all checks/],
 ];
 
 /** Called by other tests of this suite, or in a test of their own below. */

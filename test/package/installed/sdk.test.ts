@@ -39,7 +39,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     const sluice = (...args: string[]) =>
       run(node, ['node_modules/sluice/src/cli/sluice.js', ...args], { cwd: folder });
     await sluice('connectors', 'scaffold', 'desk', '--into', '.');
-    expect((await sluice('connectors', 'test', 'desk.mts')).stdout).toContain('desk keeps every promise');
+    expect((await sluice('connectors', 'test', 'desk.mts')).stdout).toContain('desk passes all checks');
     const { stdout } = await run(node, ['--test', 'desk.test.mts'], { cwd: folder });
     expect(stdout).toMatch(/^. fail 0$/m);
     expect(stdout).not.toMatch(/^. pass 0$/m);
