@@ -39,7 +39,6 @@ const problem = 'the error message';
 const attempt = 'number of the attempt, from 1';
 const method = 'method of the request';
 const path = 'path of the request, without the query';
-const said = 'the finding';
 const jobs = 'number of jobs in the config';
 const title = 'title of the message';
 const since = 'when it started';
@@ -274,7 +273,7 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   },
   'job.throttled': {
     says: 'The daily allowance is not sufficient: the job runs less often.',
-    facts: { job, every: 'only every nth firing runs; 0: none', says: 'the same as text', until },
+    facts: { job, every: 'only every nth firing runs; 0: none', message: 'the same as text', until },
   },
   'job.unthrottled': { says: 'The job runs by its schedule again.', facts: { job } },
   'alert.raised': {
@@ -317,12 +316,12 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   },
   'schedules.stopped': {
     says: 'The schedules stopped, or a firing stays overdue: restart the daemon.',
-    facts: { said },
+    facts: { message: 'the finding' },
   },
-  'schedules.resumed': { says: 'The schedules run again.', facts: { said } },
+  'schedules.resumed': { says: 'The schedules run again.', facts: { message: 'the finding' } },
   'clock.set': {
     says: 'The clock of the machine was set by more than two seconds. Schedules use the new time.',
-    facts: { seconds: 'the difference; negative: back', says: 'the same as text' },
+    facts: { seconds: 'the difference; negative: back', message: 'the same as text' },
   },
   'state.unwritable': {
     says: 'The state is not writable: the disk is full, fails or is read-only. Nothing runs or is sent until it works.',

@@ -129,7 +129,7 @@ export const otherLines: readonly OtherLine[] = [
   {
     line: 'traces could not be sent',
     level: 'warn',
-    facts: ['said'],
+    facts: ['message'],
     says: 'The collector does not accept them; nothing waits for it.',
   },
   {
