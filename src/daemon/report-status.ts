@@ -245,7 +245,7 @@ function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobSta
 }
 
 function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable<JobStatus['throttled']> {
-  return { every, says, since, until };
+  return { every, message: says, since, until };
 }
 
 /** In words, and until when it waits where that is known. */

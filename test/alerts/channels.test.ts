@@ -10,6 +10,7 @@ import type { Post, Surroundings } from '../../src/alerts/channel.ts';
 import { sendTo } from '../../src/alerts/channels/index.ts';
 import { composeBulletin } from '../../src/alerts/compose.ts';
 import type { AlertChannel } from '../../src/config/alerts.ts';
+import { networkWords } from '../../src/sdk/network.ts';
 import { until } from '../journey/process.ts';
 import { makeCertificates } from '../servers/certificates.ts';
 import { openMailServer } from './mail-server.ts';
@@ -93,7 +94,7 @@ describe('a webhook', () => {
     const gone = webhook('http://127.0.0.1:1/');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      message: 'not reached: nobody listens there',
+      message: `not reached: ${networkWords.ECONNREFUSED}`,
     });
     receiver.fallSilent();
     const silent = { ...webhook(receiver.url), timeout_seconds: 1 } as AlertChannel;
@@ -201,7 +202,7 @@ describe('a mail', () => {
     const gone = email('smtp://127.0.0.1:1');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      message: 'not reached: nobody listens there',
+      message: `not reached: ${networkWords.ECONNREFUSED}`,
     });
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -23,7 +23,6 @@ const refused: readonly (readonly [RegExp, string])[] = [
 
 /** Rooms whose texts and comments were not rewritten yet. This list only shrinks. */
 const unchecked: readonly string[] = [
-  'config/',
   'connectors/_google-oauth.ts',
   'connectors/db/',
   'connectors/facebook/',
@@ -43,10 +42,6 @@ const unchecked: readonly string[] = [
   'docs/config.md',
   'docs/connectors.md',
   'docs/connectors/',
-  'src/alerts/',
-  'src/cli/',
-  'src/config/',
-  'src/console/',
   'src/daemon/',
   'src/delivery/',
   'src/formats/',

@@ -95,7 +95,7 @@ describe('colours', () => {
     ['failed: EMPTY_REFUSED', 'bad'],
     ['dead', 'bad'],
     ['owed: the destination rejects the credentials', 'bad'],
-    ['owed, waits for the daily quota until 2026-11-22', 'waiting'],
+    ['owed: waiting for the daily quota until 2026-11-22', 'waiting'],
     ['waiting to retry', 'waiting'],
     ['sending, try 2', 'waiting'],
     ['reading', undefined],

@@ -29,7 +29,7 @@ it('writes missing files, keeps fresh ones, and names stale ones with the comman
   const stale = await generate('--check', '--into', into);
   expect(stale).toMatchObject({
     code: 1,
-    err: expect.stringContaining('docs/config.md is not what the declarations say'),
+    err: expect.stringContaining('docs/config.md is stale'),
   });
   expect(stale.err).not.toContain('schema');
 

@@ -101,7 +101,7 @@ describe('the page of all jobs', () => {
     expect(await page.locator('tbody tr td:first-child').allTextContents()).toEqual(['orders']);
     await page.fill('input[name=q]', '"><b>');
     await page.press('input[name=q]', 'Enter');
-    await page.getByText('No job has “"><b>” in its name.').waitFor();
+    await page.getByText('No job matches “"><b>”.').waitFor();
   });
 
   it.each([

@@ -38,7 +38,7 @@ it.each([
   sync.child.kill(signal);
   const ended = await sync.ended;
   expect(ended).toMatchObject({ code });
-  expect(ended.stdout).toMatch(/orders .* owed: the daemon sends it, or "sluice sync orders"$/m);
+  expect(ended.stdout).toMatch(/orders .* owed: the daemon will send it, or run "sluice sync orders"$/m);
   expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
   await config(world.url);
   expect(await home.sync()).toMatchObject({ code: 0 });

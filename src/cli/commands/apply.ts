@@ -32,7 +32,7 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
       process.stdout.write(
         `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions }, undefined, 2))}\n`,
       );
-    else for (const { say } of said) process.stdout.write(`  ${outward(say)}\n`);
+    else for (const { message } of actions) process.stdout.write(`  ${outward(message)}\n`);
     if (yes === true) await carryOutPlan(plan, { store, clientOf });
     if (json !== true)
       process.stdout.write(`${outward(verdict(plan, { done: yes === true, faults: problems.length }))}\n`);

@@ -89,7 +89,7 @@ function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Lin
     ended_at: end,
     took_ms: end === null ? null : end - since,
     ...none,
-    message,
+    message: says,
   };
 }
 

@@ -14,7 +14,7 @@ interface ByCodeGiven {
   readonly signal: AbortSignal;
 }
 
-/** Shows a code to enter at any other machine, and waits until somebody has. */
+/** OAuth device flow: shows a code to enter on another device, and waits for the approval. */
 export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Promise<TokenResponse> {
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);
