@@ -313,7 +313,7 @@ describe('lists', () => {
 
 describe('who is asking', () => {
   it('is told by Basic credentials as well, the e-mail in any case; a key decides where both are sent', async () => {
-    const given = await bench();
+    const given = await bench({ given: fixtures });
     const basic = (text: string): Record<string, string> => ({
       authorization: `Basic ${Buffer.from(text).toString('base64')}`,
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Bench, bench, keys, scratch } from './service.ts';
+import { type Bench, bench, fixtures, keys, scratch } from './service.ts';
 
 /**
  * The ways in which programs that others wrote talk to this API. None of them is ours to change: what one of them does,
@@ -116,7 +116,7 @@ describe('curl', () => {
   });
 
   it('signs in with a password in the URL, in a header and by its own flag', async () => {
-    const given = await bench();
+    const given = await bench({ given: fixtures });
     const { port } = given.service;
     const signed = [
       [`http://admin%40acme.test:correct%20horse@127.0.0.1:${port}/api/1.0/profile`],

@@ -188,7 +188,7 @@ describe('the daily allowance', () => {
 describe('failed authentication', () => {
   it('is refused after twenty in a minute, for keys and passwords alike, and never counts against a company', async () => {
     const clock = new StillClock('2026-06-01T12:00:00Z');
-    const given = await bench({ limits: true, clock });
+    const given = await bench({ given: fixtures, limits: true, clock });
     const basic = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:wrong')}` } };
     for (let i = 0; i < 18; i++) expect((await given.call('GET', '/profile', { key: 'wrong-key' })).status).toBe(401);
     expect((await given.call('GET', '/profile', { key: null })).status).toBe(401);

@@ -32,7 +32,7 @@ describe('keys and passwords', () => {
     const note = (message: string, facts: object = {}): void => void lines.push(JSON.stringify([message, facts]));
     const log = { debug: note, info: note, warn: note, error: note, with: () => log };
     const requestLogFile = join(folder, 'requests.jsonl');
-    const given = await bench({ data: { folder: join(folder, 'data') }, log, requestLogFile });
+    const given = await bench({ given: fixtures, data: { folder: join(folder, 'data') }, log, requestLogFile });
     const secrets = {
       ...keys,
       fixture: 'correct horse',

@@ -171,18 +171,20 @@ export class Bench {
   }
 }
 
-/** Starts a service with the fixtures above, in memory and without limits unless told; it ends with the test. */
+/** The password is hashed at each start and each reset, which takes longer than most tests; few of them sign in with it. */
+const withoutPassword = JSON.parse(
+  JSON.stringify(fixtures, (name, value) => (name === 'password' ? undefined : value)),
+) as object;
+
+/**
+ * Starts a service with the fixtures above but for the password, in memory and without limits unless told; it ends with the test.
+ */
 export async function bench(options: Partial<ServiceOptions> & { given?: object } = {}): Promise<Bench> {
-  const { given = fixtures, ...rest } = options;
+  const { given = withoutPassword, ...rest } = options;
   const started = await startBench(await scratch(), given, rest);
   onTestFinished(() => started.close());
   return started;
 }
-
-/** A password is hashed at each reset, which takes longer than most tests. */
-const withoutPasswords = JSON.parse(
-  JSON.stringify(fixtures, (name, value) => (name === 'password' ? undefined : value)),
-) as object;
 
 /** One service for all tests of a file, brought back to the start before each: starting one takes longer than most tests. */
 export function sharedBench(): () => Bench {
@@ -190,7 +192,7 @@ export function sharedBench(): () => Bench {
   let shared: Bench;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
-    shared = await startBench(folder, withoutPasswords, { control: {} });
+    shared = await startBench(folder, withoutPassword, { control: {} });
   });
   beforeEach(async () => {
     expect(await shared.control('POST', '/reset')).toMatchObject({ status: 200 });

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
-import { type Answer, Bench, bench, keys, type Sent, StillClock, scratch } from './service.ts';
+import { type Answer, Bench, bench, fixtures, keys, type Sent, StillClock, scratch } from './service.ts';
 
 const noon = '2026-03-02T17:00:00Z';
 const hour = 3_600_000;
@@ -157,7 +157,7 @@ describe('data-source-stats', () => {
 describe('account-sign-in-trend', () => {
   it('counts a person with a password, not a program with a key, in ever longer spans', async () => {
     const clock = new StillClock(noon);
-    const given = await bench({ clock });
+    const given = await bench({ given: fixtures, clock });
     await signIn(given);
     clock.pass(2 * day);
     const [first, , third] = await rows(given, 'account-sign-in-trend');
@@ -182,7 +182,7 @@ describe('account-sign-in-trend', () => {
   });
 
   it('has no dates until a user has signed in, also after a wrong password', async () => {
-    const given = await bench({ clock: new StillClock(noon) });
+    const given = await bench({ given: fixtures, clock: new StillClock(noon) });
     const wrong = Buffer.from('admin@acme.test:battery staple').toString('base64');
     await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${wrong}` } });
     expect(await rows(given, 'account-sign-in-trend')).toMatchObject([
@@ -191,14 +191,14 @@ describe('account-sign-in-trend', () => {
   });
 
   it('is what the profile shows as the last login', async () => {
-    const given = await bench({ clock: new StillClock(noon) });
+    const given = await bench({ given: fixtures, clock: new StillClock(noon) });
     await signIn(given);
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
   });
 
   it('is the last login from the very call on that it is made with', async () => {
     const clock = new StillClock(noon);
-    const given = await bench({ clock });
+    const given = await bench({ given: fixtures, clock });
     await signIn(given);
     clock.pass(1_000);
     const own = Buffer.from('admin@acme.test:correct horse').toString('base64');
