@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { forTest, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
@@ -74,6 +75,8 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   await unlock();
   let last = '';
   const isWell = async (): Promise<boolean> => {
+    // A process for each question: without a pause they would take the time of the daemon that is waited for.
+    await wait(1000);
     const { code, stdout } = await home.sluice(['health']);
     last = stdout;
     return code === 0;
