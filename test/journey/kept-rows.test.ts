@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { handOf, seeds } from '../chaos/seeds.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -117,27 +118,32 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect(shop.home.state().outbox.at(-1)!.sha256).toBe(sha256);
   });
 
-  it('is whole again after a kill before any durable step of a sync', async () => {
-    const shop = await open();
-    await shop.put([1, 'one'], [2, 'two']);
-    await shop.sync();
-    await shop.put([3, 'three']);
-    const steps = await stepsOf(shop);
-    expect(steps).toEqual(expect.arrayContaining(['create payload #1', 'sync folder #1', 'say payload.owed #1']));
-    let killed = 0;
-    for (const [i, step] of steps.entries()) {
-      await shop.put([1, `one at ${i}`], [100 + i, 'new'], [100 + i - 2, 'gone', true]);
-      if ((await shop.sync(dieAt(shop, step))).signal !== null) killed += 1;
-      // Whatever it shows is what the source had at some time, and never half of it.
-      if (i % 3 === 0) await shop.put([1, `again at ${i}`]);
+  it.for(seeds)(
+    'is whole again after a kill before any durable step of a sync (seed %i)',
+    { timeout: 280_000 },
+    async (seed) => {
+      const shop = await open();
+      await shop.put([1, 'one'], [2, 'two']);
       await shop.sync();
-      await shop.same();
-    }
-    expect(killed).toBeGreaterThan(steps.length / 2);
-    passAnHour(shop);
-    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
-    expect(shop.home.state().leases).toEqual([]);
-  }, 280_000);
+      await shop.put([3, 'three']);
+      const steps = await stepsOf(shop);
+      expect(steps).toEqual(expect.arrayContaining(['create payload #1', 'sync folder #1', 'say payload.owed #1']));
+      let killed = 0;
+      const hand = handOf(seed, steps);
+      for (const [i, step] of hand.entries()) {
+        await shop.put([1, `one at ${i}`], [100 + i, 'new'], [100 + i - 2, 'gone', true]);
+        if ((await shop.sync(dieAt(shop, step))).signal !== null) killed += 1;
+        // Whatever it shows is what the source had at some time, and never half of it.
+        if (i % 3 === 0) await shop.put([1, `again at ${i}`]);
+        await shop.sync();
+        await shop.same();
+      }
+      expect(killed).toBeGreaterThan(hand.length / 2);
+      passAnHour(shop);
+      expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
+      expect(shop.home.state().leases).toEqual([]);
+    },
+  );
 
   it('forgets nothing when a result is held back: the next one has it, whether the first is discarded or approved', async () => {
     const shop = await open({ job: { guards: { rows: { maximum: 3 } } } });
