@@ -1,4 +1,4 @@
-import { defineService, option, Problem, type RequestData, type Scope, type StreamData } from '#sdk';
+import { defineService, option, Problem, type RequestData, type Scope, type StreamData, soapServerCode } from '#sdk';
 
 const namespace = 'http://comscore.com/';
 
@@ -88,9 +88,8 @@ export default defineService({
     cross_visit: report('CrossVisit', 'Which audience media share.'),
   },
   errors: [
-    // SOAP 1.1, 4.4.1: `Client` blames the request, `Server` may succeed later.
     {
-      body: { 'Envelope.Body.Fault.faultcode': /(?:^|:)Server(?:\.|$)/ },
+      body: { 'Envelope.Body.Fault.faultcode': soapServerCode },
       verdict: 'wait',
       said: 'Envelope.Body.Fault.faultstring',
     },

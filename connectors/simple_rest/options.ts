@@ -210,7 +210,7 @@ export const query = {
     },
     {
       about:
-        'Paths in the answer that make it an error if something is there (not null, false or empty), or `{path, is}` for a value. `errors` for GraphQL (a body with `query`) when absent; json alone.',
+        'Paths in the answer that make it an error if something is there (not null, false or empty), or `{path, is}` for a value. Absent: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths are for json alone.',
       example: ['error', { path: 'status', is: 'error' }],
     },
   ),

@@ -9,6 +9,8 @@ import {
   isKnownEncoding,
   type Problem,
   type RecordOptions,
+  readSoapFault,
+  type SpooledPage,
   shownUrl,
   textOf,
 } from '#sdk';
@@ -132,6 +134,27 @@ export function failureMessage(
     );
   }
   return undefined;
+}
+
+/** The problem of a SOAP fault that comes with a good status; undefined for any other answer. */
+export async function soapFailure(
+  { input }: SpooledPage,
+  encoding: string | undefined,
+  url: URL,
+): Promise<Problem | undefined> {
+  const fault = await readSoapFault(input, encoding);
+  if (fault === undefined) return undefined;
+  return httpProblem(
+    'REST_ANSWER_ERROR',
+    fault.isPassing ? 'try_later' : 'job',
+    `The answer is a SOAP fault (${shownUrl(url)})`,
+    {
+      seen: excerpt(fault.said, 200),
+      next: fault.isPassing
+        ? 'It is asked again by itself; if it stays so, ask those who run the server'
+        : 'Nothing is sent. Look at `body` and `parameters` of the query; `fail_when: []` reads faults as data',
+    },
+  );
 }
 
 function isSomething(value: unknown): boolean {

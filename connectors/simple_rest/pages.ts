@@ -9,6 +9,7 @@ import {
   Pager,
   type PageSpool,
   Problem,
+  type RecordOptions,
   type RecordReader,
   type RunWarning,
   readTwice,
@@ -25,7 +26,7 @@ import {
 } from '#sdk';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import type { RestQuery } from './options.ts';
-import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf } from './page-answer.ts';
+import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
 import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
 import type { RestClient } from './rest-client.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
@@ -85,8 +86,7 @@ class PageRun {
   #before: Page | undefined;
   #number = 0;
   #isUnchanged = false;
-  /** csv, of which nothing at all is a page without records. */
-  #isTable = false;
+  #settings: RecordOptions | undefined;
   #validators: string | undefined;
 
   constructor(init: PagesOptions) {
@@ -137,7 +137,7 @@ class PageRun {
 
   async #readerFor(answer: HttpResponse): Promise<RecordReader> {
     const settings = { ...settingsOf(this.#init.query, answer), warn: this.#init.warn };
-    this.#isTable = settings.format === 'csv';
+    this.#settings = settings;
     return recordReader(settings);
   }
 
@@ -213,7 +213,12 @@ class PageRun {
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
-    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && this.#isTable);
+    // Of csv, nothing at all is a page without records.
+    const { format, encoding } = this.#settings!;
+    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && format === 'csv');
+    const isMaybeFault = format === 'xml' && !isNothing && query.fail_when?.length !== 0;
+    const fault = isMaybeFault ? await soapFailure(spooled, encoding, answer.url) : undefined;
+    if (fault !== undefined) throw fault;
     const found: Surveyed = isNothing ? nothing : await this.#reader!.survey(input, ask);
     const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });

@@ -1,4 +1,4 @@
-import { defineService, option } from '#sdk';
+import { defineService, type ErrorRule, option, soapServerCode } from '#sdk';
 import { discover, execute } from './envelope.ts';
 import { readResult } from './read-result.ts';
 
@@ -107,13 +107,10 @@ export default defineService({
     },
   },
   errors: [
-    {
-      body: { [`${fault}.detail.Error.@Description`]: true },
-      verdict: 'config',
-      said: `${fault}.detail.Error.@Description`,
-      say: 'refuses what it is asked',
-    },
-    { body: { [fault]: true }, verdict: 'config', said: `${fault}.faultstring`, say: 'refuses what it is asked' },
+    ...faultRules(`${fault}.detail.Error.@Description`),
+    // Mondrian's.
+    ...faultRules(`${fault}.detail.error.desc`),
+    ...faultRules(`${fault}.faultstring`, fault),
   ],
   check: {
     request: discover('DISCOVER_DATASOURCES'),
@@ -141,3 +138,12 @@ jobs:
       statement: select {[Measures].[Sales]} on columns, [Store].[Store Country].members on rows from [Sales]
 `,
 });
+
+/** A fault that has something at `has`; its words are at `said`. Servers blame themselves if their database is away. */
+function faultRules(said: string, has = said): ErrorRule[] {
+  const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
+  return [
+    { body: blamesServer, verdict: 'wait', said, say: 'could not carry out what it is asked' },
+    { body: { [has]: true }, verdict: 'config', said, say: 'refuses what it is asked' },
+  ];
+}

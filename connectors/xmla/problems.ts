@@ -1,12 +1,22 @@
-import { cutText, Problem, type ProblemOptions } from '#sdk';
+import { cutText, Problem, type ProblemOptions, soapServerCode } from '#sdk';
 import { partOf } from './tree.ts';
 
 const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions, 'family'>>): Problem =>
   new Problem({ family: 'job', ...init });
 
-/** A SOAP fault: its details say more than its text. */
+/** A SOAP fault: its details say more than its text. Mondrian blames itself (`Server`) when its database is away. */
 export function refused(fault: unknown): Problem {
-  const said = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'faultstring') ?? 'no reason';
+  const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
+  const said = details ?? partOf(fault, 'faultstring') ?? 'no reason';
+  if (soapServerCode.test(String(partOf(fault, 'faultcode')))) {
+    return fail({
+      code: 'XMLA_BUSY',
+      family: 'try_later',
+      message: 'the server could not carry out the statement',
+      seen: cutText(String(said), 500),
+      next: 'it is asked again by itself; if it stays so, look at the log of the server',
+    });
+  }
   return fail({
     code: 'XMLA_REFUSED',
     family: 'config',

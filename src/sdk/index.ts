@@ -41,6 +41,7 @@ export { rateLimitPauseMs } from './http/rate-limit.ts';
 export type { HttpRequest } from './http/request.ts';
 export { lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
+export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
 export { networkWords, seenIn } from './network.ts';
 export type { GrantKind, OAuthDescription, Token, TokenSource } from './oauth.ts';
 export type { JsonSchema, Option, OptionSet, OptionValues } from './option.ts';

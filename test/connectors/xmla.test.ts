@@ -46,6 +46,18 @@ describeStream(
       problem: { code: 'XMLA_REFUSED', family: 'config', seen: 'The cube Salez is unknown' },
     },
     {
+      name: 'a fault for which the server blames itself, in the form of Mondrian',
+      faults: [
+        {
+          at: 1,
+          reply: soap(
+            '<SOAP:Fault><faultcode>SOAP:Server.00HSBD02</faultcode><faultstring>XMLA MDX execute failed</faultstring><detail><XA:error xmlns:XA="http://mondrian.sourceforge.net"><code>00HSBD02</code><desc>The connection to the warehouse is lost</desc></XA:error></detail></SOAP:Fault>',
+          ),
+        },
+      ],
+      problem: { code: 'XMLA_BUSY', family: 'try_later', seen: 'The connection to the warehouse is lost' },
+    },
+    {
       name: 'a fault with status 500 and no details',
       faults: [{ at: 1, reply: soap('<SOAP:Fault><faultstring>Syntax</faultstring></SOAP:Fault>', 500) }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 500: Syntax' },
@@ -124,6 +136,21 @@ describe('a result in the multidimensional layout', () => {
     const result = executed(`<Axes>${across}${slicer}</Axes><CellData>${cell(1, 'much', 'string')}</CellData>`);
     const { rows } = await runService(given(result, { layout: 'multidimensional' }));
     expect(rows).toEqual([[null, 'much']]);
+  });
+});
+
+it.each([
+  ['SOAP:Server.00HSBD02', 'SERVICE_BUSY', 'try_later'],
+  ['SOAP:Client.00HSBB16', 'SERVICE_REFUSED', 'config'],
+  ['XMLAnalysisError.0xc10a', 'SERVICE_REFUSED', 'config'],
+])('a fault of a list with the code %s is %s', async (code, problem, family) => {
+  const refused = soap(`<SOAP:Fault><faultcode>${code}</faultcode><faultstring>No list</faultstring></SOAP:Fault>`);
+  const routes = olap({ discover: refused, execute: () => refused });
+  const source = { ...given(refused).source, retries: 0 };
+  expect(await failService({ ...given(refused), routes, source, query: { stream: 'cubes' } })).toMatchObject({
+    code: problem,
+    family,
+    seen: 'status 200: No list',
   });
 });
 

@@ -1,4 +1,5 @@
 import { isPassingStatus } from '../../lib/passing-answer.ts';
+import { soapFaultIn } from './soap-fault.ts';
 
 /** Codes of GraphQL servers for errors that may not come again, and for those that will: Apollo's, Shopify's, Hasura's, GitHub's. */
 const passingCodes =
@@ -10,7 +11,7 @@ const lastingCodes =
  * Whom an answer blames in its body: SOAP sends its faults as 500, GraphQL its errors as 200, 400 or 500.
  * `request`: the same request ends the same. `server`: it may be good later. Undefined if the body is neither, or if the status says
  * more than it: 429, 503 and the like pass whatever the body says.
- * SOAP 1.1, 4.4.1 and 1.2, part 1, 5.4.6; https://spec.graphql.org/October2021/#sec-Errors
+ * https://spec.graphql.org/October2021/#sec-Errors
  * @param text The body, or its beginning.
  */
 export function blamedBy({ status, text }: { status: number; text: string }): 'request' | 'server' | undefined {
@@ -19,10 +20,9 @@ export function blamedBy({ status, text }: { status: number; text: string }): 'r
 }
 
 function blamedBySoap(text: string): 'request' | 'server' | undefined {
-  if (!/<(?:[\w.-]+:)?Fault[\s>]/.test(text) || !/<(?:[\w.-]+:)?Envelope[\s>]/.test(text)) return undefined;
-  const code = /<(?:[\w.-]+:)?(?:faultcode|Value)(?:\s[^>]*)?>\s*(?:[\w.-]+:)?(\w+)/.exec(text)?.[1];
-  // A code of the server's own is a fault that it knows, and it would know the request again.
-  return code === 'Server' || code === 'Receiver' ? 'server' : 'request';
+  const fault = soapFaultIn(text);
+  if (fault === undefined) return undefined;
+  return fault.isPassing ? 'server' : 'request';
 }
 
 function blamedByGraph(text: string): 'request' | 'server' | undefined {

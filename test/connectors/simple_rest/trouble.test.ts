@@ -77,6 +77,58 @@ test.each<[string, number, string, number]>([
   expect(server.requests.length).toBe(requests);
 });
 
+const reason = (code: string) => `${code}<faultstring>Unknown customer 17</faultstring>`;
+const reason12 = (code: string) =>
+  `<s:Code><s:Value>s:${code}</s:Value></s:Code><s:Reason><s:Text xml:lang="en">Unknown customer 17</s:Text></s:Reason>`;
+
+test.each<[string, string, string]>([
+  ['Client of SOAP 1.1', reason('<faultcode>s:Client.Auth</faultcode>'), 'job'],
+  ["a server's own code", reason('<faultcode>E17</faultcode>'), 'job'],
+  ['no code', reason(''), 'job'],
+  ['Sender of SOAP 1.2', reason12('Sender'), 'job'],
+  ['Server of SOAP 1.1', reason('<faultcode>s:Server.Busy</faultcode>'), 'try_later'],
+  ['Receiver of SOAP 1.2', reason12('Receiver'), 'try_later'],
+])('a SOAP fault with status 200 is an error with the words of the server: %s', async (_, fault, family) => {
+  let asked = 0;
+  server.answer = (_url, response) => {
+    asked++;
+    response.writeHead(200, { 'content-type': 'text/xml; charset=utf-8' });
+    response.end(`<?xml version="1.0"?>\n${soapFault(fault).replace('<s:Body>', '<s:Header/><s:Body>')}`);
+  };
+  for (const query of [{}, { records: 'Order' }, { records: 'Order', null_records: 'empty' }]) {
+    asked = 0;
+    expect(await failure(query, { retries: 1 })).toMatchObject({
+      code: 'REST_ANSWER_ERROR',
+      family,
+      seen: expect.stringContaining('Unknown customer 17'),
+    });
+    expect(asked).toBe(family === 'job' ? 1 : 2);
+  }
+});
+
+test('the words of a SOAP fault with status 500 are told without its tags', async () => {
+  server.answer = (_, response) => {
+    response.writeHead(500, { 'content-type': 'text/xml' });
+    response.end(soapFault(`${reason('<faultcode>s:Client</faultcode>')}<detail><a>A &amp; B</a></detail>`));
+  };
+  expect(await failure({})).toMatchObject({
+    code: 'REST_REFUSED',
+    seen: 'status 500: SOAP fault s:Client: Unknown customer 17: A & B',
+  });
+});
+
+test('records that are called Fault, or are read as data on purpose, are rows', async () => {
+  server.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/xml' });
+    response.end('<s:Envelope xmlns:s="u"><s:Body><Faults><Fault><id>1</id></Fault></Faults></s:Body></s:Envelope>');
+  };
+  expect((await extract({ records: 'Fault' })).rows).toEqual([['1']]);
+  server.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/xml' }).end(soapFault(reason('')));
+  };
+  expect((await extract({ records: 'Fault', fail_when: [] })).rows).toEqual([['Unknown customer 17']]);
+});
+
 const cuts: Record<string, (response: import('node:http').ServerResponse) => void> = {
   'announces more bytes than it sends': (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', connection: 'close' });
