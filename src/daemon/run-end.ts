@@ -18,7 +18,7 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
     return { state: 'retrying', problem, until: follow.row.next_at, retry: follow.row };
   }
   const why = 'why' in follow ? follow.why : undefined;
-  const told = why === undefined ? problem : withWhy(problem, why);
+  const told = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
   await runtime.store.settle(run, ({ runs }) => runs.finish(run, { state: 'failed', problem: told }));
   return { state: 'failed', problem: told };
 }
@@ -52,15 +52,6 @@ async function planNext(
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });
   return isPlanned;
-}
-
-function withWhy(problem: Problem, why: string): Problem {
-  const { code, family, message, where, seen, next } = problem;
-  return new Problem({
-    ...{ code, family, where, message: `${message}; ${why}`, cause: problem },
-    seen,
-    next,
-  });
 }
 
 interface Figures {

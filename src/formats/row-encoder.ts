@@ -126,14 +126,6 @@ function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: Rep
 
 /** Staging counts rows within the batch; people count them within the run. */
 function rowOfRun(problem: Problem, before: number): Problem {
-  const { code, family, message, where, seen = '', allowed = '', next = '' } = problem;
-  return new Problem({
-    code,
-    family,
-    message,
-    where: { ...where, row: before + (where.row ?? 0) },
-    seen,
-    allowed,
-    next,
-  });
+  const { where } = problem;
+  return problem.with({ where: { ...where, row: before + (where.row ?? 0) } });
 }

@@ -97,34 +97,18 @@ export class Problem extends Error {
   /** The same problem with more of its place known. What was known before stays. */
   at(where: ProblemLocation): Problem {
     const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
-    return this.#with({ where: { ...where, ...this.where }, ...next });
+    return this.with({ where: { ...where, ...this.where }, ...next });
   }
 
   /** The same problem, met by the login step itself. */
   ofLogin(): Problem {
-    return this.#with({ isLoginRefused: true });
+    return this.with({ isLoginRefused: true });
   }
 
-  #with(changes: Partial<ProblemOptions>): Problem {
-    const { code, family, message, where, seen, allowed, next, retryAfterMs } = this;
-    const { isRateLimit, isDailyLimit, isLoginRefused, refusedPath, cause } = this;
-    const known: ProblemOptions = {
-      code,
-      family,
-      message,
-      where,
-      seen,
-      allowed,
-      next,
-      retryAfterMs,
-      ...(isRateLimit ? { isRateLimit } : {}),
-      ...(isDailyLimit ? { isDailyLimit } : {}),
-      ...(isLoginRefused ? { isLoginRefused } : {}),
-      refusedPath,
-      cause,
-      ...changes,
-    };
-    const problem = new Problem(known);
+  /** The same problem, stack included, with other words or another place; `changes` replaces what it names. */
+  with(changes: Partial<Pick<ProblemOptions, 'message' | 'where' | 'next' | 'isLoginRefused'>>): Problem {
+    const { message, cause } = this;
+    const problem = new Problem({ ...this, message, cause, ...changes });
     if (this.stack !== undefined) problem.stack = this.stack;
     return problem;
   }

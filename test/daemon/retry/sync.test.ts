@@ -2,15 +2,24 @@ import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
 import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
 import { wire } from '../../../src/daemon/wire.ts';
-import { minute, noon, openWorld, second } from './world.ts';
+import type { ProblemOptions } from '../../../src/lib/problem.ts';
+import { minute, noon, openWorld, second, usual } from './world.ts';
 
 /** A sync of `count` jobs of one source, on the clock of the world. */
-async function sync(given: { count?: number; patienceMs: number; outage: number; stopAfterMs?: number }) {
-  const { count = 1, patienceMs, outage, stopAfterMs } = given;
+async function sync(given: {
+  count?: number;
+  patienceMs: number;
+  outage: number;
+  problem?: Partial<ProblemOptions>;
+  attempts?: number;
+  stopAfterMs?: number;
+}) {
+  const { count = 1, patienceMs, outage, problem, attempts, stopAfterMs } = given;
+  const retry = attempts === undefined ? usual : { ...usual, attempts };
   const world = await openWorld();
   const { clock, away, job, configWith } = world;
-  away.between(noon, noon + outage);
-  const jobs = Array.from({ length: count }, (_, n) => job({ name: `job${n}`, n }));
+  away.between(noon, noon + outage, problem);
+  const jobs = Array.from({ length: count }, (_, n) => job({ name: `job${n}`, n, retry }));
   const config = configWith(...jobs);
   const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
   onTestFinished(() => runtime.close());
@@ -33,6 +42,13 @@ it('a sync ends with the problem of the source when its time is over', async () 
   expect(outcomes).toMatchObject([{ state: 'failed', problem: { code: 'DB_UNREACHABLE' } }]);
   expect(clock.now()).toBeLessThan(noon + 2 * minute + 2 * second);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
+});
+
+it('a sync whose attempts are used up keeps everything that the problem of the source says', async () => {
+  const problem = { allowed: '10 connections', next: 'run fewer jobs at once', retryAfterMs: 1000, isRateLimit: true };
+  const { outcomes } = await sync({ patienceMs: 5 * minute, outage: minute, attempts: 1, problem });
+  expect(outcomes).toMatchObject([{ state: 'failed', problem }]);
+  expect(outcomes[0]!.problem!.message).toMatch(/; not tried again after 1 attempt$/);
 });
 
 it('a sync without time tries once', async () => {

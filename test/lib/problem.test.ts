@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { Problem, type ProblemOptions } from '../../src/lib/problem.ts';
+
+const whole: Required<ProblemOptions> = {
+  code: 'DB_BUSY',
+  family: 'try_later',
+  message: 'the database is busy',
+  where: { job: 'orders', source: 'shop', row: 3 },
+  seen: '12 connections',
+  allowed: '10 connections',
+  next: 'run fewer jobs at once',
+  retryAfterMs: 5000,
+  isRateLimit: true,
+  isLoginRefused: true,
+  refusedPath: 'https://a.example/b',
+  cause: new Error('too many'),
+};
+
+it('A problem with another message keeps everything else, its stack too', () => {
+  const problem = new Problem(whole);
+  const changed = problem.with({ message: 'the database is busy; not tried again' });
+  expect(changed).toMatchObject({ ...whole, message: 'the database is busy; not tried again' });
+  expect(changed.stack).toBe(problem.stack);
+  expect(problem.message).toBe(whole.message);
+});
