@@ -6,7 +6,15 @@ import { createHash } from 'node:crypto';
  */
 export function offsetOf(job: string, spread: number): number {
   const seconds = Math.floor(spread / 1000);
-  if (seconds < 2) return 0;
-  const hash = createHash('sha256').update(job).digest();
-  return (hash.readUIntBE(0, 6) % seconds) * 1000;
+  return seconds < 2 ? 0 : (hashOf(job) % seconds) * 1000;
+}
+
+/** A number from 0 to below 1, the same for the same text: randomness that a restart and a simulation repeat. */
+export function shareOf(text: string): number {
+  return hashOf(text) / 2 ** 48;
+}
+
+/** 48 bits. */
+function hashOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

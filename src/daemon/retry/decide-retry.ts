@@ -4,7 +4,7 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { spanText } from '../../lib/span.ts';
 import { instantText } from '../../lib/time-text.ts';
-import { offsetOf } from '../../schedule/spread.ts';
+import { shareOf } from '../../schedule/spread.ts';
 
 /**
  * Faults that pass and that an attempt of ours does not help: another run is at work, a person has to act, or what failed is
@@ -41,7 +41,7 @@ export type RetryDecision =
 
 /**
  * Decides whether, and when, a run is tried again: the one place that does. The wait doubles from `first` to `longest`, half
- * of it fixed and half spread (equal jitter), and is never shorter than what the source asks for. No attempt begins at or
+ * of it fixed and half random (equal jitter), and is never shorter than what the source asks for. No attempt begins at or
  * after the next firing, or later than `within` after the first one.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
@@ -73,9 +73,8 @@ function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
   return isLate ? { why: overText(failed, until) } : { at: Math.round(until - waitMs({ ...failed, waits: 0 })), until };
 }
 
-function waitMs({ rule, waits, seed }: FailedAttempt): number {
-  const half = exponentialMs(waits, { firstMs: rule.firstMs, maxMs: rule.longestMs }) / 2;
-  return half + offsetOf(seed, half);
+function waitMs({ rule: { firstMs, longestMs: maxMs }, waits, seed }: FailedAttempt): number {
+  return exponentialMs(waits, { firstMs, maxMs, jitter: 0.5 }, () => shareOf(seed));
 }
 
 function overText(failed: FailedAttempt, until: number): string {
