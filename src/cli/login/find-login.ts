@@ -1,28 +1,23 @@
 import type { Config, Login, Source } from '../../config/config.ts';
-import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
+import { chooseSource } from '../payloads/choose-source.ts';
 
 /** A source with its login. */
 export type LoginSource = Source & { readonly login: Login };
 
-/** The source of that name, or the first that uses the login of that name. Throws what a person can act on. */
-export function findLogin({ sources, file }: Config, name: string): LoginSource {
-  const all = [...sources.values()].filter((source): source is LoginSource => source.login !== undefined);
+/** The source of that name, or the first that uses the login of that name. Throws `CLI_UNKNOWN_SOURCE` or `CLI_NO_LOGIN`. */
+export function findLogin(config: Pick<Config, 'sources' | 'file'>, name: string): LoginSource {
+  const all = [...config.sources.values()].filter((source): source is LoginSource => source.login !== undefined);
   const found = all.find((source) => source.name === name) ?? all.find(({ login }) => login.name === name);
   if (found !== undefined) return found;
   const names = all.map((source) => source.name);
-  const guess = nearest(name, names);
-  const known = sources.get(name);
+  chooseSource(config, name, names);
   throw new Problem({
-    code: known === undefined ? 'CLI_UNKNOWN_SOURCE' : 'CLI_NO_LOGIN',
+    code: 'CLI_NO_LOGIN',
     family: 'config',
-    message:
-      known === undefined
-        ? `Unknown source "${name}"`
-        : `The source "${name}" does not use OAuth; its credentials are in the config`,
-    where: { file },
+    message: `The source "${name}" does not use OAuth; its credentials are in the config`,
+    where: { file: config.file },
     seen: name,
     allowed: names.join(', ') || 'no source in this config uses OAuth',
-    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { findLogin } from '../../src/cli/login/find-login.ts';
+import { chooseSource } from '../../src/cli/payloads/choose-source.ts';
+import type { Config, Source } from '../../src/config/config.ts';
+
+const sourceOf = (name: string, login?: string) =>
+  ({ name, ...(login === undefined ? {} : { login: { name: login } }) }) as unknown as Source;
+const sources = new Map([sourceOf('shop'), sourceOf('customers', 'acme')].map((source) => [source.name, source]));
+const config: Pick<Config, 'sources' | 'file'> = { file: '/etc/sluice.yaml', sources };
+
+describe('a source that is named on the command line', () => {
+  it('is found by its name, and a login by its own name as well', () => {
+    expect(chooseSource(config, 'shop')).toBe(sources.get('shop'));
+    expect(findLogin(config, 'customers')).toBe(sources.get('customers'));
+    expect(findLogin(config, 'acme')).toBe(sources.get('customers'));
+  });
+
+  it.each([
+    ['a source', chooseSource, 'shpo', 'shop, customers', 'Did you mean "shop"?'],
+    ['a login', findLogin, 'custmers', 'customers', 'Did you mean "customers"?'],
+  ])('that the config does not have is refused with the names that would do: %s', (_, find, name, allowed, next) => {
+    expect(() => find(config, name)).toThrow(
+      expect.objectContaining({ code: 'CLI_UNKNOWN_SOURCE', seen: name, allowed, next, where: { file: config.file } }),
+    );
+  });
+
+  it('that does not log in is told from one that is not there', () => {
+    expect(() => findLogin(config, 'shop')).toThrow(
+      expect.objectContaining({ code: 'CLI_NO_LOGIN', seen: 'shop', allowed: 'customers' }),
+    );
+  });
+});
