@@ -90,6 +90,22 @@ describe('a connector from outside', () => {
   });
 });
 
+describe('sluice check --connect', () => {
+  it('ends with 70 if a part of the installed package is missing, whatever else is wrong', async () => {
+    const folder = await setUp();
+    const ours = new URL('../../src/sdk/records/archive.ts', import.meta.url).pathname;
+    const program = { node: process.execPath, door: new URL('../../src/cli/sluice.js', import.meta.url).pathname };
+    const gone = `Object.assign(new Error("Cannot find package 'yauzl' imported from ${ours}"), { code: 'ERR_MODULE_NOT_FOUND' })`;
+    const broken = plugin('mine').replace(/throw new Problem\(.*?\); /, `throw ${gone}; `);
+    await writeFile(join(folder, 'own/mine.mjs'), broken);
+    await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
+    const { code, stdout } = await start(['check', '--connect'], { cwd: folder, program }).ended;
+    expect(stdout).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
+    expect(stdout).toContain('MINE_AWAY: nobody is there');
+    expect(code).toBe(70);
+  });
+});
+
 describe('a run', () => {
   it('imports only the connectors that its sources name, whatever else stands in the folder', async () => {
     const folder = await setUp();

@@ -64,6 +64,21 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'c']);
   });
 
+  it('a run that is stopped while it waits gives those before it no turn', async () => {
+    const { come, order, leave } = crowd({ at_once: 1 });
+    const stop = new AbortController();
+    await come('a');
+    const before = come('b');
+    const given = expect(come('c', stop.signal)).rejects.toThrow('stopped');
+    stop.abort(stopped);
+    await given;
+    await settled();
+    expect(order).toEqual(['a']);
+    leave('a');
+    await before;
+    expect(order).toEqual(['a', 'b']);
+  });
+
   it('a run that is stopped in the moment in which its turn comes hands it on', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
