@@ -11,6 +11,7 @@ const whole: Required<ProblemOptions> = {
   next: 'run fewer jobs at once',
   retryAfterMs: 5000,
   isRateLimit: true,
+  isDailyLimit: true,
   isLoginRefused: true,
   refusedPath: 'https://a.example/b',
   cause: new Error('too many'),
