@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
@@ -96,6 +97,26 @@ function holding(connector: Connector, held: Hold): Connector {
         batches: { [Symbol.asyncIterator]: batches },
       });
     },
+  });
+}
+
+/** Lets the clock stand while an HTTP request of this process is out. */
+export function standForRequests(clock: VirtualClock): void {
+  const out = new Map<unknown, () => void>();
+  const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
+  const begin = (message: unknown): void => void out.set(requestOf(message), clock.hold());
+  const end = (message: unknown): void => {
+    out.get(requestOf(message))?.();
+    out.delete(requestOf(message));
+  };
+  const heard = [
+    ['undici:request:create', begin],
+    ['undici:request:trailers', end],
+    ['undici:request:error', end],
+  ] as const;
+  for (const [name, listener] of heard) subscribe(name, listener);
+  onTestFinished(() => {
+    for (const [name, listener] of heard) unsubscribe(name, listener);
   });
 }
 

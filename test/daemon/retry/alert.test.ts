@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import { Alarm } from '../../../src/daemon/notice/alarm.ts';
+import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
+import { standForRequests } from './real.ts';
+import { type Life, minute, noon, openWorld, second } from './world.ts';
+
+const outage = fc.record({
+  ms: fc.integer({ min: 2, max: 100 * 60 }).map((seconds) => seconds * second),
+  restarts: fc.array(
+    fc.integer({ min: 1, max: 110 * 60 }).map((seconds) => noon + seconds * second),
+    { maxLength: 3 },
+  ),
+});
+
+/** A webhook that is told of the first failed firing. */
+const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
+  channels: new Map([['ops', { name: 'ops', type: 'webhook', url, secret, timeout_seconds: 5 }]]),
+  rules: [],
+  firstFailure: true,
+  afterFailures: 3,
+  remindMs: 24 * 60 * minute,
+  recovery: true,
+  settleMs: 30 * second,
+  unsentAfterMs: 15 * minute,
+  quotaLeft: 0.1,
+});
+
+/** Plays an outage that begins at noon, with a restart at each of these instants; what was told, and how long the run was tried. */
+async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T> ? T : never) {
+  const world = await openWorld(noon - minute);
+  const { clock, away, job, configWith, pass } = world;
+  standForRequests(clock);
+  const receiver = await openReceiver();
+  away.between(noon, noon + ms);
+  const config: Config = { ...configWith(job({ cron: '0 12 * * *' })), alerts: tellingOf(receiver) };
+  const begin = async (): Promise<{ life: Life; end: () => Promise<void> }> => {
+    const life = await world.live(config, { durable: true });
+    const beat = async () => ({ ticking: true, message: '' });
+    const alarm = new Alarm({ runtime: life.runtime, config: () => config, beat });
+    alarm.start();
+    const end = () => clock.drive(alarm.stop()).then(life.stop);
+    onTestFinished(end);
+    return { life, end };
+  };
+  let now = await begin();
+  for (const at of restarts.toSorted((a, b) => a - b)) {
+    await pass(Math.max(0, at - clock.now()));
+    await now.end();
+    now = await begin();
+  }
+  await pass(noon + 130 * minute - clock.now());
+  expect(await now.life.runtime.store.runs.last('orders')).toMatchObject({ state: 'delivered' });
+  await now.end();
+  const told = receiver.got.map(({ text }) => (JSON.parse(text) as { type: string }).type);
+  return { told, triedMs: away.asked.at(-1)! - away.asked[0]! };
+}
+
+it('an outage raises one alert if it lasts for more than a quarter of an hour, and one recovery after it', async () => {
+  const property = fc.asyncProperty(outage, async (given) => {
+    const { told, triedMs } = await play(given);
+    const both = ['alert.opened', 'alert.recovered'];
+    // A look is due once a minute, and what it finds is told after half a minute.
+    if (triedMs < 15 * minute - second) expect(told).toEqual([]);
+    else if (triedMs > 18 * minute) expect(told).toEqual(both);
+    else expect([[], both]).toContainEqual(told);
+  });
+  await fc.assert(property, { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 8) });
+}, 120_000);
