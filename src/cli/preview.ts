@@ -188,7 +188,7 @@ async function verdictOf(
   const key = await keyOf(job, store);
   const known = store === undefined || key === undefined ? undefined : { store, key };
   const objection = await checkCandidate(judged, known);
-  if (objection !== undefined) return { problem: objection.problem, would: 'it would be held back' };
+  if (objection !== undefined) return { problem: objection.problem, would: 'would be quarantined' };
   const isShown = known !== undefined && (await known.store.receipts.holds(known.key, preview));
   if (isShown && !job.always) return { would: 'unchanged: would make no request' };
   return {

@@ -24,7 +24,7 @@ async function run(name: string, flags: Flags): Promise<void> {
   const stop = onStop();
   const store = await openStore(config.state, { clock: systemClock });
   const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
-  // Requests for tokens know of no signal: what a person gives up is over with its connections.
+  // Token requests take no abort signal, so closing the connections aborts them.
   stop.signal.addEventListener('abort', () => void book.close(), { once: true });
   try {
     await logIn({

@@ -15,7 +15,7 @@ async function run(name: string, flags: Flags): Promise<void> {
     const released = (await store?.holds.release(name, deciderOf(flags.why))) ?? false;
     if (!released) chooseJob(config, name);
     const keeps = ((await store?.generations.all(name)) ?? []).length > 0;
-    const from = keeps ? 'goes on from the rows that were kept with what was put back' : 'reads everything';
+    const from = keeps ? 'continues from the rows kept with the restored payload' : 'reads everything';
     const text = released
       ? `Job ${name} can run again; its next run ${from} and sends the result.`
       : `Job ${name} is not on hold.`;

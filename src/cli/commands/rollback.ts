@@ -28,7 +28,7 @@ async function list(name: string, flags: RollbackFlags): Promise<void> {
 }
 
 function listText(rows: readonly GoodPayload[], name: string): string {
-  if (rows.length === 0) return `No payload of ${name} from before the present one is kept.`;
+  if (rows.length === 0) return `No earlier payload of ${name} is kept.`;
   const right = { align: 'right' as const };
   const columns = [
     { title: 'run' },
@@ -81,7 +81,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
   });
 }
 
-/** The one that was named, or the newest from before the present one. */
+/** The payload of the named run, or the newest one before the current payload. */
 function choose(name: string, former: readonly GoodPayload[], to: string | undefined): GoodPayload {
   const found = to === undefined ? former[0] : former.find(({ run }) => run === to);
   if (found !== undefined) return found;

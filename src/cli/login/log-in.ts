@@ -75,8 +75,8 @@ function elsewhere({ name, login }: LoginSource): string {
 async function byPaste({ source, signal }: LogInGiven, { tokenClient }: Pick<RegisteredLogin, 'tokenClient'>) {
   const { redirectUri } = source.login;
   const consent = await Consent.begin(source.login, redirectUri);
-  say(`Open this address in a browser, wherever there is one, and agree:\n\n  ${consent.url}\n`);
-  say(`You are then sent to ${redirectUri}; that this page may not open does not matter.`);
-  const pasted = await ask('Paste its whole address here, out of the address bar: ', signal);
+  say(`Open this URL in any browser and grant access:\n\n  ${consent.url}\n`);
+  say(`You are then redirected to ${redirectUri}. It does not matter if this page fails to open.`);
+  const pasted = await ask('Paste the full URL from the address bar here: ', signal);
   return consent.redeem(consent.read(pasted), tokenClient);
 }

@@ -31,7 +31,7 @@ async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven
   const { name: login } = source.login;
   try {
     const kept = await tokenStore.load();
-    if (kept === undefined) return `There is no login "${login}" to end.`;
+    if (kept === undefined) return `There is no login "${login}" to revoke.`;
     const told = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
     await store.logins.forget(login);
     return told

@@ -42,7 +42,7 @@ export const otherLines: readonly OtherLine[] = [
     facts: ['now', 'asked'],
     says: 'The reload was refused.',
   },
-  { line: 'the reload met a fault', level: 'error', facts: ['error'], says: 'The previous config stays active.' },
+  { line: 'reload failed', level: 'error', facts: ['error'], says: 'The previous config stays active.' },
   {
     line: 'failed to reload the config',
     level: 'error',
