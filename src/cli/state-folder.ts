@@ -38,7 +38,12 @@ export async function stateFolderOf(file: string): Promise<string> {
 export async function findStateFolder(file: string): Promise<string> {
   return stateFolderOf(file).catch((thrown: unknown) => {
     const { SLUICE_STATE: folder } = process.env;
-    if (folder === undefined || folder === '') throw thrown;
-    return folder;
+    if (folder !== undefined && folder !== '') return folder;
+    throw thrown instanceof Problem ? thrown.with({ next: withFolder(thrown.next) }) : thrown;
   });
+}
+
+function withFolder(next: string | undefined): string {
+  const advice = 'set SLUICE_STATE to the state folder: then this command needs no config';
+  return next === undefined ? advice : `${next}; or ${advice}`;
 }

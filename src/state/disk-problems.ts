@@ -71,7 +71,8 @@ export function diskFull(seen: {
   });
 }
 
+/** The run that is refused takes its own files with it: to wait for it makes no room. */
 function adviceOr(holdings: readonly DiskUsage[], other: string): string {
-  const advice = roomAdvice(holdings);
+  const advice = roomAdvice(holdings.filter(({ kind }) => kind !== 'spooling'));
   return advice === undefined ? other : `${advice}; or ${other}`;
 }

@@ -23,7 +23,9 @@ it('status tells a config that is not in force yet, and sluice health speaks of 
   expect(await home.sluice(['health'])).toMatchObject({ code: 0, stdout: expect.stringContaining('schedules tick') });
   expect((await home.sluice(['backup', join(home.folder, 'copy')])).code).toBe(0);
   await home.write('sluice.yaml', 'destinations: [');
-  expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('CONFIG_SYNTAX') });
+  const unreadable = await home.sluice(['health']);
+  expect(unreadable).toMatchObject({ code: 1, stdout: expect.stringContaining('CONFIG_SYNTAX') });
+  expect(unreadable.stdout).toContain('set SLUICE_STATE to the state folder');
   const env = { SLUICE_STATE: join(home.folder, 'state') };
   expect((await home.sluice(['health'], { env })).code).toBe(0);
   daemon.child.kill('SIGTERM');
