@@ -14,7 +14,7 @@ export function googleOAuth(scope: string): OAuthDescription {
     revoke_url: 'https://oauth2.googleapis.com/revoke',
     pkce: true,
     scopes: [`https://www.googleapis.com/auth/${scope}`],
-    // Google gives a refresh token only to whoever asks for one, and only when the person consents anew.
+    // Google returns a refresh token only if requested, and only with a new consent.
     authorize_parameters: { access_type: 'offline', prompt: 'consent' },
     refresh: 'static',
     assertion: { algorithm: 'RS256', audience: token },

@@ -39,11 +39,11 @@ export default defineService({
   base: 'https://api.box.com/{{ api_version }}',
   options: {
     enterprise_id: option.text({
-      about: 'Id of the enterprise, where the app logs in by itself (client credentials) as its service account.',
+      about: 'Id of the enterprise, if the app uses client credentials as its service account.',
       example: '123456',
     }),
     user_id: option.text({
-      about: 'Id of a managed user, where the app logs in by itself as that user.',
+      about: 'Id of a managed user, if the app uses client credentials as that user.',
       example: '234567',
     }),
   },
@@ -198,7 +198,7 @@ export default defineService({
       verdict: 'config',
       said: 'message',
       say: 'has no such file or folder, or does not show it to us',
-      next: 'look at `file`, `folder` and `within`; an app that logs in by itself sees only what is shared with its service account',
+      next: 'check `file`, `folder` and `within`; an app with client credentials sees only what is shared with its service account',
     },
     {
       status: 403,

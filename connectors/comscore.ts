@@ -73,7 +73,7 @@ export default defineService({
   options: {
     user: option.text({ about: 'The user that logs in at comScore.', required: true, example: 'ann@example.com' }),
     password: option.text({
-      about: 'The password of that user.',
+      about: 'Password of the user.',
       required: true,
       secret: true,
       example: `\${env:COMSCORE_PASSWORD}`,

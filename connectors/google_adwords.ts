@@ -30,7 +30,7 @@ const customer = {
 const customers = {
   customer: {
     request: {
-      path: ({ manager }) => `/customers/${digitsOf(manager ?? nobody())}/googleAds:search`,
+      path: ({ manager }) => `/customers/${digitsOf(manager ?? missingManager())}/googleAds:search`,
       json: {
         query:
           "SELECT customer_client.id FROM customer_client WHERE customer_client.manager = FALSE AND customer_client.status = 'ENABLED'",
@@ -94,7 +94,7 @@ export default defineService({
       options: {
         ...customer,
         gaql: option.text({
-          about: 'The query; {{ window.from }} and {{ window.to }} stand for `start_date` and `end_date`.',
+          about: 'The query; {{ window.from }} and {{ window.to }} are `start_date` and `end_date`.',
           required: true,
           pattern: '^\\s*[Ss][Ee][Ll][Ee][Cc][Tt]\\s[\\s\\S]+\\s[Ff][Rr][Oo][Mm]\\s',
           example:
@@ -166,7 +166,7 @@ export default defineService({
       status: 400,
       verdict: 'config',
       said: 'error.details.*.errors.*.message',
-      next: 'look at `customer` and `gaql`; figures stand in client accounts, not in manager accounts',
+      next: 'check `customer` and `gaql`; client accounts have metrics, manager accounts do not',
     },
     { status: 404, verdict: 'config', next: 'set `api_version` to a version that Google still serves' },
   ],
@@ -253,7 +253,7 @@ function rootOf({ partition }: Scope): string {
   return digitsOf((partition as { root: Fields }).root.id);
 }
 
-function nobody(): never {
+function missingManager(): never {
   throw new Problem({
     code: 'SERVICE_ACCOUNT',
     family: 'config',

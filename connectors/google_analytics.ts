@@ -166,7 +166,7 @@ export default defineService({
   },
   limits: [
     'Figures of the last days are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day. Each report tells how many are left: below a hundred, a minute is kept between requests, and the log says so. That the message of a refusal tells a day from an hour is not confirmed.',
+    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below a hundred, requests are a minute apart, and the log says so. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
     'Google may leave out rows of few people, and put what is too much into a row called (other).',
   ],
   example: `sources:

@@ -52,7 +52,7 @@ const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTi
 /**
  * Google Drive API v3: what lies there, and what stands in the files. Its feed of changes is not used: it tells of the
  * whole drive, so that a job on one folder would page through everybody's changes, and its place in the feed can neither be
- * reckoned back by a look-back nor asked for a range of the past. A search by time of change costs one small request when
+ * moved back by a look-back nor used for a past range. A search by modification time costs one small request when
  * nothing is new.
  */
 export default defineService({
@@ -248,7 +248,7 @@ function isNative({ name, type }: DriveFile): boolean {
   throw new Problem({
     code: 'SERVICE_NO_TABLE',
     family: 'config',
-    message: `"${name}" in Google Drive is no table`,
+    message: `"${name}" in Google Drive is not a table`,
     seen: type,
     allowed: 'a spreadsheet of Google’s own, or a file that was uploaded: csv, json, xml, xlsx, zip',
     next: 'look at `file` or `search`',

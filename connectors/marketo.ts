@@ -231,7 +231,7 @@ function second({ at }: Moment): string {
   return at.toInstant().toString({ smallestUnit: 'second' });
 }
 
-/** Where activities begin: 30 days ago where nobody says otherwise. */
+/** Start of the activities. Default: 30 days ago. */
 function firstInstant({ since, now }: Scope): string {
   return second((since as Moment | undefined) ?? now.plus('-30d'));
 }

@@ -101,7 +101,7 @@ export default defineService({
       }),
     },
     daily: {
-      about: 'Metrics by one dimension, for each day by itself.',
+      about: 'Metrics by one dimension, per day.',
       options: { ...suite, dimension: option.text({ ...dimension, required: true }), ...shared },
       window: { step: '1d', start: '7d', end: 'outside', look_back: '2d' },
       ...figures,
@@ -220,7 +220,7 @@ function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, 
   }
 }
 
-/** What cannot be reckoned, such as a rate of nothing, is said in words. */
+/** A value that cannot be computed, such as a ratio with zero, is reported as text. */
 function figure(value: unknown): unknown {
   return typeof value === 'string' && !/\d/.test(value) ? null : value;
 }
@@ -248,6 +248,6 @@ function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
     message: 'the login may not use this company of Adobe Analytics',
     seen: String(wanted),
     allowed: companies.join(', ') || 'none',
-    next: 'mend `company`, or give the app a product profile of Adobe Analytics',
+    next: 'fix `company`, or give the app a product profile of Adobe Analytics',
   });
 }

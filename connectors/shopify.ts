@@ -51,7 +51,7 @@ export default defineService({
   summary: 'Reads orders with their lines, customers, and product variants with stock and price of a Shopify shop.',
   options: {
     shop: option.text({
-      about: 'Name of the shop: what stands before .myshopify.com in its address.',
+      about: 'Name of the shop: the part before .myshopify.com in its URL.',
       required: true,
       example: 'acme-toys',
       pattern: '^[a-z0-9][a-z0-9-]*$',
@@ -229,7 +229,7 @@ export default defineService({
   },
   check: {
     request: { path: graph, json: { query: '{ shop { name currencyCode } }' } },
-    say: 'shop {{ answer.data.shop.name }}, which reckons in {{ answer.data.shop.currencyCode }}',
+    say: 'shop {{ answer.data.shop.name }}, currency {{ answer.data.shop.currencyCode }}',
   },
   limits: [
     'Amounts are in the currency of the shop. Those of an order line are before taxes or with them, as the shop has set it up.',

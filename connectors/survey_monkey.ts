@@ -58,7 +58,7 @@ export default defineService({
       example: `\${env:SURVEYMONKEY_TOKEN}`,
     }),
     data_center: option.choice(['us', 'eu', 'ca'], {
-      about: 'Where the account lives, for a `token`; a login tells it by itself.',
+      about: 'Region of the account, for a `token`; a login reports it.',
       default: 'us',
     }),
   },

@@ -1,7 +1,7 @@
 import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
-/** Days and times are instants of UTC: an invoice of 1 January is written as midnight there, whatever zone we reckon in. */
+/** Days and times are instants of UTC: an invoice of 1 January is midnight UTC in every zone. */
 const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
 
@@ -258,7 +258,7 @@ function notConnected(seen: string, all: readonly Connection[]): Problem {
     message: 'the login reaches no organisation of this name or id',
     seen,
     allowed: all.map(nameOf).join(', '),
-    next: 'mend `organisations`, or connect it: sluice login',
+    next: 'fix `organisations`, or connect it: sluice login',
   });
 }
 

@@ -107,14 +107,14 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
   }
   const twice = beside.filter((name) => source[name] !== undefined);
   return [
-    ...twice.map((option) => ({ option, message: 'stands in the url already; keep one of the two' })),
+    ...twice.map((option) => ({ option, message: 'is already in the url; keep one of the two' })),
     ...(driver !== undefined && driver !== meant && !(isMysql(driver) && isMysql(meant))
       ? [{ option: 'driver', message: `is ${driver}, but the url is one of ${meant}` }]
       : []),
     ...(parsed.search === ''
       ? []
       : [{ option: 'url', message: 'may not carry ?settings; write tls and timeouts as options' }]),
-    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that is no escape; write % as %25' }]),
+    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that is not an escape; write % as %25' }]),
   ];
 }
 
@@ -145,11 +145,11 @@ function fileFaults(source: SourceValues): Fault[] {
 
 function serverFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
   const nowhere = driver === undefined && source.url === undefined;
-  const nobody = driver !== undefined && addressOfUser(source) === undefined;
+  const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
   return [
     ...(nowhere ? [{ option: 'driver', message: 'is missing: write driver, or a url that says it' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is for SQLite alone' }]),
-    ...(nobody ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
+    ...(hasNoUser ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
   ];
 }
 
@@ -230,7 +230,7 @@ function badFile(_option: string, path: string, cause: unknown): Problem {
     code: 'DB_TLS_FILE',
     family: 'config',
     message: `a file of the tls options cannot be read: ${path}`,
-    next: 'mend the path or the rights of the file',
+    next: 'fix the path or permissions of the file',
     cause,
   });
 }

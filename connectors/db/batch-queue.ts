@@ -1,12 +1,12 @@
 import type { Batch } from '#sdk';
 
-/** What a queue may ask of the socket behind it. */
+/** A socket that can be paused (backpressure). */
 export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
-/** Enough for the reader to find the next batch waiting, little enough to stay flat. */
+/** High-water marks: enough to keep the reader busy, low enough for flat memory. */
 const maxBatches = 8;
 const maxBytes = 1024 * 1024;
 
@@ -16,11 +16,11 @@ interface Waiting {
   readonly release: () => void;
 }
 
-/** Batches on their way from a socket to a reader; pauses the socket while more than a few wait. */
+/** Queue of batches between a socket and a reader; applies backpressure to the socket. */
 export class BatchQueue {
   readonly #tap: Pausable;
   readonly #waiting: Waiting[] = [];
-  /** Gives back the memory of the batch that the reader has. */
+  /** Releases the memory of the reader's current batch. */
   #release: (() => void) | undefined;
   #bytes = 0;
   #paused = false;
@@ -33,23 +33,23 @@ export class BatchQueue {
     this.#tap = tap;
   }
 
-  /** True while the reader has more waiting than it needs. */
+  /** True while the socket is paused. */
   get isFull(): boolean {
     return this.#paused;
   }
 
-  /** True when nobody will read any more. */
+  /** True if the reader is gone. */
   get isClosed(): boolean {
     return this.#closed || this.#failure !== undefined;
   }
 
-  /** The reader has gone: what waits is dropped, what still comes is too. */
+  /** The reader is gone: drops waiting and later batches. */
   close(): void {
     this.#closed = true;
     this.#waiting.length = 0;
   }
 
-  /** `release` is called once nobody reads the batch any more. */
+  /** `release` is called when the reader is done with the batch. */
   push(batch: Batch, bytes: number, release: () => void): void {
     if (this.isClosed) {
       release();
@@ -64,13 +64,13 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The result is complete: the reader gets what waits, then the end. */
+  /** The result is complete: the reader gets the waiting batches, then the end. */
   end(): void {
     this.#ended = true;
     this.#stir();
   }
 
-  /** The result will never be complete: the reader gets the reason at once. The first reason counts. */
+  /** The result failed: the reader gets the reason at once. The first reason wins. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#stir();

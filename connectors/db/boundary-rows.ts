@@ -4,7 +4,7 @@ import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts
 import type { CursorBound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
 
-/** So many rows are told again; of more that share the edge, the first ones come once more with each run. */
+/** Maximum boundary rows to remember; if more rows share the boundary value, the first ones are repeated by each run. */
 export const maxBoundaryRows = 10_000;
 
 interface BoundaryRow {
@@ -24,8 +24,8 @@ interface BoundaryRowsOptions {
 }
 
 /**
- * The edge of what is read: drops rows that came before exactly as they are now, and remembers those that the next run will
- * meet again. Rows come in the order of the cursor, so both only look at the ends of what comes.
+ * Boundary rows of an incremental read: drops rows that the last run already sent unchanged, and remembers those that
+ * the next run reads again. Rows arrive in cursor order, so only the first and last rows are compared.
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
@@ -108,7 +108,7 @@ export class BoundaryRows {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
-  /** The last run's rows are remembered by columns that are gone, or by nobody knows which. */
+  /** The rows of the last run are remembered by columns that are gone or unknown. */
   get #isIncomparable(): boolean {
     const { columns = [], seen = [] } = this.#reading.before ?? {};
     return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);

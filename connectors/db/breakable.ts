@@ -1,7 +1,7 @@
-/** Waits for steps of a connection that report to a callback; when the connection breaks, whoever waits is told. */
+/** Promisifies callback steps of a connection; a broken connection rejects the pending step. */
 export class Breakable {
   readonly #problem: (thrown: unknown) => Error;
-  /** Who is told that the connection broke. */
+  /** Called if the connection breaks. */
   onBroken: (reason: unknown) => void = () => {};
 
   constructor(problem: (thrown: unknown) => Error) {

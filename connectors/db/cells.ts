@@ -48,7 +48,7 @@ export class BatchMaker {
     const stride = this.#wire.length;
     if (fix?.how === 'rewrite') return this.#rewritten(fix.text, slot, rows);
     if (fix?.how === 'boolean') return this.#booleans(fix.isTrue, slot, rows);
-    if (fix?.how === 'in place') this.#mend(fix.fix, slot, rows);
+    if (fix?.how === 'in place') this.#rewrite(fix.fix, slot, rows);
     return { kind: 'bytes', bytes: rows.bytes, spans: rows.spans, stride, slot };
   }
 
@@ -70,7 +70,7 @@ export class BatchMaker {
     return { kind: 'bytes', bytes: words, spans: own, stride: 1, slot: 0 };
   }
 
-  #mend(fix: (bytes: Buffer, spans: Int32Array, at: number) => void, slot: number, rows: WireRows): void {
+  #rewrite(fix: (bytes: Buffer, spans: Int32Array, at: number) => void, slot: number, rows: WireRows): void {
     const { bytes, spans, length } = rows;
     const step = 2 * this.#wire.length;
     let r = 0;

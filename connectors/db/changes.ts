@@ -22,7 +22,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Changes
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
-  // What is stored comes as the last column, where it was asked for, and is nobody else's business.
+  // The stored value is the last column, if requested, and is dropped here.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
   const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });
@@ -76,6 +76,6 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
     where: { column: name },
     seen: type,
     allowed: before.value.type,
-    next: 'cast it in the query to what it was, or forget the watermark, so that all is read anew: `sluice state clear JOB`',
+    next: 'cast it to its former type in the query, or clear the watermark, so that all rows are read again: `sluice state clear JOB`',
   });
 }

@@ -22,7 +22,7 @@ export interface ChunkedOptions {
 /**
  * The rows of a query a chunk at a time, in the order of a column whose values are unique. Each chunk is a statement and a
  * transaction of its own, so the chunks are of different moments. When a connection is lost, the next statement begins
- * behind the last row that arrived: whoever reads notices nothing.
+ * after the last row that arrived: the reader does not notice.
  */
 export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
   const chunks = new Chunks(given);

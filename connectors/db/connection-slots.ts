@@ -1,4 +1,4 @@
-/** Jobs that read from one server, and those that wait for their turn, first come first served. */
+/** Jobs that read from one server, and a FIFO queue of those that wait. */
 interface Server {
   reading: number;
   readonly waiting: (() => void)[];
@@ -6,11 +6,11 @@ interface Server {
 
 const servers = new Map<string, Server>();
 
-/** How often the runner hears that a job still waits. */
+/** Interval of the sign of life while a job waits. */
 const aliveMs = 1000;
 
 interface SlotOptions {
-  /** Names the server; jobs with the same name share its places. */
+  /** Name of the server; jobs with the same name share its slots. */
   readonly server: string;
   readonly most: number;
   readonly signal: AbortSignal;
@@ -18,11 +18,11 @@ interface SlotOptions {
 }
 
 /**
- * Waits until fewer than `most` jobs of this process read from the server; resolves to what gives the place back. Throws
- * the signal's reason when told to stop meanwhile.
+ * Semaphore per server: waits until fewer than `most` jobs of this process read from it; resolves to a release function.
+ * Throws the signal's reason if aborted.
  *
- * Places are shared, connections are not: each job gets a fresh one, so that nothing of one session (settings, temporary
- * tables, variables, a changed password) is met by the next, and a server holds none for us between two runs.
+ * Slots are shared, connections are not: each job gets a new one, so that session state (settings, temporary
+ * tables, variables, a changed password) does not leak, and no connection stays open between runs.
  */
 export async function acquireSlot({ server: name, most, signal, alive }: SlotOptions): Promise<() => void> {
   signal.throwIfAborted();
@@ -38,7 +38,7 @@ export async function acquireSlot({ server: name, most, signal, alive }: SlotOpt
   };
 }
 
-/** The place of the one that leaves goes to the first that waits, or is free. */
+/** Passes the slot to the first waiter, or frees it. */
 function releaseSlot(name: string, server: Server): void {
   const next = server.waiting.shift();
   if (next === undefined) server.reading--;

@@ -137,5 +137,5 @@ function lagFor(type: ColumnType, lag: Lag): { allowed: string; next: string } {
       next: 'write how many numbers back, as in "lag: 1000"; or read on by a column of times',
     };
   }
-  return { allowed: '30s, 10m, 2h, 1d', next: `write a span of time: lag: ${lag}s, where seconds were meant` };
+  return { allowed: '30s, 10m, 2h, 1d', next: `write a duration, for example lag: ${lag}s for seconds` };
 }

@@ -1,13 +1,13 @@
 import type { ColumnType, Extraction } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
 
-/** A value that rows are read from, in the canonical text of its type: exact, never a number of JavaScript. */
+/** A cursor value in the canonical text of its type: exact, never a JavaScript number. */
 export interface CursorBound {
   readonly type: ColumnType;
   readonly text: string;
 }
 
-/** A piece of SQL, and what is bound to the placeholders in it. */
+/** A SQL fragment with its bound parameters. */
 export interface SqlFragment {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
@@ -16,12 +16,12 @@ export interface SqlFragment {
 /** Runs a query. */
 export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 
-/** How a kind of database writes what we add to a query. */
+/** SQL dialect of a kind of database. */
 export interface Dialect {
   quote(name: string): string;
-  /** The bound as an operand. `before` are the values that are bound already. */
+  /** The bound as an operand. `before` are the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
-  /** Where the number of rows stands: behind `select`, or at the end. */
+  /** The row limit: after `select`, or at the end. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
    * The column as it is stored, where that may differ from the text that the rows carry and decides about their order. It
@@ -30,19 +30,19 @@ export interface Dialect {
   stored?(column: string): string;
 }
 
-/** A stretch of the rows of a query, in the order of one column. */
+/** A range of the rows of a query, ordered by one column. */
 export interface OrderedRange {
   readonly column: string;
-  /** From this value on. */
+  /** Inclusive lower bound. */
   readonly from?: CursorBound;
-  /** Up to but without this value. */
+  /** Exclusive upper bound. */
   readonly to?: CursorBound;
   /** What becomes of rows that have none: they come as well, so that they are noticed; are left out; or are all that comes. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
 }
 
-/** The query, wrapped so that it gives a range of its rows in order. */
+/** Wraps the query so that it returns a range of its rows in order. */
 export function rangeQuery(
   query: QueryValues,
   { column, from, to, nulls, rows }: OrderedRange,
@@ -57,7 +57,7 @@ export function rangeQuery(
   const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
   return {
     ...query,
-    // On lines of its own, because a query may end in a remark.
+    // On lines of its own, because a query may end in a comment.
     sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
     parameters: [...bound, ...(high?.parameters ?? [])],
   };
@@ -74,7 +74,7 @@ function conditionOf(
   return ` where ${name} >= ${low}${end}${nulls === 'read' ? ` or ${name} is null` : ''}`;
 }
 
-/** A statement in brackets must not end in a semicolon. */
+/** A subquery must not end in a semicolon. */
 function bare(sql: string): string {
   return sql.replace(/[\s;]+$/, '');
 }

@@ -2,17 +2,17 @@ import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
-/** What a driver gets: the checked options of the source and the usual context of a connector. */
+/** Input of a driver: the checked options of the source and the context of a connector. */
 export interface ConnectOptions {
   readonly source: SourceValues;
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
-  /** Around each attempt to log in; absent: at once. */
+  /** Wraps each login attempt. */
   readonly logIn?: LogIn;
   /** Adds a warning to the run; absent if no run is under way. */
   readonly warn?: (warning: RunWarning) => void;
-  /** Leads to the server, instead of its host and port. */
+  /** SSH tunnel to the server, used instead of host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
 }
 

@@ -75,7 +75,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184, 2003, 2006, 2013],
     family: 'try_later',
     code: 'DB_CONNECTION_LOST',
-    next: 'the run is tried again',
+    next: 'the run is retried automatically',
   },
 ];
 
@@ -119,7 +119,7 @@ function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Proble
   return new Problem({
     code: 'DB_LOGIN_KIND',
     family: 'config',
-    message: `the database at ${place} asks for a login by the plugin ${plugin}, which Sluice does not support`,
+    message: `the database at ${place} requires the authentication plugin ${plugin}, which Sluice does not support`,
     allowed: 'mysql_native_password, caching_sha2_password, sha256_password, mysql_clear_password',
     next: 'alter user … identified via mysql_native_password (MariaDB), identified with caching_sha2_password (MySQL)',
     cause,

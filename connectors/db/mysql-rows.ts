@@ -11,7 +11,7 @@ import type { SpanBlock } from './span-block.ts';
 
 /**
  * What of mysql2 is not in its documented interface stands in this file: a connection has `stream`, its socket (TLS or
- * not), whose only 'data' listener is the packet parser; a query command that nobody gave a callback says `fields` when the
+ * not), whose only 'data' listener is the packet parser; a query command without a callback emits `fields` when the
  * last column is known and before the packet behind it is read, and `end` at the end, however it went. What it writes to the
  * console on its own is kept from there: {@link keepFromConsole}.
  */

@@ -10,11 +10,11 @@ export function networkProblem(thrown: unknown, place: string): Problem | undefi
 
 /** A Unix socket is a file. */
 const socketWords: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such socket',
-  EACCES: 'this user may not use the socket',
+  ENOENT: 'the socket does not exist',
+  EACCES: 'permission denied on the socket',
 };
 
-/** The problem behind whatever kept a connection from coming about. */
+/** The problem of a connection that was never established. */
 export function neverConnected(place: string, thrown: unknown): Problem {
   const because = 'the connection ended before the login was complete';
   return networkProblem(thrown, place) ?? unreachable({ place, because, seen: seenIn(thrown).message, cause: thrown });
@@ -35,31 +35,31 @@ function unreachable({ place, because, seen, cause }: Seen & { readonly because:
   return new Problem({
     code: 'DB_UNREACHABLE',
     family: 'try_later',
-    message: `the database at ${place} cannot be reached: ${because}`,
+    message: `cannot connect to the database at ${place}: ${because}`,
     seen,
-    next: 'check host, port and that the server runs; `sluice check --connect` tries again',
+    next: 'check the host, the port and that the server is running; retry with `sluice check --connect`',
     cause,
   });
 }
 
-/** Encryption was wanted and did not come about, or the server's certificate is not believed. */
+/** TLS failed, or the server certificate is not trusted. */
 export function tlsRefused({ place, seen, cause }: Seen): Problem {
   return new Problem({
     code: 'DB_TLS_REFUSED',
     family: 'config',
     message: `no trusted TLS connection to ${place}`,
     seen,
-    next: 'mend the tls options: ca_file names the authority, servername the name in the certificate',
+    next: 'fix the tls options: ca_file names the authority, servername the name in the certificate',
     cause,
   });
 }
 
-/** Nobody answered, or nobody let us in, within the time that the source allows. */
+/** No login within the connect timeout of the source. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return new Problem({
     code: 'DB_CONNECT_TIMEOUT',
     family: 'try_later',
-    message: `the database at ${place} did not answer within ${seconds} s`,
+    message: `connection timed out: the database at ${place} did not answer within ${seconds} s`,
     next: 'check host and firewall, or raise connect_timeout_seconds',
   });
 }
@@ -73,7 +73,7 @@ export function connectionLost(place: string, cause: unknown): Problem {
     family: 'try_later',
     message: `the connection to ${place} was lost before the result was complete${because}`,
     seen: message,
-    next: 'if it happens again, look into the log of the server, and for a proxy or firewall that ends connections',
+    next: 'if this persists, check the log of the server, and proxies or firewalls that close connections',
     cause,
   });
 }

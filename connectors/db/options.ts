@@ -15,7 +15,7 @@ const tlsSchema = {
   properties: {
     mode: {
       enum: ['off', 'require', 'verify'],
-      description: 'require encrypts but believes any server; verify also checks its certificate and name.',
+      description: 'require encrypts but trusts any server; verify also checks the server certificate and its name.',
     },
     ...tlsFileSchemas,
   },
@@ -39,79 +39,79 @@ const sshSchema = {
   required: ['host', 'user'],
   properties: {
     host: { type: 'string', minLength: 1, description: 'Name or address of the SSH server.' },
-    port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Its port; 22 when left out.' },
-    user: { type: 'string', minLength: 1, description: 'Who we are there.' },
-    password: { type: 'string', writeOnly: true, description: 'The password of that user, where it has no key.' },
-    private_key_file: { type: 'string', description: 'File of the private key to log in with.' },
-    passphrase: { type: 'string', writeOnly: true, description: 'What unlocks the private key.' },
+    port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Port of the SSH server. Default: 22.' },
+    user: { type: 'string', minLength: 1, description: 'User name on the SSH server.' },
+    password: { type: 'string', writeOnly: true, description: 'Password of the user, if it has no key.' },
+    private_key_file: { type: 'string', description: 'Private key file.' },
+    passphrase: { type: 'string', writeOnly: true, description: 'Passphrase of the private key.' },
     host_key: {
       type: 'string',
       pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
-      description: 'Fingerprint of the one host key that is believed. Wins over known_hosts_file.',
+      description: 'Fingerprint of the only trusted host key. Takes precedence over known_hosts_file.',
     },
     known_hosts_file: {
       type: 'string',
-      description: 'File with the host keys that are believed; ~/.ssh/known_hosts when left out.',
+      description: 'File of trusted host keys. Default: ~/.ssh/known_hosts.',
     },
   },
 };
 
 export const source = {
   driver: option.choice(drivers, {
-    about: 'Which kind of database it is; may be left out where the url says it.',
+    about: 'Kind of database. Default: the scheme of the url.',
     example: 'postgres',
   }),
   url: option.text({
-    about: 'Address, user, password and database in one line, instead of the separate options.',
+    about: 'Connection URL with host, user, password and database, instead of the separate options.',
     example: `postgres://reader:\${env:DB_PASSWORD}@db.example.com/shop`,
     secret: true,
   }),
   host: option.text({
     about:
-      'Name or address of the server; or, beginning with a slash, the folder (PostgreSQL) or file (MySQL) of its socket.',
+      'Name or address of the server; or, starting with a slash, the folder (PostgreSQL) or file (MySQL) of its socket.',
     example: 'db.example.com',
   }),
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
-    about: 'Port of the server; 5432 for PostgreSQL, 3306 for MySQL and MariaDB and 1433 for SQL Server when left out.',
+    about: 'Port of the server. Default: 5432 for PostgreSQL, 3306 for MySQL and MariaDB, 1433 for SQL Server.',
     example: 5433,
   }),
   database: option.text({ about: 'Name of the database.', example: 'shop' }),
-  user: option.text({ about: 'Who we are there; one that may only read is best.', example: 'reader' }),
-  password: option.text({ about: 'The password of that user.', example: `\${env:DB_PASSWORD}`, secret: true }),
+  user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
+  password: option.text({ about: 'Password of the user.', example: `\${env:DB_PASSWORD}`, secret: true }),
   file: option.text({
-    about: 'The file of a SQLite database, meant from the folder of the config file.',
+    about: 'File of a SQLite database, relative to the folder of the config file.',
     example: 'data/shop.sqlite',
   }),
   tls: option.schema<DbTlsOptions>(tlsSchema, {
-    about: 'Encryption on the way to the server.',
+    about: 'Encryption of the connection.',
     default: { mode: 'off' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
   }),
   ssh: option.schema<SshOptions | undefined>(sshSchema, {
     about:
-      'An SSH server to go through; host and port of the database are then meant as that server sees them. A host key that nobody vouches for is refused.',
+      'SSH server to tunnel through; host and port of the database are then resolved by that server. An unknown host key is refused.',
     example: { host: 'gate.example.com', user: 'tunnel', private_key_file: 'id_ed25519' },
   }),
   connect_timeout_seconds: option.number({
     minimum: 0.1,
     default: 10,
-    about: 'How long connecting and logging in may take.',
+    about: 'Timeout for connecting and logging in.',
   }),
   statement_timeout_seconds: option.number({
     minimum: 0,
     default: 0,
-    about: 'How long the server may work on the query before it gives up; 0 is no limit.',
+    about: 'Query timeout on the server; 0 means no limit.',
   }),
   connections: option.integer({
     minimum: 1,
     default: 4,
-    about: 'How many jobs of one process may read from this server at a time; the others wait for their turn.',
+    about: 'Maximum number of jobs of one process that read from this server at a time; others wait.',
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
-    about: 'MySQL and MariaDB: what a date like 0000-00-00, which is in no calendar, becomes: an error, or null.',
+    about: 'MySQL and MariaDB: whether an invalid date such as 0000-00-00 is an error or becomes null.',
   }),
 };
 
@@ -130,7 +130,7 @@ const chunkSchema = {
       type: 'string',
       description: 'A column of the result that is unique and never null; the primary key is best.',
     },
-    rows: { type: 'integer', minimum: 1, description: 'Rows of each chunk; 100000 is a good number.' },
+    rows: { type: 'integer', minimum: 1, description: 'Rows per chunk; 100000 is a good value.' },
   },
 };
 
@@ -153,39 +153,38 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. They are values, never SQL.',
+        'Values of the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. They are bound, never inserted as SQL.',
       example: ['DE'],
     },
   ),
   warnings: option.choice(['tell', 'refuse'], {
     default: 'tell',
     about:
-      'PostgreSQL, MySQL and MariaDB: what becomes of warnings of the server, of values that it cut for instance: the run tells them, or fails.',
+      'PostgreSQL, MySQL and MariaDB: whether warnings of the server, for example about truncated values, are reported or fail the run.',
   }),
   fetch_rows: option.integer({
     minimum: 0,
     default: 50_000,
     about:
-      'PostgreSQL: rows per slice of the server-side cursor; 0 runs the query in one go, which lets the server work in parallel.',
+      'PostgreSQL: rows per fetch of the server-side cursor; 0 runs the query without a cursor, so that the server can use parallel workers.',
   }),
   cursor: option.text({
     about:
-      'Read only rows that are new since the last run: a column of the result that grows with every row added or changed. `write` says what becomes of the rows before.',
+      'Read only rows that are new since the last run: a column of the result that increases with every added or changed row. `write` controls what happens to earlier rows.',
     example: 'updated_at',
   }),
   lag: option.schema<string | number | undefined>(lagSchema, {
     about:
-      'cursor: how far before its highest value the next run begins, for rows that are committed late: 30s, 10m, 2h, 1d; a number for a column of numbers. Rows read already do not come again.',
+      'cursor: how far before its highest value the next run starts, for rows that are committed late: 30s, 10m, 2h, 1d; a number for a numeric column. Rows that were already read are skipped.',
     example: '10m',
   }),
   null_cursors: option.choice(['refuse', 'leave_out'], {
     default: 'refuse',
-    about:
-      'cursor: what becomes of rows without a value in that column: an error that names the row, or they are left out.',
+    about: 'cursor: whether rows without a value in that column are an error or skipped.',
   }),
   chunks: option.schema<ChunkOptions | undefined>(chunkSchema, {
     about:
-      'Read so many rows at a time, each chunk a statement of its own and as of its own moment, and go on behind the last row after a lost connection.',
+      'Read this many rows at a time, each chunk with its own statement and snapshot; after a lost connection, continue after the last row.',
     example: { column: 'id', rows: 100_000 },
   }),
 };

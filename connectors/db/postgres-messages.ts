@@ -124,7 +124,7 @@ export function loginUnsupported(kind: string): Problem {
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
     family: 'login',
-    message: `login refused: the server asks for ${kind}, which Sluice does not support`,
+    message: `login refused: the server requires ${kind}, which Sluice does not support`,
     allowed: 'a password (scram-sha-256, md5, password), a client certificate, or none',
     next: 'add a line for this user to pg_hba.conf with one of these, before the line that matches now',
   });

@@ -92,7 +92,7 @@ const noAccess = /^(42501|55000)/;
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
   const line = 'add a line to pg_hba.conf that lets this user into this database from this address';
-  const next = hasTls ? line : `${line}; if there is one that asks for TLS, set tls: { mode: verify } on the source`;
+  const next = hasTls ? line : `${line}; if there is one that requires TLS, set tls: { mode: verify } on the source`;
   return { family: 'config', code: 'DB_HOST_REFUSED', next };
 }
 
@@ -108,14 +108,14 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
     family: 'login',
-    message: `the database at ${place} wants a password that it was not given`,
+    message: `the database at ${place} requires a password, and none is set`,
     seen: message,
     next: 'set the option password',
     cause: thrown,
   });
 }
 
-/** Notices are the server talking to whoever wrote the query. */
+/** Logs the server's notices, which are for the author of the query. */
 export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
   return ({ message }) => log.debug('the database says', { notice: message });
 }

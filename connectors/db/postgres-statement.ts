@@ -114,7 +114,7 @@ export class Portal extends Statement {
   }
 
   /**
-   * Asks for the next slices; after the last one, for nothing: the answer would come when nobody expects it any more, and
+   * Requests the next slices; none after the last one: the answer would arrive unexpectedly, and
    * pg takes that for a broken connection. With all rows in one slice the end is asked for in the same breath.
    */
   proceed(): void {

@@ -177,7 +177,7 @@ export function isUnknown(oid: number): boolean {
   return !scalars.has(oid);
 }
 
-/** What the type becomes; `catalog` holds what was looked up. What nobody knows stays text. */
+/** The column type; `catalog` holds looked-up types. Unknown types are text. */
 export function typeOf(oid: number, catalog: ReadonlyMap<number, TypeRow>): PostgresType {
   const known = scalars.get(oid);
   if (known !== undefined) return known;

@@ -94,7 +94,7 @@ function otherKind(seen: string, { column, type }: { column: string; type: Colum
     where: { column },
     seen,
     allowed: allowed[type] ?? 'a day or a time: 2026-01-31, 2026-01-31T09:00:00Z',
-    next: 'mend --from and --to',
+    next: 'fix --from and --to',
   });
 }
 

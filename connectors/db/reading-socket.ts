@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 const bufferBytes = 128 * 1024;
 
 /**
- * A socket that reads into one buffer of its own: Node otherwise makes a new one for each of the ten thousand pieces
- * that a large result comes in. What a `data` listener gets is true until it returns; whoever may keep it, as pg's parser
- * does with half a message, is handed copies unless it said {@link startLending}.
+ * A socket that reads into a single buffer: Node otherwise allocates a new one for each of the thousands of chunks of a
+ * large result. A chunk is valid until its `data` listener returns. A listener that may keep it, as pg's parser does with
+ * half a message, gets copies until {@link startLending} is called.
  */
 export class ReadingSocket extends Socket {
   #lends = false;
@@ -19,12 +19,12 @@ export class ReadingSocket extends Socket {
     });
   }
 
-  /** From now on listeners copy what they keep; until then they are handed copies. */
+  /** From now on listeners share the buffer and copy what they keep. */
   startLending(): void {
     this.#lends = true;
   }
 
-  /** Listeners may keep what they get, again. */
+  /** From now on listeners get copies again. */
   stopLending(): void {
     this.#lends = false;
   }

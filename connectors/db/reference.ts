@@ -1,17 +1,17 @@
 /** What the reference page tells beside the options. */
 export const reference = {
   resumes:
-    'With `cursor`, where it got to is the highest value of that column, exact to the last digit, with hashes of the rows that the next run meets again there.',
+    'With `cursor`, the watermark is the highest value of that column with all digits, and hashes of the rows that the next run reads again at that value.',
   columns:
-    'Those of the result, in its order. Their types follow those of the database, and every value keeps all its digits; the table below says what becomes of what.',
+    'The columns of the result, in its order. Types follow the database, and every value keeps all its digits; see the table below.',
   limits: [
-    'One statement a job; whatever would write is refused, or undone (SQL Server).',
-    'With `cursor` and no `write`, what a run sends replaces what the instance shows: the dashboard has the rows that were new, and no others. With `write: {disposition: merge, key: …}` it has all of them.',
-    'With `chunks`, the rows are not of one moment.',
-    'SQL Server needs `npm install tedious`. It was tested against the written protocol, not against a server; client certificates, SSH and Azure have not been tried there.',
-    'Two columns of one name are an error.',
-    'A query of SQLite computes in a process of its own, one for each run, and ends with its run.',
-    'MySQL and MariaDB show FLOAT with six digits; a cast to double shows all of them.',
+    'One statement per job; statements that write are refused, or rolled back (SQL Server).',
+    'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard has only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',
+    'With `chunks`, rows are not from one snapshot.',
+    'SQL Server needs `npm install tedious`. It was tested against the protocol specification, not against a server; client certificates, SSH and Azure are untested.',
+    'Two columns with the same name are an error.',
+    'Each SQLite query runs in its own process, which ends with its run.',
+    'MySQL and MariaDB return FLOAT with six digits; cast to double to get all of them.',
   ],
   example: `
 sources:

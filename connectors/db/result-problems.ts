@@ -10,7 +10,7 @@ export function noRows(): Problem {
   });
 }
 
-/** More than one result came, and nobody can say which one is meant. */
+/** More than one result: it is unclear which one to read. */
 export function manyResults(): Problem {
   return new Problem({
     code: 'DB_MANY_RESULTS',

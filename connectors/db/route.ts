@@ -3,10 +3,10 @@ import { addressOf } from './address.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { SshOptions } from './options.ts';
 
-/** A run that ends before its rows were read may still have to tell the server so, through the tunnel. */
+/** Grace period: a run that ends early may still have to send a cancel request through the tunnel. */
 const lastWordsMs = 1000;
 
-/** The way to the server of a source: straight, or by an SSH tunnel that is opened when it is needed, and anew when it broke. */
+/** Route to the server of a source: direct, or by an SSH tunnel that is opened on demand and reopened if it breaks. */
 export class Route {
   readonly #options: ConnectOptions;
   #tunnel: Tunnel | undefined;
@@ -15,7 +15,7 @@ export class Route {
     this.#options = connectOptions;
   }
 
-  /** The door, with the tunnel that leads to it. */
+  /** The connect options, with the tunnel if one is configured. */
   async door(): Promise<ConnectOptions> {
     const { source, folder, signal } = this.#options;
     const { ssh } = source;
@@ -29,7 +29,7 @@ export class Route {
     return { ...this.#options, tunnel: this.#tunnel };
   }
 
-  /** What a failure really is: where the tunnel broke, the driver only knows that the connection did. */
+  /** The cause of a failure: if the tunnel broke, the driver only sees a lost connection. */
   causeOf(thrown: unknown): unknown {
     const { signal } = this.#options;
     return signal.aborted ? signal.reason : (this.#tunnel?.fault() ?? thrown);

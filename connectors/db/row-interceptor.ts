@@ -9,7 +9,7 @@ export interface Wire {
   readonly parser: (bytes: Buffer) => void;
 }
 
-/** The wire of a stream; says clearly when the driver is built otherwise than we know it. */
+/** The wire of a stream; throws if the internals of the driver have changed. */
 export function wireOf(stream: Duplex | undefined, driver: string): Wire {
   const listeners = stream?.listeners('data') ?? [];
   if (stream === undefined || listeners.length !== 1) {
@@ -25,18 +25,18 @@ export function wireOf(stream: Duplex | undefined, driver: string): Wire {
 
 export interface RowInterceptorOptions {
   readonly wire: Wire;
-  /** Where bytes are gathered at first. */
+  /** The first block. */
   readonly bytes: Buffer;
-  /** Called with whatever goes wrong while reading; the connection is of no use after that. */
+  /** Called with any error while reading; the connection is unusable after that. */
   readonly onFault: (thrown: unknown) => void;
 }
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Stands between a socket and a driver's parser, so that rows never see the driver. Bytes are gathered into blocks of our
- * own: a row split over two packets is whole, cells may be rewritten where they stand, and small TLS records still make
- * full batches. What a message is, and which ones are rows, each protocol knows for itself.
+ * Intercepts rows between a socket and a driver's parser, so that the driver never parses them. Bytes are collected in
+ * blocks of our own: a row split over two packets becomes contiguous, cells can be rewritten in place, and small TLS
+ * records still make full batches. Subclasses know the messages of the protocol.
  */
 export abstract class RowInterceptor {
   readonly #wire: Wire;
@@ -44,12 +44,12 @@ export abstract class RowInterceptor {
   protected bytes: Buffer;
   /** Bytes received into the block. */
   protected filled = 0;
-  /** Where the first message that is not yet handled begins. */
+  /** Offset of the first unhandled message. */
   protected at = 0;
-  /** Nothing is ours any more. */
+  /** The socket is back with the driver. */
   protected released = false;
   #taking = false;
-  /** What came could not be read; what follows has no meaning. */
+  /** Parsing failed; later bytes are ignored. */
   #isFaulty = false;
 
   constructor({ wire, bytes, onFault }: RowInterceptorOptions) {
@@ -61,18 +61,18 @@ export abstract class RowInterceptor {
     if (wire.stream instanceof ReadingSocket) wire.stream.startLending();
   }
 
-  /** Handles the whole messages in the block from `at` on, until one is not whole or the socket is released. */
+  /** Handles complete messages from `at` until one is incomplete or the socket is released. */
   protected abstract parse(): void;
 
-  /** A block with room for all of the message that is not whole yet; it begins at `at`. */
+  /** A block large enough for the incomplete message at `at`. */
   protected abstract newBlock(): Buffer;
 
-  /** Hands a message to the driver. */
+  /** Forwards a message to the driver. */
   protected forward(message: Buffer): void {
     this.#wire.parser.call(this.#wire.stream, message);
   }
 
-  /** What was not handled yet stands in a block of its own. */
+  /** Moves unhandled bytes to a new block. */
   protected moveTo(renewed: Buffer): void {
     this.bytes.copy(renewed, 0, this.at, this.filled);
     this.bytes = renewed;
@@ -80,7 +80,7 @@ export abstract class RowInterceptor {
     this.at = 0;
   }
 
-  /** Gives the socket back to the driver, together with whatever was not handled yet. */
+  /** Returns the socket to the driver, with all unhandled bytes. */
   release(): void {
     if (this.released) return;
     this.released = true;
@@ -125,11 +125,11 @@ export abstract class RowInterceptor {
     }
   }
 
-  /** The driver gets the unread rest, whole messages or not. */
+  /** Forwards the unread rest to the driver, complete messages or not. */
   #forwardRest(chunk: Buffer): void {
     const rest = this.bytes.subarray(this.at, this.filled);
     for (const bytes of [rest, chunk]) {
-      // The parser keeps half a message; the memory here is used again.
+      // The parser keeps incomplete messages, but this memory is reused.
       if (bytes.length > 0) this.forward(Buffer.from(bytes));
     }
   }

@@ -1,40 +1,44 @@
 import { Problem, type ProblemOptions } from '#sdk';
 
-/** What follows from an error that a server told. */
+/** Classification of a server error. */
 export interface ErrorMeaning {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
-  /** The server said no to the user and password themselves. */
+  /** The server rejected the user or password. */
   readonly isLoginRefused?: boolean;
 }
 
-/** What errors mean that a server tells by numbers: one row of its table. */
+/** One row of the error table of a server that uses error numbers. */
 export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
-/** The verdict on an error that stands in no table: a server knows best what it does not like about a query. */
+/** For an error that is not in the table: a query error. */
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
-  next: 'fix the query; the server says where',
+  next: 'fix the query; the server reports the position',
 };
 
-/** The same before the server has let us in, when no query was sent yet. */
+/** The same before login, when no query was sent yet. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
-  next: 'fix what the server names: it refused the connection before any query',
+  next: 'fix what the server reports: it refused the connection before any query',
 };
 
-/** The verdict on an error that no table has. */
+/** For an error that is not in any table. */
 export function otherwise(isConnected: boolean): ErrorMeaning {
   return isConnected ? queryFailed : connectRefused;
 }
 
-/** The server may take the same request in a while. */
-export const serverBusy: ErrorMeaning = { family: 'try_later', code: 'DB_SERVER_BUSY', next: 'the run is tried again' };
+/** The server may accept the same request later. */
+export const serverBusy: ErrorMeaning = {
+  family: 'try_later',
+  code: 'DB_SERVER_BUSY',
+  next: 'the run is retried automatically',
+};
 
 /** The user is known, the database is not, or not for this user. */
 export const noDatabase: ErrorMeaning = {

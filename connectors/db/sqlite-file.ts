@@ -31,7 +31,7 @@ const rowsAtOnce = 1000;
 
 /**
  * One query over one SQLite file, opened for reading alone. SQLite works while the caller waits, however long that takes,
- * so whoever has something else to do keeps this in another process. Throws what `node:sqlite` throws.
+ * so a process with other work runs this in a child process. Throws what `node:sqlite` throws.
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;

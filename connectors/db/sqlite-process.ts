@@ -94,7 +94,7 @@ export class SqliteProcess implements SqliteReader {
     this.#fail?.(this.#stopped);
   }
 
-  /** While nobody waits for an answer, the process must not keep ours from ending; it is over when ours is. */
+  /** While no answer is pending, the child must not keep this process alive; it ends with this process. */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;
     if (isWaiting) {
@@ -119,7 +119,7 @@ function lost(how: string): Problem {
     code: 'DB_CONNECTION_LOST',
     family: 'try_later',
     message: `the process that read the SQLite file is gone: ${how}`,
-    next: 'the run is tried again',
+    next: 'the run is retried automatically',
   });
 }
 

@@ -6,7 +6,7 @@ const stampMs = 50;
 const maxSettleMs = 200;
 
 const headerBytes = 100;
-/** Of the index of a write-ahead log: its salts, how far it has been checkpointed, and how far somebody is about to. */
+/** Of the WAL index: its salts, how far it is checkpointed, and how far a running checkpoint will get. */
 const shmBytes = 132;
 
 /** The rows that were read are not all of one version of the file. */

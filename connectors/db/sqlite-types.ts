@@ -33,7 +33,7 @@ const converters: Readonly<Record<ColumnType, Convert>> = {
   binary: (value) => (value instanceof Uint8Array ? value : undefined),
 };
 
-/** SQLite's own date functions leave out seconds when nobody asked for them; the canonical text has them. */
+/** SQLite's date functions may omit seconds; the canonical text has them. */
 function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | undefined {
   const match = typeof value === 'string' ? shape.exec(value) : null;
   if (match === null) return undefined;
@@ -53,7 +53,7 @@ function plainNumber(value: number): string {
   return `${sign}${all.padEnd(point, '0')}`;
 }
 
-/** What may stand in a column nobody declared: the narrowest type that holds all of the first rows. */
+/** Type of an undeclared column: the narrowest type that fits all of the first rows. */
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**

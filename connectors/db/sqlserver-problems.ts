@@ -43,7 +43,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1033, 156],
     family: 'job',
     code: 'DB_QUERY_FAILED',
-    next: 'with cursor or chunks the query stands in brackets: leave out order by, and write subqueries instead of with',
+    next: 'with cursor or chunks the query becomes a subquery: remove order by, and write subqueries instead of with',
   },
 ];
 

@@ -36,7 +36,7 @@ const types: Readonly<Record<string, ColumnType>> = {
   UDT: 'binary',
 };
 
-/** The type of a column; what nobody knows is text. */
+/** The type of a column; unknown types are text. */
 export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }

@@ -18,7 +18,7 @@ export default defineService({
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
     app_secret: option.text({
-      about: 'Secret of the app, where it demands that each request proves it.',
+      about: 'Secret of the app, if it requires a proof in each request.',
       secret: true,
       example: `$\{env:FACEBOOK_APP_SECRET}`,
     }),
@@ -169,7 +169,7 @@ export default defineService({
     'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, and the posts of those days with their reactions.',
     'Days are those of the ad account’s own zone, whatever `timezone` says.',
     'Budgets are in the smallest unit of the account’s currency, such as cents, as the vendor writes them.',
-    'A login lasts 60 days: nothing renews it but logging in again. Tokens of system users may last for ever.',
+    'A login lasts 60 days: nothing renews it but logging in again. Tokens of system users may never expire.',
     'A version of the API lives about two years; `api_version` names it.',
     'Not confirmed by the vendor’s documentation: the numbers of some errors, and which figures have a type of their own; those that are not known come as text.',
   ],
@@ -192,7 +192,7 @@ function time(at: string) {
   return { type: 'timestamptz', at, date: 'iso' } as const;
 }
 
-/** The proof that whoever asks knows the app's secret: of the token that the request carries. */
+/** The appsecret_proof: an HMAC of the access token with the app secret. */
 function proofOf({ app_secret: secret, token, login, partition }: Scope): string | undefined {
   if (secret === undefined) return undefined;
   const page = (partition as { readonly page?: { readonly token?: unknown } } | undefined)?.page?.token;

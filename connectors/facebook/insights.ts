@@ -12,7 +12,7 @@ export const account = option.text({
 
 const options = {
   account,
-  level: option.choice(levels, { about: 'What a row of a day stands for.', default: 'campaign' }),
+  level: option.choice(levels, { about: 'What a row of a day represents.', default: 'campaign' }),
   metrics: option.list<string>(
     { type: 'string', minLength: 1 },
     { about: 'Which figures.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },
@@ -66,7 +66,7 @@ export function adAccount(rest: string) {
   };
 }
 
-/** Ids and names down to the level that a row stands for. */
+/** Ids and names down to the level of a row. */
 function levelFields(level: unknown): string[] {
   const depth = levels.indexOf(String(level));
   return levels.slice(0, depth + 1).flatMap((one) => [`${one}_id`, `${one}_name`]);

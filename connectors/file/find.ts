@@ -90,7 +90,7 @@ function notFound(folder: string, path: string, message: string): Problem {
     family: 'job',
     message,
     seen: path,
-    next: `put it there, or name another; relative paths are meant from ${folder}`,
+    next: `put it there, or name another one; relative paths start at ${folder}`,
   });
 }
 
@@ -98,7 +98,7 @@ function notAFile(path: string, isFolder: boolean): Problem {
   return new Problem({
     code: 'FILE_NOT_A_FILE',
     family: 'job',
-    message: isFolder ? 'the path is a folder' : 'the path is no plain file',
+    message: isFolder ? 'the path is a folder' : 'the path is not a regular file',
     seen: path,
     ...(isFolder ? { next: `name the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\`` } : {}),
   });

@@ -2,7 +2,7 @@ import { changedFilesOptions, fileOptions, type OptionValues, option } from '#sd
 
 export const source = {
   folder: option.text({
-    about: 'Folder that the paths of the queries are meant from. The folder of the config file when absent.',
+    about: 'Folder that paths of queries are relative to. Default: the folder of the config file.',
     example: '/var/exports',
   }),
 };

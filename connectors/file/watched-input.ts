@@ -6,7 +6,7 @@ import { type FoundFile, unreadable } from './find.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * A file as an input that must stay what it was when it was first looked at. Whoever writes it anew, appends to it or
+ * A file as an input that must not change after the first look. Rewriting it, appending to it or
  * puts another one in its place while we read would give us half of one version and half of another.
  */
 export async function watchFile(
@@ -40,7 +40,7 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
   const handle = await opened(path);
   try {
     refuseChange(name, before, await handle.stat({ bigint: true }));
-    // A stream that is aborted as it is made fails once more, later, where nobody listens any more.
+    // A stream that is aborted on creation emits a second error later, without a listener.
     signal.throwIfAborted();
     yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));

@@ -16,7 +16,7 @@ export class Arrivals extends Writable {
 
   constructor() {
     super({ highWaterMark: maxWaiting / 4 });
-    // Whoever started the transfer is told about its failure.
+    // The caller that started the transfer gets its error.
     this.on('error', () => undefined);
   }
 

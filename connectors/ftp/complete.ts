@@ -13,7 +13,7 @@ export interface Sorted<F> {
   readonly pending: readonly RemoteFile[];
 }
 
-/** A file that stayed what it was for a while. */
+/** A file that has not changed for a while. */
 export interface Settled {
   readonly file: RemoteFile;
   /** What it was, by the same question that is asked again when it has been read. */

@@ -15,14 +15,14 @@ export interface RemoteFile extends FileFacts {
   readonly entry?: DirectoryEntry;
 }
 
-/** The files that match, and whether another file stands beside them. */
+/** Matching files, and a lookup for files beside them. */
 export interface FoundFiles {
   readonly files: readonly RemoteFile[];
   /** Whether a file of this absolute path is there. */
   has(path: string): Promise<boolean>;
 }
 
-/** What is looked for, and where. */
+/** What to find, and where. */
 export interface FindOptions {
   readonly folder: string | undefined;
   readonly path: string;
@@ -186,7 +186,7 @@ export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,
     seen: path,
-    next: `relative paths are meant from ${base} on the server`,
+    next: `relative paths start at ${base} on the server`,
   });
 }
 

@@ -14,7 +14,7 @@ const tlsSchema = {
   properties: {
     mode: {
       enum: ['verify', 'require'],
-      description: 'verify checks certificate and name of the server; require encrypts but believes any server.',
+      description: 'verify checks the server certificate and its name; require encrypts but trusts any server.',
     },
     ...tlsFileSchemas,
   },
@@ -35,9 +35,9 @@ const activeSchema = {
   properties: {
     address: {
       type: 'string',
-      description: 'The address that the server is told; our end of the control connection when absent.',
+      description: 'Address to announce to the server. Default: the local address of the control connection.',
     },
-    first_port: { ...port, description: 'First port to listen on; any free one when absent.' },
+    first_port: { ...port, description: 'First port to listen on. Default: any free port.' },
     last_port: { ...port, description: 'Last port to listen on.' },
   },
 };
@@ -53,81 +53,81 @@ export const source = {
     minimum: 1,
     maximum: 65_535,
     example: 2222,
-    about: 'Port of the server; 22 for sftp, 990 for ftps_implicit and 21 for the others when left out.',
+    about: 'Port of the server. Default: 22 for sftp, 990 for ftps_implicit, otherwise 21.',
   }),
-  user: option.text({ about: 'Who we are there; `anonymous` when left out.', example: 'reader' }),
-  password: option.text({ about: 'The password of that user.', example: `\${env:FTP_PASSWORD}`, secret: true }),
+  user: option.text({ about: 'User name. Default: `anonymous`.', example: 'reader' }),
+  password: option.text({ about: 'Password of the user.', example: `\${env:FTP_PASSWORD}`, secret: true }),
   private_key_file: option.text({
-    about: 'sftp: file of the private key to log in with, in OpenSSH or PEM form.',
+    about: 'sftp: private key file in OpenSSH or PEM format.',
     example: 'id_ed25519',
   }),
   passphrase: option.text({
-    about: 'sftp: what unlocks the private key.',
+    about: 'sftp: passphrase of the private key.',
     example: `\${env:KEY_PASSPHRASE}`,
     secret: true,
   }),
   host_key: option.text({
-    about: 'sftp: fingerprint of the one host key that is believed. Wins over `known_hosts_file`.',
+    about: 'sftp: fingerprint of the only trusted host key. Takes precedence over `known_hosts_file`.',
     pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
     example: 'SHA256:rJEBgc5wcMYTbUnB0Bw3dQtwOtCvmG2q9Q1Xh1h1h1g',
   }),
   known_hosts_file: option.text({
-    about: 'sftp: file with the host keys that are believed, as OpenSSH writes it.',
+    about: 'sftp: file of trusted host keys in OpenSSH format.',
     default: '~/.ssh/known_hosts',
     example: 'known_hosts',
   }),
   algorithms: option.choice(['modern', 'legacy'], {
     default: 'modern',
-    about: 'sftp: `legacy` also allows what old servers have: key exchange with SHA-1, and ciphers in CBC mode.',
+    about: 'sftp: `legacy` also allows algorithms of old servers: SHA-1 key exchange and CBC ciphers.',
   }),
   account: option.text({
-    about: 'ftp and ftps: the account that few servers ask for beside user and password (ACCT).',
+    about: 'ftp and ftps: account (ACCT), which a few servers require in addition to user and password.',
     example: 'sales',
   }),
   tls: option.schema<FtpTlsOptions>(tlsSchema, {
-    about: 'ftps: whom to believe.',
+    about: 'ftps: certificate checks.',
     default: { mode: 'verify' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
   }),
   active: option.schema<ActiveOptions | undefined>(activeSchema, {
-    about: 'ftp and ftps: let the server open the data connections. They are opened from here when absent.',
+    about: 'ftp and ftps: use active mode: the server opens the data connections. Default: passive mode.',
     example: { first_port: 50_000, last_port: 50_100 },
   }),
   name_encoding: option.choice(['utf8', 'latin1'], {
     default: 'utf8',
-    about: 'ftp and ftps: encoding of the names of files.',
+    about: 'ftp and ftps: encoding of file names.',
   }),
   folder: option.text({
-    about: 'Folder on the server that the paths of the queries are meant from. The one after login when absent.',
+    about: 'Folder on the server that paths of queries are relative to. Default: the folder after login.',
     example: '/exports',
   }),
   connect_timeout_seconds: option.number({
     minimum: 0.1,
     default: 15,
-    about: 'How long connecting and logging in may take.',
+    about: 'Timeout for connecting and logging in.',
   }),
   idle_timeout_seconds: option.number({
     minimum: 0.1,
     default: 60,
-    about: 'How long the server may be silent when it is its turn, also in the middle of a file.',
+    about: 'Stall timeout: how long the server may send nothing, also in the middle of a file.',
   }),
 };
 
 export const query = {
   path: option.text({
     required: true,
-    about: 'Path of the file, or a glob for several files of the same columns, over folders too (`**`).',
+    about: 'Path of the file, or a glob for several files with the same columns; `**` matches folders.',
     example: '2026/**/orders-*.csv.gz',
   }),
   ...changedFilesOptions,
   settle_seconds: option.number({
     minimum: 0,
     default: 3,
-    about: 'How long size and time of a file must stay the same before it is taken to be complete; 0 does not wait.',
+    about: 'How long the size and time of a file must stay unchanged before it counts as complete; 0 does not wait.',
   }),
   marker: option.text({
     about:
-      'A file is complete when this one stands beside it: an ending (.done is orders.csv.done), a pattern with {stem} or {name}, or a name.',
+      'A file is complete if this marker file exists beside it: an extension (.done means orders.csv.done), a pattern with {stem} or {name}, or a name.',
     example: '.done',
   }),
   ...fileOptions,

@@ -17,19 +17,19 @@ export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_UNREACHABLE', 'try_later', {
-    message: `${place} cannot be reached: ${networkWords[code] ?? 'the connection failed'}`,
+    message: `cannot connect to ${place}: ${networkWords[code] ?? 'connection failed'}`,
     seen: message,
-    next: 'check protocol, host, port and that the server runs; `sluice check --connect` tries again',
+    next: 'check the protocol, the host, the port and that the server is running; retry with `sluice check --connect`',
     cause: thrown,
   });
 }
 
-/** Encryption was wanted and did not come about, or the certificate of the server is not believed. */
+/** TLS failed, or the server certificate is not trusted. */
 export function tlsRefused(place: string, seen: string, cause: unknown): Problem {
   return make('FTP_TLS_REFUSED', 'config', {
     message: `no trusted TLS connection to ${place}`,
     seen,
-    next: 'mend the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
+    next: 'fix the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
     cause,
   });
 }
@@ -51,7 +51,7 @@ export function otherProtocol(place: string, { seen, protocol }: { seen: string;
 /** The server takes no login without encryption. */
 export function tlsRequired(place: string, seen: string): Problem {
   return make('FTP_TLS_REQUIRED', 'config', {
-    message: `${place} wants TLS`,
+    message: `${place} requires TLS`,
     seen,
     next: 'set `protocol: ftps` on the source',
   });
@@ -60,7 +60,7 @@ export function tlsRequired(place: string, seen: string): Problem {
 /** The server asks for an account beside user and password, or takes another one. */
 export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
-    message: `${place} asks for an account beside user and password`,
+    message: `${place} requires an account in addition to user and password`,
     seen,
     next: 'set the option account of the source, or fix it',
   });
@@ -74,7 +74,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   return make('FTP_NO_SFTP', 'config', {
     message: `${place} has no SFTP for this user`,
     seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
-    next: 'ask who runs the server to let this user use the SFTP subsystem; a ForceCommand or a login script that prints something hides it',
+    next: 'ask the administrator of the server to let this user use the SFTP subsystem; a ForceCommand or a login script that prints something hides it',
   });
 }
 
@@ -85,15 +85,15 @@ function beginningOf(length: number): string {
   return bytes.toString('latin1');
 }
 
-/** Nobody answered, or nobody let us in, within the seconds that the source allows. */
+/** No login within the connect timeout of the source. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
-    message: `${place} did not answer within ${seconds} s`,
+    message: `connection timed out: ${place} did not answer within ${seconds} s`,
     next: 'check host, port, protocol (a server of ftps_implicit says nothing before TLS) and firewall, or raise connect_timeout_seconds',
   });
 }
 
-/** The connection broke, or fell silent, when all was well before: whoever was reading may log in again and go on. */
+/** An established connection broke or stalled: the reader may log in again and resume. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   // Of a data connection: the server does not encrypt it, or shows another certificate there.
@@ -101,7 +101,7 @@ export function lost(thrown: unknown, place: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
-    next: 'the run starts anew; when it happens again, look into the log of the server, and at firewalls on the way',
+    next: 'the run is retried from the start; if this persists, check the log of the server and any firewalls on the way',
     cause: thrown,
   });
 }
@@ -123,16 +123,16 @@ export function loginRefused(place: string, user: string, answer: { seen: string
   return make('FTP_LOGIN_REFUSED', 'login', {
     message: `${place} refused the login of ${user}`,
     ...answer,
-    next: 'mend user, password or key of the source; `sluice check --connect` tries again',
+    next: 'fix the user, password or key of the source, then run `sluice check --connect`',
   });
 }
 
 /** The server lets us in, but not to this file or folder. */
 export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
-    message: `the server does not let us read ${path}`,
+    message: `permission denied on the server: ${path}`,
     seen,
-    next: 'ask whoever runs the server to let the user read it',
+    next: 'ask the administrator of the server to let the user read it',
   });
 }
 
@@ -151,7 +151,7 @@ export function notReadable(path: string, seen: string): Problem {
 /** Without a size, an FTP transfer that is cut off cannot be told from a whole one. */
 export function noSize(path: string): Problem {
   return make('FTP_NO_SIZE', 'job', {
-    message: `the server does not tell the size of ${path}, so a cut-off transfer would pass for the whole file`,
+    message: `the server does not report the size of ${path}, so a truncated transfer could not be detected`,
     next: 'turn on SIZE or MLSD on the server, or name the file that the link leads to',
   });
 }
@@ -172,7 +172,7 @@ export const maxEntries = 200_000;
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
     message: `too many files: the folders that the pattern leads through hold more than ${maxEntries} entries`,
-    next: 'begin the pattern with the folder that is meant',
+    next: 'begin the pattern with the folder to search',
   });
 }
 
@@ -181,16 +181,16 @@ export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} answered with an error`,
     seen,
-    next: 'look at path and pattern of the query; the log of the server may say more',
+    next: 'check the path and pattern of the query; the log of the server may say more',
   });
 }
 
 /** A server that says: not now. */
 export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
-    message: `${place} is busy or closing`,
+    message: `${place} is busy or shutting down`,
     seen,
-    next: 'it is tried again; if it stays so, ask who runs the server how many logins it allows',
+    next: 'the run is retried; if this persists, ask the administrator of the server how many logins it allows',
   });
 }
 
@@ -206,9 +206,9 @@ export function fileChanged(name: string, seen: string): Problem {
 /** Fewer bytes came than the file has, though it is what it was and the server spoke of a whole one. */
 export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
-    message: `the transfer of ${name} ended before its end`,
+    message: `the transfer of ${name} was cut short`,
     seen,
-    next: 'the run starts anew; when it happens again, look at firewalls on the way, and whether the server tells sizes in binary',
+    next: 'the run is retried from the start; if this persists, check any firewalls on the way, and whether the server reports sizes in binary mode',
   });
 }
 
@@ -226,7 +226,7 @@ export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,
     seen: seenIn(cause).message,
-    next: 'mend the path, the rights or the content of the file',
+    next: 'fix the path, permissions or content of the file',
     cause,
   });
 }

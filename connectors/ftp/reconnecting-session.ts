@@ -10,7 +10,7 @@ interface ReconnectingSessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** A line to the server: one session at a time, ended when the run is stopped, made anew when it was lost. */
+/** A session that reconnects: one at a time, closed when the run is stopped, opened again after a lost connection. */
 export class ReconnectingSession {
   readonly #connect: Connect;
   readonly #signal: AbortSignal;

@@ -1,20 +1,20 @@
 /** What the reference page tells beside the options. */
 export const reference = {
   columns:
-    'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly those of `columns` where that is given. In front `path_column` and `modified_column`, where they are asked for.',
+    'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',
   limits: [
-    'Nothing on the server is ever changed: no file is moved, renamed or deleted.',
-    'Each file is brought here whole before its first row is read, so the disk must hold the files of one run.',
+    'Files on the server are never changed, moved, renamed or deleted.',
+    'Each file is downloaded completely before its first row is read, so the disk must hold the files of one run.',
     'A file that is listed and matches is read, or the run fails: a line of a listing that is not understood, and a file that is listed but refused, are errors that show the line or the file. LIST is understood as Unix (`ls -l`) and DOS (`dir`) write it.',
-    'Symbolic links to files are followed. Links to folders are not, and links that lead nowhere are left out; the log counts both, and a run warns about the first. Name a linked folder in front of the pattern to read it.',
-    'A file that changes while it is read, and one whose marker is missing, is a reason to try again later. A transfer that breaks goes on where it broke if size, time and the last 64 kB before the break are still the same; it starts from the beginning if the server tells no times.',
-    'A file that matches a pattern and ends in .part, .filepart or .partial is an unfinished upload: it is left out with a warning, unless the pattern ends so too.',
+    'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, name it before the pattern.',
+    'If a file changes while it is read, or its marker is missing, the run is retried later. A broken transfer resumes if size, time and the last 64 kB before the break are unchanged; it restarts from the beginning if the server reports no times.',
+    'A matching file that ends in .part, .filepart or .partial is an unfinished upload: it is skipped with a warning, unless the pattern has the same ending.',
     'With `files: changed`, a file counts as new by its name, size and time, however old that time is. A folder that is missing or denied is an error.',
-    'Servers tell times in whole seconds. A file that is written anew within the same second, in the same size, cannot be told from the one before: give new data a new name.',
-    'A host key that nobody vouches for is refused, with its fingerprint and how to trust it. Certificates of SSH authorities are not read.',
-    'Which answers of servers pass and which wait for a person is listed in docs/faults.md.',
-    'FTP servers without MLSD are asked for the time of each file by MDTM, a question per file that matches. Without both, files cannot be told by age.',
-    'The texts of a workbook (xlsx) may be 128 MB together; csv has no bound. Formulas give the value that was last saved.',
+    'Servers report times in whole seconds. A file that is rewritten within the same second with the same size is not detected as changed: give new data a new name.',
+    'An unknown host key is refused; the message shows its fingerprint and how to trust it. SSH certificate authorities are not supported.',
+    'See docs/faults.md for which server errors are retried and which need a person.',
+    'FTP servers without MLSD are asked for the time of each matching file with MDTM. Without both, files have no age.',
+    'The texts of a workbook (xlsx) are limited to 128 MB; csv has no limit. Formulas give the value that was last saved.',
   ],
   example: `
 sources:

@@ -80,7 +80,7 @@ function dated(file: RemoteFile): Dated {
 
 function noTimes(name: string): Problem {
   return make('FTP_NO_TIMES', 'config', {
-    message: 'the server does not tell when files were modified (neither MLSD nor MDTM)',
+    message: 'the server does not report modification times (neither MLSD nor MDTM)',
     seen: name,
     next: 'read with `files: all`, and a path that means the files wanted',
   });

@@ -1,4 +1,4 @@
-/** What a folder of the server holds. */
+/** An entry of a folder on the server. */
 export interface DirectoryEntry {
   readonly name: string;
   /** `other` is a device, pipe or socket; `unknown` is what the listing does not tell. */
@@ -18,7 +18,7 @@ export interface FileFacts {
   readonly modified?: number;
 }
 
-/** No plain file, or none that we may see, in the words of the server. */
+/** Not a regular file, or not accessible, with the server's message. */
 export interface Absent {
   readonly absent: string;
   /** True if it is certain that nothing is there, or at the end of the link. */

@@ -22,7 +22,7 @@ export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Ra
   while (at < size || underway.length > 0) {
     for (; at < size && underway.length < ahead; at += pieceBytes) {
       const piece = readPiece(sftp, handle, { at, bytes: Math.min(pieceBytes, size - at) });
-      // When an earlier one fails, nobody waits for this one any more.
+      // If an earlier one fails, this one is no longer awaited.
       piece.catch(() => undefined);
       underway.push(piece);
     }

@@ -4,7 +4,7 @@ import { isCounted, totalOf } from './paging.ts';
 
 /**
  * Whether a page may equal the one before it: its records are all the same, as those of a constant are, and a told total says
- * how many there have to be. Any other page that comes twice shows that the server does not heed which one it is asked for.
+ * how many there have to be. Any other repeated page shows that the server ignores the page parameter.
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;

@@ -39,12 +39,12 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
     return [{ option: 'path', message: 'is a full address; give it as `endpoint_url`' }];
   }
   if (path !== undefined && endpoint_url !== undefined) {
-    return [{ option: 'endpoint_url', message: 'cannot stand beside `path`' }];
+    return [{ option: 'endpoint_url', message: 'cannot be combined with `path`' }];
   }
   if (endpoint_url?.includes('{{') === true) return [];
   const faults = Object.entries({ url, endpoint_url })
     .filter(([, address]) => address !== undefined && !URL.canParse(address))
-    .map(([option]) => ({ option, message: 'is no address' }));
+    .map(([option]) => ({ option, message: 'is not a valid URL' }));
   if (faults.length > 0 || url === undefined || endpoint_url === undefined || !holdsCredentials(source)) return faults;
   const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
   return isElsewhere
@@ -79,7 +79,7 @@ function templateFaults(query: RestQuery): OptionFault[] {
     const fault = templateFault(query[option], names);
     return fault === undefined
       ? []
-      : [{ option, message: `${fault}; there are page, window, now, today and the like` }];
+      : [{ option, message: `${fault}; allowed are page, window, now, today and similar names` }];
   });
 }
 

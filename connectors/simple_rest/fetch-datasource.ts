@@ -18,7 +18,7 @@ export interface FetchLimits {
   /** For the whole answer. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Which IP addresses may be connected to; checked for what a name stands for, and again after a redirect. */
+  /** Which IP addresses may be connected to; checked for the resolved address, and again after a redirect. */
   readonly mayReach?: MayReach;
 }
 

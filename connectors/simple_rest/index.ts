@@ -96,7 +96,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
       },
     );
   } catch (error) {
-    // A base address is often no resource of its own; that somebody answers and does not ask who we are is the proof.
+    // A base URL is often not a resource itself; any response other than a refused login proves that it works.
     const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
     if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reached; it has nothing at the base address itself`;
     throw error;

@@ -43,7 +43,7 @@ export interface RestWindow {
 
 export const source = {
   url: option.text({
-    about: 'Base address; the paths of the queries are put behind it.',
+    about: 'Base URL; the paths of queries are appended to it.',
     example: 'https://api.example.com/v2',
     pattern: '^https?://',
   }),
@@ -54,41 +54,41 @@ export const source = {
     secret: true,
   }),
   timeout_seconds: option.number({
-    about: 'Longest wait for a connection, for the first byte of an answer and between two of its bytes.',
+    about: 'Timeout for connecting, for the first byte of a response and between two bytes.',
     default: 30,
     minimum: 0.1,
   }),
   answer_seconds: option.number({
-    about: 'Longest time that one answer may take as a whole.',
+    about: 'Timeout for a whole response.',
     default: 600,
     minimum: 0.1,
   }),
   retries: option.integer({
     about:
-      'How often one request is repeated within a run after an answer that passes (429, 408, 425, 5xx but 501 and 505), a lost connection or a cut answer.',
+      'How often a request is retried within a run after a temporary error (429, 408, 425, 5xx except 501 and 505), a lost connection or a truncated response.',
     default: 4,
     minimum: 0,
     maximum: 20,
   }),
   ca_file: option.text({ about: 'PEM file of the authority that signed the server’s certificate.', example: 'ca.pem' }),
   max_answer_bytes: option.integer({
-    about: 'Most bytes of all pages of one run together, unpacked; more is an error.',
+    about: 'Maximum uncompressed bytes of all pages of one run; more is an error.',
     default: 1_073_741_824,
     minimum: 1,
   }),
   other_origins: option.list<string>(
     { type: 'string', pattern: '^https?://' },
     {
-      about: 'Other origins that redirects and next links may lead to. They never get the credentials.',
+      about: 'Other origins that redirects and next links may point to. They never get the credentials.',
       example: ['https://cdn.example.com'],
     },
   ),
 };
 
 export const query = {
-  path: option.text({ about: 'What to ask for, behind the base address.', example: '/orders?status=open' }),
+  path: option.text({ about: 'Path of the request, appended to the base URL.', example: '/orders?status=open' }),
   endpoint_url: option.text({
-    about: 'The full address instead of a path.',
+    about: 'The full URL instead of a path.',
     example: 'https://api.example.com/v2/orders',
     pattern: '^https?://',
   }),
@@ -99,27 +99,27 @@ export const query = {
       required: ['start'],
       properties: {
         start: { ...text, description: 'First day or instant: a date, or a template.' },
-        end: { ...text, description: 'Last day or instant that counts; today when absent.' },
-        step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'So much is asked for at once: 7d, 1mo.' },
+        end: { ...text, description: 'Last day or instant to include. Default: today.' },
+        step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'Length of each requested period: 7d, 1mo.' },
         bound: {
           enum: ['inside', 'outside'],
           default: 'inside',
-          description: 'Whether `window.to` is the last day inside, or the first one outside.',
+          description: 'Whether `window.to` is the last day of the period (inside), or the day after it (outside).',
         },
       },
     },
     {
-      about: 'Asks span by span; `{{ window.from }}` and `{{ window.to }}` then stand in the request.',
+      about: 'Requests period by period; use `{{ window.from }}` and `{{ window.to }}` in the request.',
       example: { start: '{{ month_start - 3mo }}', step: '1mo' },
     },
   ),
   header_columns: option.map<string>(text, {
-    about: 'Columns in front that hold headers of the answer, by the name of the column.',
+    about: 'Adds columns in front with response headers, by column name.',
     example: { version: 'x-data-version' },
   }),
   conditional: option.boolean({
     about:
-      'Ask only for what has changed (ETag, Last-Modified); unchanged data ends the run as unchanged. One page alone.',
+      'Use conditional requests (ETag, Last-Modified); unchanged data ends the run as unchanged. Single page only.',
     default: false,
   }),
   method: option.text({ about: 'HTTP method, in upper or lower case.', default: 'GET', pattern: '^[A-Za-z]+$' }),
@@ -140,32 +140,32 @@ export const query = {
     },
     {
       about:
-        'List of {name, value, type}, or the same as JSON text. Type `header` is a request header, any other a query parameter.',
+        'List of {name, value, type}, or the same as JSON text. Type `header` is a request header, any other type a query parameter.',
       example: [{ name: 'since', value: '2026-01-01', type: 'query' }],
       default: [],
     },
   ),
   body: option.schema<unknown>(
     { type: ['string', 'object', 'array'] },
-    { about: 'Body of the request: text as it is, anything else as JSON.', example: { query: '{ orders { id } }' } },
+    { about: 'Body of the request: text is sent as is, anything else as JSON.', example: { query: '{ orders { id } }' } },
   ),
   paging: option.schema<RestPaging>(
     closed({
       kind: { enum: ['none', 'page', 'offset', 'cursor', 'next_link', 'link_header'] },
-      parameter: { ...text, description: 'page, offset, cursor: query parameter that asks for the page.' },
-      first: { type: 'integer', description: 'page, offset: where to begin; 1 and 0 when absent.' },
-      size_parameter: { ...text, description: 'page, offset: query parameter that asks for the size.' },
-      size: { type: 'integer', minimum: 1, description: 'page, offset: records asked for.' },
+      parameter: { ...text, description: 'page, offset, cursor: query parameter of the page.' },
+      first: { type: 'integer', description: 'page, offset: first value. Default: 1 for page, 0 for offset.' },
+      size_parameter: { ...text, description: 'page, offset: query parameter of the page size.' },
+      size: { type: 'integer', minimum: 1, description: 'page, offset: records per page.' },
       stop_at: {
         enum: ['empty', 'short'],
         default: 'empty',
         description:
-          'page, offset: `short` also stops at fewer than `size` records; wrong where the server caps the size.',
+          'page, offset: `short` also stops at fewer than `size` records; wrong if the server caps the page size.',
       },
-      cursor: { ...text, description: 'cursor: path of the cursor in the answer.' },
-      path: { ...text, description: 'next_link: path of the next address in the answer.' },
-      more: { ...text, description: 'Path in the answer that is true while there are more pages.' },
-      last: { ...text, description: 'Path in the answer that is true on the last page.' },
+      cursor: { ...text, description: 'cursor: path of the cursor in the response.' },
+      path: { ...text, description: 'next_link: path of the next URL in the response.' },
+      more: { ...text, description: 'Path in the response that is true while there are more pages.' },
+      last: { ...text, description: 'Path in the response that is true on the last page.' },
       total: {
         anyOf: [
           text,
@@ -177,18 +177,18 @@ export const query = {
           },
         ],
         description:
-          'Path in the answer with the number of all records; fewer are an error. With `{path, estimate: true}` it is not compared.',
+          'Path in the response with the total number of records; fewer are an error. With `{path, estimate: true}`, it is not checked.',
       },
-      pages: { ...text, description: 'Path in the answer with the number of all pages; fewer are an error.' },
+      pages: { ...text, description: 'Path in the response with the total number of pages; fewer are an error.' },
       missing: {
         enum: ['end', 'error'],
         description:
-          'cursor, next_link, link_header: what it means that the place of the next page is missing: `end` if the server leaves it out of the last page, `error` if it is on every page. When absent, it is the end only if something else says so.',
+          'cursor, next_link, link_header: meaning of a missing next page: `end` if the server omits it on the last page, `error` if every page has it. By default, it is the end only if another sign confirms it.',
       },
     }),
     {
       about:
-        'How one page leads to the next. Where it is asked for in body, path or header, put `{{ page.number }}`, `{{ page.offset }}` or `{{ page.token }}` there.',
+        'How to request the next page. To put it in the body, path or a header, use `{{ page.number }}`, `{{ page.offset }}` or `{{ page.token }}` there.',
       example: { kind: 'cursor', cursor: 'meta.next', parameter: 'after' },
       default: { kind: 'none' },
     },
@@ -216,11 +216,11 @@ export const query = {
   ),
   null_records: option.choice(['error', 'empty'], {
     about:
-      'What null in place of the list of `records` means (json), or a first answer without such an element (xml): an error, or a page without records.',
+      'Meaning of null instead of the list at `records` (json), or of a first response without the element (xml): an error, or a page without records.',
     default: 'error',
   }),
   max_pages: option.integer({
-    about: 'More pages than this are an error, so that a part never passes for the whole.',
+    about: 'More pages than this are an error, so that an incomplete result is never sent.',
     default: 1000,
     minimum: 1,
   }),

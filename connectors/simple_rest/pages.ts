@@ -255,7 +255,7 @@ function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; n
 function unreadable(url: URL, cause: Problem): Problem {
   return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} gives a page that cannot be read`, {
     seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
-    next: 'it is asked for again by itself; if it stays like this, look whether the connection breaks or a proxy answers instead',
+    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy answers instead',
     cause,
   });
 }
@@ -291,6 +291,6 @@ function noList(records: string, url: URL, seen: string) {
 function tooManyPages(most: number) {
   return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
     allowed: String(most),
-    next: 'raise `max_pages`, or ask for larger pages; the part that was read is not sent',
+    next: 'raise `max_pages`, or request larger pages; nothing is sent',
   });
 }

@@ -1,15 +1,14 @@
 /** What the reference page tells beside the options. */
 export const reference = {
-  columns:
-    'All keys of all records of all pages, in order of first appearance; exactly those of `columns` where that is given.',
-  resumes: 'With `conditional: true`, the watermark is what the last answer said of its state: ETag and Last-Modified.',
+  columns: 'All keys of all records of all pages, in order of first appearance; exactly `columns` if that is set.',
+  resumes: 'With `conditional: true`, the watermark is the ETag and Last-Modified of the last response.',
   limits: [
-    'All pages are on disk before the first row goes on; together they may have `max_answer_bytes`.',
-    'The pages end where the server says so; a place for the next page that is in no answer is an error.',
-    'More than `max_pages` pages, a page that equals the one before and a next page that was read already are errors.',
-    'Credentials go to the origin of the first request alone; a key that the server repeats in an address of another origin is taken out of it.',
-    'Conditional requests are for answers of one page; whoever asks for several pages reads all of them.',
-    'Requests that have to be signed are not possible.',
+    'All pages are spooled to disk before the first row is sent; their total size is limited by `max_answer_bytes`.',
+    'Paging ends only if the server says so; a next-page location that is missing in all responses is an error.',
+    'More than `max_pages` pages, a repeated page and a next page that was already read are errors.',
+    'Credentials are sent only to the origin of the first request; a key that the server repeats in a URL of another origin is removed.',
+    'Conditional requests work for single-page responses; with several pages, all pages are read.',
+    'Signed requests are not supported.',
   ],
   example: `
 sources:

@@ -16,7 +16,7 @@ import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 /** What of a query makes its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
-/** Headers and parameters that show who we are. */
+/** Headers and parameters that authenticate a request. */
 export interface RestCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];

@@ -28,15 +28,15 @@ export interface RestClientOptions {
   readonly client: HttpClient;
   /** The runner's tokens, for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
-  /** Zone in which days are reckoned. */
+  /** IANA zone for days. */
   readonly zone: string;
-  /** The instant that the run stands for; absent: the present. */
+  /** Logical time of the run. Default: now. */
   readonly logicalAt?: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
 }
 
-/** Asks for pages: logged in, with templates filled, repeated where that helps, and no faster than the server wants. */
+/** HTTP client for pages: logs in, fills templates, retries and respects rate limits. */
 export class RestClient {
   readonly scope: Scope;
   readonly #options: RestClientOptions;
@@ -60,7 +60,7 @@ export class RestClient {
   }
 
   /**
-   * Sends what `make` makes, anew for every attempt, and hands the answer to `read` while it can still be asked for again. A token
+   * Sends a new request from `make` for every attempt, and passes the response to `read` while a retry is still possible. A token
    * that is refused is renewed once.
    */
   fetch<T>(
@@ -69,7 +69,7 @@ export class RestClient {
   ): Promise<T> {
     const { source, signal, log, client } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
-      log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
+      log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     return withRetries({ retries: source.retries, signal, onPause }, async () => {
       await this.#pause();
       let sent = await make();

@@ -32,7 +32,7 @@ export default defineService({
     }),
     user: option.text({ about: 'User for HTTP Basic; anonymous when absent.', example: 'reader' }),
     password: option.text({
-      about: 'The password of that user.',
+      about: 'Password of the user.',
       secret: true,
       example: `\${env:OLAP_PASSWORD}`,
     }),

@@ -60,9 +60,9 @@ export function unreadable(cause: unknown): Problem {
   return fail({
     code: 'XMLA_UNREADABLE',
     family: 'try_later',
-    message: 'the server gives an answer that is no XML',
+    message: 'the server returned a response that is not XML',
     seen: cutText((cause as Error).message, 200),
-    next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the server',
+    next: 'if this persists, check whether a proxy or a sign-in page answers instead of the server',
     cause,
   });
 }

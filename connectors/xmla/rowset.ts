@@ -36,7 +36,7 @@ function columnOf(element: unknown): Column {
   };
 }
 
-/** `_x005B_` stands for a character that no name of an element may hold. */
+/** `_x005B_` encodes a character that element names cannot contain. */
 function decoded(name: string): string {
   return name.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

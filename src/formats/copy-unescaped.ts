@@ -1,6 +1,6 @@
 import { equal, topBits } from './four-bytes.ts';
 
-/** The bytes of a cell that a format cannot copy as they are, for looking at four of them at once. */
+/** Bytes that a format must escape, for testing four bytes at once. */
 export interface EscapeSet {
   /** Every byte below this one, repeated four times. */
   readonly below: number;

@@ -15,7 +15,7 @@ export const separators: readonly string[] = [',', ';', '\t', '|'];
 interface QuoteRules {
   /** Bytes, each as the character of that code, that must not stand outside quotes. */
   readonly separators: readonly string[];
-  /** The text that stands for null; a cell with just this text is quoted. */
+  /** The text for null; a cell with exactly this text is quoted. */
   readonly nullText: string;
 }
 

@@ -19,8 +19,7 @@ const options = {
   header: option.boolean({ about: 'Whether the first line carries the names of the columns.', default: true }),
   line_end: option.choice(['lf', 'crlf'], { about: 'How a line ends.', default: 'lf' }),
   null_text: option.text({
-    about:
-      'What stands for a missing value, always without quotes. An empty text is written "" and so stays different.',
+    about: 'Text for a missing value, always unquoted. An empty text is written as "", so the two stay distinct.',
     default: '',
     pattern: '^[^",;|\\t\\r\\n ]*$',
   }),

@@ -23,7 +23,7 @@ export interface Encoder {
   readonly replaced: ReplacedCharacters;
 }
 
-/** What a checking reader knows when the document has ended. */
+/** Result of a checker. */
 export interface CheckResult {
   /** Records where the format has any: csv rows without the header, items of a json array; else undefined. */
   readonly records: number | undefined;

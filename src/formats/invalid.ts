@@ -1,6 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 
-/** Where a checking reader stopped: 1-based line, 0-based byte of the document. */
+/** Where a checker stopped: 1-based line, 0-based byte of the document. */
 export interface SyntaxPosition {
   readonly line: number;
   readonly byte: number;

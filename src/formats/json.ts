@@ -23,7 +23,7 @@ const options = {
 
 type Exact = OptionValues<typeof options>['exact_numbers'];
 
-/** What stands for a column type: the writer of its cells, whether quotes stand around them, what values must satisfy. */
+/** Encoding of a column type: the writer of its cells, whether they are quoted, and the check of values. */
 interface Kind {
   readonly writer: CellWriter;
   readonly valueWriter?: CellWriter;

@@ -18,7 +18,7 @@ export interface ColumnFrame {
   readonly absent: Constant;
   /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
   readonly writer: CellWriter;
-  /** For cells that come as JavaScript values, whose text nobody has vouched for. */
+  /** For cells that are JavaScript values, whose text is not verified. */
   readonly valueWriter: CellWriter;
   /** What the text of a value must satisfy. */
   readonly check?: TextCheck;
@@ -124,7 +124,7 @@ function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: Rep
   return [0, 0];
 }
 
-/** Staging counts rows within the batch; people count them within the run. */
+/** The value buffer counts rows within the batch; problems count them within the run. */
 function rowOfRun(problem: Problem, before: number): Problem {
   const { where } = problem;
   return problem.with({ where: { ...where, row: before + (where.row ?? 0) } });

@@ -36,7 +36,7 @@ const nothing = Buffer.alloc(0);
 const noSpans = new Int32Array(0);
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** What the loop reads for one column, filled anew for each batch. */
+/** What the loop reads for one column; refilled for each batch. */
 class LoopColumn {
   readonly frame: ColumnFrame;
   readonly before: Constant;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 /**
  * The largest end at or below `wanted` that does not stand inside a character; `last` is where the text itself ends.
- * Bytes that are no UTF-8 give `wanted` back: whoever looks at the piece finds them out.
+ * For bytes that are not UTF-8, returns `wanted`; the check of the piece finds them.
  */
 export function characterEnd(bytes: Uint8Array, start: number, wanted: number, last: number): number {
   if (wanted >= last) return wanted;

@@ -14,8 +14,8 @@ const firstBytes = 64 * 1024;
 const replacement = Buffer.from(replacementCharacter, 'utf8');
 
 /**
- * Turns a column of values into byte cells, so that one loop writes both kinds and both come out the same. The memory is
- * kept for the next batch. One column of one encoder.
+ * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. The memory is
+ * reused for the next batch. One per column of an encoder.
  */
 export class ValueBuffer {
   readonly #column: Column;

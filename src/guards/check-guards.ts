@@ -11,7 +11,7 @@ export interface Result {
   readonly bytes: number;
   /** Names of its columns. */
   readonly columns: readonly string[];
-  /** The instant that the run stands for, epoch milliseconds: what is new is new at that time. */
+  /** Logical time of the run, epoch milliseconds: freshness is measured at that time. */
   readonly at: number;
   readonly counted?: Counted;
   /** An empty result is right: what guards say of rows that are not there does not count. */
@@ -24,7 +24,7 @@ export interface LastGood {
   readonly run: string;
 }
 
-/** Everything that the guards object to, in the order in which they are declared. Empty: the result may be sent. */
+/** Failed guards in the order of their declaration. Empty: the result may be sent. */
 export function checkGuards(guards: Guards, result: Result, last: LastGood | undefined): GuardFailure[] {
   const isEmpty = result.rows === 0 && result.mayBeEmpty;
   const findings = [

@@ -12,8 +12,8 @@ export interface Counted {
 }
 
 /**
- * Counts in every batch what the guards of a job ask for, and keeps no row. Jobs whose guards look at no cell have no
- * watch, and pay nothing.
+ * Counts in every batch what the guards of a job need, without keeping rows. Jobs whose guards need no cells have no
+ * counters and no cost.
  */
 export class GuardCounters {
   readonly #guards: Guards;

@@ -1,6 +1,6 @@
 import '../lib/temporal.ts';
 
-/** What lies further ahead than this is a slip of somebody's hand, and must not hide for years that nothing new comes. */
+/** Dates further ahead than this are typing errors, and must not hide for years that no new rows arrive. */
 const aheadMs = 86_400_000;
 
 /** A day that counts until its end is shown as its last second, under its own date. */

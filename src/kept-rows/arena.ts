@@ -3,7 +3,7 @@ import type { RecordSource } from './record-source.ts';
 
 const firstBytes = 64 * 1024;
 
-/** Records in memory, as they came; then in the order of their keys. */
+/** Records in memory, in arrival order; then sorted by key. */
 export class Arena {
   buffer = Buffer.allocUnsafeSlow(firstBytes);
   used = 0;

@@ -4,15 +4,15 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import type { KeptColumn } from './manifest.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** The columns of a set and those of a run, put together. */
+/** Columns of the kept rows combined with those of a run. */
 export interface ColumnLayout {
-  /** Those of the set in their order, then those that are new. */
+  /** Kept columns in their order, then new ones. */
   readonly columns: readonly KeptColumn[];
-  /** Which column of the run each of them is; -1 for one that the run does not have. */
+  /** Index of each column in the run; -1 if the run does not have it. */
   readonly from: readonly number[];
 }
 
-/** Columns only come: one that a run does not have stays, and the run's rows have nothing there. */
+/** Columns are only added: a column that a run lacks stays, and is null in the rows of the run. */
 export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
   const names = new Set(known.map(({ name }) => name));
   const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
@@ -76,7 +76,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
     where: { column: name },
     seen: other,
     allowed: type,
-    next: 'cast it in the query to what it was, or let the job read everything anew: sluice state clear JOB',
+    next: 'cast it to its former type in the query, or let the job read everything again: sluice state clear JOB',
   });
 }
 
@@ -99,6 +99,6 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
     message: `The rows have no column ${JSON.stringify(name)}, which write.${option} names`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? '' : `Did you mean "${meant}"? `}It is looked for in the rows as the source gives them, before the transforms`,
+    next: `${meant === undefined ? '' : `Did you mean "${meant}"? `}It must be a column of the source, before the transforms`,
   });
 }

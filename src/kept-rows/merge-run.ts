@@ -20,52 +20,52 @@ import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** Beyond so many files, or so many records for each row that counts, a run writes all rows into one file. */
+/** With more files, or more records per live row, a run compacts all rows into one file. */
 const maxSegments = 16;
 const maxRecords = 1.3;
 const fewRecords = 1000;
-/** While somebody reads an old range again, files are kept apart for longer: theirs has its place among them. */
+/** During a backfill, files are merged later, because its file is inserted among them. */
 const maxSegmentsHeld = 64;
 
 export interface MergeRunOptions {
   readonly rule: WriteRule;
-  /** The folder of all sets. */
+  /** Folder of the kept rows of all jobs. */
   readonly folder: string;
-  /** Id of the run: the name of the folder in it that the run writes to. */
+  /** Id of the run, which is the name of the subfolder that it writes to. */
   readonly run: string;
-  /** Write below this folder instead, for a run that is only to be looked at. */
+  /** Writes to this folder instead, for a preview. */
   readonly aside?: string;
-  /** For files that nobody wants any more when the run is over. */
+  /** For temporary files of the run. */
   readonly scratch: string;
-  /** The generation that the run goes on from; absent: from nothing. */
+  /** The generation that the run starts from; absent for the first run. */
   readonly current?: Manifest;
-  /** Ranges that were read again, to be put among the rows. */
+  /** Ranges that were read again and are to be merged. */
   readonly staged?: StagedRanges;
-  /** Files are not to be made one now. */
+  /** Disables compaction. */
   readonly isHeld?: boolean;
   /** Start of the run, epoch milliseconds. */
   readonly asOf: number;
   /** IANA zone of the job. */
   readonly zone: string;
-  /** What may be written; absent: anything. */
+  /** Disk budget. Default: no limit. */
   readonly room?: DiskSpace;
-  /** For tests: so much is sorted in memory at a time. */
+  /** For tests: maximum bytes to sort in memory. */
   readonly arenaBytes?: number;
 }
 
-/** What a source says of the rows that it gives. */
+/** Description of the rows of a source. */
 export interface IncomingRows {
   readonly columns: readonly Column[];
-  /** The column by which it tells what is new. */
+  /** The cursor column. */
   readonly cursor?: string;
-  /** It gives all rows that have this now; others that the set has in there are gone. */
+  /** The range that the rows cover completely: other kept rows in it are deleted. */
   readonly covers?: ColumnRange;
 }
 
 /**
- * A data set in the hands of one run: takes in the rows of the source, then gives back the whole, in the order of the keys,
- * and a manifest of what is on the disk then. Memory does not grow with either. Nothing that was there before is changed;
- * until the manifest is kept somewhere, nothing has happened.
+ * Merges the rows of one run into the kept rows: takes the rows of the source, then returns all rows in key order
+ * and the manifest of the new generation (k-way merge of sorted segments). Memory stays flat. Existing files never change;
+ * the generation takes effect when the caller stores the manifest.
  */
 export class MergeRun {
   readonly #options: MergeRunOptions;
@@ -88,17 +88,17 @@ export class MergeRun {
     });
   }
 
-  /** The columns of what {@link next} gives. Known after {@link merge}. */
+  /** Columns of {@link next}. Known after {@link merge}. */
   get columns(): readonly Column[] {
     return this.#reader?.columns ?? [];
   }
 
-  /** Rows that were taken in. */
+  /** Rows taken from the source. */
   get taken(): number {
     return this.#writer?.rows ?? 0;
   }
 
-  /** Characters of the rows taken in that could not be kept as they are. */
+  /** Warning about characters that were replaced. */
   get replaced(): RunWarning | undefined {
     return this.#writer?.replaced.warning;
   }
@@ -118,7 +118,7 @@ export class MergeRun {
     });
   }
 
-  /** Takes the rows of a batch in, by copy. */
+  /** Takes the rows of a batch, by copy. */
   async take(batch: Batch): Promise<void> {
     for (let i = 0; i < batch.length; i++) {
       this.#writer!.write(batch, i, this.#sorter.arena);
@@ -128,8 +128,8 @@ export class MergeRun {
   }
 
   /**
-   * Whether it would come to the very same as it was: nothing was taken in, nothing is put away, and no row has become too
-   * old since.
+   * Whether the result would be unchanged: no new rows, no deletions, and no row has become too
+   * old.
    */
   get isIdle(): boolean {
     const { current, rule, staged } = this.#options;
@@ -139,7 +139,7 @@ export class MergeRun {
     return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
   }
 
-  /** The rows taken in become one more file of those that are to be put among the rows: what these are then. */
+  /** Writes the rows as one more staged segment; returns all staged ranges. */
   async stage(): Promise<StagedRanges> {
     this.#settleColumns();
     const { staged, folder, run } = this.#options;
@@ -149,7 +149,7 @@ export class MergeRun {
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
 
-  /** All rows have been taken in: makes the whole ready to be read. */
+  /** Call after the last row: prepares the merged rows for {@link next}. */
   async merge(): Promise<void> {
     this.#settleColumns();
     const { current, staged } = this.#options;
@@ -167,14 +167,14 @@ export class MergeRun {
     if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#options);
   }
 
-  /** The next batch of the whole; undefined at the end. Good until the next call. */
+  /** The next batch of merged rows; undefined at the end. Valid until the next call. */
   next(): Promise<Batch | undefined> {
     const whole = this.#whole;
     if (whole === undefined) return this.#reader!.next();
     return this.#reader!.next((source, bytes) => whole.write(source.buffer, source.start, bytes));
   }
 
-  /** What is left is read, everything is on the disk and synced: what the set is now. */
+  /** Reads the remaining rows and syncs all files; returns the manifest of the new generation. */
   async seal(): Promise<Manifest> {
     while ((await this.next()) !== undefined);
     const { run, asOf, folder, aside = folder } = this.#options;
@@ -195,14 +195,14 @@ export class MergeRun {
     return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
   }
 
-  /** Lets go of files; those that the run wrote stay. */
+  /** Closes files; does not delete what the run wrote. */
   async close(): Promise<void> {
     await this.#whole?.abandon();
     await this.#merge?.close();
     await this.#sorter.close();
   }
 
-  /** Types are known for sure only when the last row was. */
+  /** Types are final only after the last row. */
   #settleColumns(): void {
     const { columns: come } = this.#incoming;
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });
@@ -216,7 +216,7 @@ export class MergeRun {
     return before.length >= maxSegments || records > maxRecords * current.rows + fewRecords;
   }
 
-  /** The sources of the whole: files of before and of this run, or files of before and what is still to be written. */
+  /** Sources of the merge: all segments, or earlier segments and the sorter. */
   #sources(isWhole: boolean): Merge {
     const { covers } = this.#incoming;
     const stretches = this.#segments.map(({ replaces }) => replaces);
@@ -284,7 +284,7 @@ export class MergeRun {
   }
 }
 
-/** Each before the first that is later. Those of a set stay in their order, whatever clocks said. */
+/** Inserts each staged segment before the first later one. Other segments keep their order, even if clocks were wrong. */
 function inOrderOfExtract(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {
   const all = [...segments];
   for (const one of staged) {

@@ -8,14 +8,14 @@ import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './re
 import type { RowReader } from './row-reader.ts';
 import { Sorter } from './sorter.ts';
 
-/** Tells whether a row is among the newest: not below the lowest of them. */
+/** Decides whether a row is among the newest rows. */
 export interface NewestRows {
-  /** Index of the column that says how new a row is; -1 where its place does. */
+  /** Index of the column that orders rows by age; -1 to use their position. */
   readonly at: number;
   has(spot: RecordRef, text: string | undefined): boolean;
 }
 
-/** Rows are as new as they stand late: the first ones go. */
+/** Orders rows by position: removes the first ones. */
 class LastRows implements NewestRows {
   readonly at = -1;
   #tooMany: number;
@@ -30,7 +30,7 @@ class LastRows implements NewestRows {
   }
 }
 
-/** Rows are as new as a column says, and of equal ones as their keys do. */
+/** Orders rows by a column, then by key. */
 class HighestRows implements NewestRows {
   readonly at: number;
   readonly #rank: Ranking;
@@ -155,7 +155,7 @@ function writerFor({ name, type }: Column): OrderedBytes {
   throw new Problem({
     code: 'SET_AGE_TYPE',
     family: 'config',
-    message: `retain cannot tell which rows are the newest by column ${JSON.stringify(name)}: it is ${type}`,
+    message: `retain cannot find the newest rows by column ${JSON.stringify(name)}: it is ${type}`,
     where: { column: name },
     seen: type,
     allowed: 'a column of dates, times, whole or decimal numbers, or text',

@@ -28,8 +28,8 @@ function noStretch(column: string): Problem {
   return new Problem({
     code: 'SET_STRETCH',
     family: 'job',
-    message: `A range of column ${JSON.stringify(column)} cannot be told in the job's data set`,
+    message: `The kept rows of the job cannot be filtered by column ${JSON.stringify(column)}`,
     where: { column },
-    next: 'let the job read everything anew: sluice state clear JOB',
+    next: 'let the job read everything again: sluice state clear JOB',
   });
 }

@@ -16,13 +16,13 @@ export const maxKeyBytes = 0xffff;
 export const maxVersionBytes = 0x7fff;
 const deletion = 0x8000;
 const longCell = 252;
-/** The most that stands before a cell. */
+/** Maximum size of a cell header. */
 export const cellHeadBytes = 5;
 
-/** Something that stands on a record of a buffer. */
+/** A reference to a record in a buffer. */
 export interface RecordRef {
   readonly buffer: Buffer;
-  /** Where the record begins. */
+  /** Offset of the record. */
   readonly start: number;
 }
 
@@ -48,7 +48,7 @@ export function sizeAt(buffer: Buffer, at: number): number {
 const keySize = (buffer: Buffer, at: number): number => buffer[at + 4]! + buffer[at + 5]! * 0x100;
 const versionSize = (buffer: Buffer, at: number): number => buffer[at + 6]! + (buffer[at + 7]! & 0x7f) * 0x100;
 
-/** Whether the record says no more than that its key is gone. */
+/** Whether the record is a deletion marker. */
 export function isDeletion({ buffer, start }: RecordRef): boolean {
   return buffer[start + 7]! >= 0x80;
 }

@@ -57,11 +57,11 @@ export class RetentionAge {
     throw new Problem({
       code: 'SET_AGE',
       family: 'row',
-      message: `retain looks for the age of a row in column ${JSON.stringify(this.#column)}, and there is no date or time in it`,
+      message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, and a row has none`,
       where: { column: this.#column },
       seen: cutText(text, 80),
       allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or nothing: such a row stays',
-      next: 'name another column under write.retain, or mend the value at the source',
+      next: 'name another column under write.retain, or fix the value at the source',
     });
   }
 }
@@ -70,7 +70,7 @@ function notAged(column: string, type: ColumnType): Problem {
   return new Problem({
     code: 'SET_AGE_TYPE',
     family: 'config',
-    message: `retain cannot tell the age of a row by column ${JSON.stringify(column)}: it is ${type}`,
+    message: `retain cannot determine the age of a row by column ${JSON.stringify(column)}: it is ${type}`,
     where: { column },
     seen: type,
     allowed: types.join(', '),

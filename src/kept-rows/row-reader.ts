@@ -9,15 +9,15 @@ import type { RetentionAge } from './retention-age.ts';
 const batchRows = 1024;
 const batchBytes = 512 * 1024;
 
-/** What rows have to pass to stay. */
+/** Filters of retention. */
 export interface RetentionFilters {
   readonly age?: { readonly at: number; readonly of: RetentionAge };
   readonly newest?: NewestRows;
 }
 
 /**
- * Makes batches of what a merge comes to: deletions are left out, and so is what retention lets go. The bytes of a batch
- * are used again for the next one but one.
+ * Makes batches from a merge, without deleted rows and rows that retention removes. The bytes of a batch
+ * are reused for the batch after next.
  */
 export class RowReader {
   readonly columns: readonly Column[];

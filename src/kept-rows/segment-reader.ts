@@ -110,6 +110,6 @@ function damaged(path: string, why: string): Problem {
     family: 'job',
     message: `A file of the job's local data set is not what was written: ${path}`,
     seen: why,
-    next: 'let the job read everything anew: sluice state clear JOB; where the source no longer has it all, restore a backup',
+    next: 'let the job read everything again: sluice state clear JOB; if the source no longer has all rows, restore a backup',
   });
 }

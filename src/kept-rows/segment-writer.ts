@@ -16,7 +16,7 @@ export const writerMemory = (): WriterMemory => [
 ];
 
 export interface SegmentWriterOptions {
-  /** What may be written; absent where somebody else has an eye on that. */
+  /** Disk budget; absent if the caller checks it. */
   readonly room?: DiskSpace | undefined;
   /** Of a writer that is sealed or abandoned; absent: memory of its own. */
   readonly memory?: WriterMemory;
@@ -97,7 +97,7 @@ export class SegmentWriter {
     this.#writing = writeAll(this.#handle, piece, at).then(() => {
       this.#spare = full;
     });
-    // Whoever awaits it next is told; until then it must not count as unheard.
+    // The next await gets the error; until then it must not be an unhandled rejection.
     this.#writing.catch(() => undefined);
   }
 }

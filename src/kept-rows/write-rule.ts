@@ -12,7 +12,7 @@ export interface WriteRule {
   readonly retain?: Retention;
 }
 
-/** Which rows stay. Reckoned anew by every run, at its own instant. */
+/** Which rows stay. Evaluated by every run at its own time. */
 export interface Retention {
   /** A date or a time: the age of a row. */
   readonly column?: string;

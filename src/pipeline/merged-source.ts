@@ -8,25 +8,25 @@ import type { RowsAgain } from '../sdk/connector.ts';
 import type { SourceEnd, SourceReader } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
-/** Where rows come from: a source, or what they are put together with. */
+/** A stream of rows: a source, or a source merged with kept rows. */
 export interface RowSource {
   open(): Promise<readonly Column[]>;
   next(): Promise<Batch | undefined>;
-  /** Rows handed on so far. */
+  /** Rows returned so far. */
   readonly rows: number;
-  /** How the source ended; asked when its last row has been taken. */
+  /** How the source ended; call it after the last row. */
   ending(): SourceEnd;
 }
 
-/** What a run needs for a job that keeps its rows. */
+/** Input of a run for a job with kept rows. */
 export interface KeptRowsOptions extends Omit<MergeRunOptions, 'scratch' | 'asOf' | 'zone' | 'rule'> {
-  /** What it comes to has to be sent, also where the source has nothing new. */
+  /** Send the result even if the source has nothing new. */
   readonly mustSend: boolean;
 }
 
 /**
- * A source whose rows are put into a data set first, all of them; what is handed on is the whole of that. The files of
- * the set are the caller's to keep or to discard.
+ * Merges all rows of a source with the kept rows first, then returns the merged rows. The caller keeps or discards the
+ * files of the new generation.
  */
 export class MergedSource implements RowSource {
   readonly #source: SourceReader;
@@ -52,7 +52,7 @@ export class MergedSource implements RowSource {
     return this.#run.replaced;
   }
 
-  /** Nothing has come, and nothing would change. */
+  /** No new rows, and nothing would change. */
   get isIdle(): boolean {
     return !this.#options.mustSend && this.#run.isIdle;
   }
@@ -84,7 +84,7 @@ export class MergedSource implements RowSource {
     return { ...this.#source.ending(), unchanged: this.isIdle };
   }
 
-  /** The set as it is now: whole on the disk. */
+  /** The new generation, complete on disk. */
   seal(): Promise<Manifest> {
     return this.#guarded(() => this.#run.seal());
   }
@@ -115,16 +115,16 @@ function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
     return new Problem({
       ...common,
       message:
-        'more rows share the newest value of the cursor, or lie within its lag, than can be told from new ones next time: appended, they would be there twice',
-      next: `${mergeByKey}, make the lag shorter, or read on by a column with finer values`,
+        'too many rows share the newest cursor value, or are within its lag, to tell them from new rows in the next run: append would duplicate them',
+      next: `${mergeByKey}, shorten the lag, or use a cursor column with finer values`,
     });
   }
   const gone = again.columns.map((name) => JSON.stringify(name)).join(', ');
   return new Problem({
     ...common,
     message:
-      'the columns have changed since the last run: rows that it got at the newest value of the cursor, or within its lag, cannot be told from new ones; appended, they would be there twice',
+      'the columns have changed since the last run, so rows at the newest cursor value, or within its lag, cannot be told from new rows: append would duplicate them',
     ...(gone === '' ? {} : { seen: `no column ${gone}` }),
-    next: `put the column back where the rows come from; else ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\`. Both drop rows that the source no longer has, so take a backup first`,
+    next: `restore the column at the source; else ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\`. Both drop rows that the source no longer has, so take a backup first`,
   });
 }

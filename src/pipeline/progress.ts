@@ -3,7 +3,7 @@ import type { Emit } from '../lib/events.ts';
 import type { PipelineEvents } from './events.ts';
 import type { StreamProgress } from './stream-rows.ts';
 
-/** Four times a second is as often as anybody looks. */
+/** Four updates per second are enough for a person. */
 const intervalMs = 250;
 
 interface ProgressReporterOptions {
@@ -13,7 +13,7 @@ interface ProgressReporterOptions {
   readonly run: string;
 }
 
-/** A reporter of progress that speaks at most every 250 ms, unless told that this is the `last` word. */
+/** Reports progress at most every 250 ms, except for the `last` report. */
 export function progressReporter({
   clock,
   emit,

@@ -19,28 +19,28 @@ import { type StreamProgress, streamRows } from './stream-rows.ts';
 
 export interface PipelineOptions {
   readonly extract: Extract;
-  /** Folder of the config file: relative paths in options are meant from here. */
+  /** Folder of the config file, the base of relative paths in options. */
   readonly folder: string;
-  /** Folder that payloads are kept in; made where it is missing. */
+  /** Folder for payloads; created if missing. */
   readonly spool: string;
   /** Stops the run: it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly emit: Emit<PipelineEvents>;
   readonly log: ConnectorLog;
-  /** Takes what the source warns of. */
+  /** Receives warnings of the source. */
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: TokenSource;
-  /** Asks whether the source may log in; absent: it may. */
+  /** Decides whether the source may log in. Default: it may. */
   readonly guard?: LoginGuard;
-  /** The instant that the run stands for, epoch milliseconds; absent: the present. */
+  /** Logical time of the run, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
-  /** What may be written into the folder; absent: anything. */
+  /** Disk budget of the folder. Default: no limit. */
   readonly room?: DiskSpace;
-  /** False: the payload need not outlive the power. */
+  /** False: the payload need not survive a power failure. */
   readonly durable?: boolean;
-  /** Sees every batch as it is encoded. */
+  /** Called with every batch as it is encoded. */
   readonly onBatch?: (batch: Batch) => void;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
   readonly job: string;
@@ -48,7 +48,7 @@ export interface PipelineOptions {
 }
 
 export interface ResumeOptions extends PipelineOptions {
-  /** Where the last run of the job had got to; absent when it is to begin anew. */
+  /** Watermark of the last run of the job; absent to read from the start. */
   readonly watermark?: string;
   /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
   readonly keptRows?: KeptRowsOptions;

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiskSpace } from '../lib/disk-space.ts';
 
-/** A connector writes into its folder by itself, at the speed of its network: this often somebody looks how much it is. */
+/** How often the size of the scratch folder is checked: connectors write to it at network speed. */
 const lookEveryMs = 200;
 
 /** Asks for the room that a connector's own files take, while it writes them. */

@@ -28,15 +28,15 @@ export interface SourceReaderOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
-  /** Takes what the source warns of. */
+  /** Receives warnings of the source. */
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: TokenSource;
   /** Asks whether the source may log in, and remembers whether it could; absent: it may. */
   readonly guard?: LoginGuard;
-  /** The instant that the run stands for, epoch milliseconds; absent: the present. */
+  /** Logical time of the run, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
-  /** Where the last run had got to. */
+  /** Watermark of the last run. */
   readonly watermark?: string;
   /** Read this, and not what is new. */
   readonly range?: Range;
@@ -56,17 +56,17 @@ export type LoginGuard = <T>(
   open: (logIn: LogInContext) => Promise<T>,
 ) => Promise<T>;
 
-/** What a source says of itself when its last batch has been taken. */
+/** End state of a source, after its last batch. */
 export interface SourceEnd {
   /** How far it got; undefined leaves that where it is. */
   readonly watermark: string | undefined;
-  /** Nothing has changed since the watermark that it was given. */
+  /** Nothing has changed since the given watermark. */
   readonly unchanged: boolean;
 }
 
 /**
- * A connector at work, held to its contract: it is waited for only so long, its batches are checked, and it is closed
- * however the run ends. Whatever it throws comes out as a Problem that names the source.
+ * Runs a connector and enforces its contract: a stall timeout, checked batches, and closing it
+ * however the run ends. Errors become Problems that name the source.
  */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
@@ -98,7 +98,7 @@ export class SourceReader {
     if (room !== undefined) this.#watch = new ScratchWatch({ scratch, room, full: (why) => this.#refuse(why) });
   }
 
-  /** Rows handed on so far. */
+  /** Rows returned so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -253,7 +253,7 @@ export class SourceReader {
   }
 }
 
-/** An extract that arrived after nobody waited for it any more. */
+/** An extract that arrived after its caller stopped waiting. */
 function closeUnread(extraction: Extraction): void {
   void Promise.try(() => extraction.batches[Symbol.asyncIterator]().return?.()).catch(() => {});
 }

@@ -14,7 +14,7 @@ const inFlightLimit = 2 * 1024 * 1024;
 /** What is synced while encoding goes on need not be waited for at the end. */
 const syncEvery = 16 * 1024 * 1024;
 
-/** A payload that has reached the disk: whole, under its hash, synced. */
+/** A payload on disk: complete, synced and named by its hash. */
 export interface SealedFile {
   readonly sha256: string;
   readonly path: string;
@@ -25,7 +25,7 @@ export interface SealedFile {
 
 /** How a payload is written. */
 export interface SpoolOptions {
-  /** What may be written into the folder; absent: anything. */
+  /** Disk budget of the folder. Default: no limit. */
   readonly room?: DiskSpace;
   /** False: it need not outlive the power. */
   readonly durable?: boolean;
@@ -193,7 +193,7 @@ export async function settle(
   return { sha256, path, bytes, reused };
 }
 
-/** The file that is there counts as new from now on, for whoever clears away old ones. */
+/** Touches the existing file, so that pruning treats it as new. */
 function renew(path: string, temporary: string): void {
   const now = new Date();
   utimesSync(path, now, now);

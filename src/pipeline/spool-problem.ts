@@ -1,8 +1,8 @@
 import { openFilesProblem, Problem } from '../lib/problem.ts';
 
-/** No room: on the disk, in the user's quota, or under the limit on file size. */
+/** No space left on the disk, in the user's quota, or under the file size limit. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** Nothing that waiting would mend. */
+/** Errors that a retry does not fix. */
 const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG']);
 
 /** A failure of the file system in the payload folder, as a Problem that names the folder. */
@@ -39,10 +39,10 @@ function diskFull(code: string, folder: string, cause: unknown): Problem {
   return new Problem({
     code: 'DISK_FULL',
     family: 'try_later',
-    message: `There is no room for the payload in ${folder}`,
+    message: `No space left for the payload in ${folder}`,
     where: { stage: 'spool' },
     seen: code,
-    next: `Free some space there, or move the state folder to a larger disk`,
+    next: `Free some disk space, or move the state folder to a larger disk`,
     cause,
   });
 }
@@ -54,7 +54,7 @@ function folderRefused(message: string, folder: string, cause: unknown): Problem
     message: `Payloads cannot be written into ${folder}`,
     where: { stage: 'spool' },
     seen: message,
-    next: 'Give the user that Sluice runs as write access to the state folder',
+    next: 'Give the user that runs Sluice write access to the state folder',
     cause,
   });
 }

@@ -7,18 +7,18 @@ import { Problem } from '../lib/problem.ts';
 import { SourceReader, type SourceReaderOptions } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
-/** So far ahead of the rows of a set are those numbered that are read again beside it. */
+/** Offset of row numbers in a backfill, so that they do not collide with new rows. */
 const farAhead = 2 ** 40;
 
 export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch'> {
   readonly range: NonNullable<SourceReaderOptions['range']>;
-  /** The set, and what of it has been read again already. */
+  /** The kept rows, and the ranges that are already read again. */
   readonly set: Required<Pick<MergeRunOptions, 'folder' | 'run' | 'current'>> & Pick<MergeRunOptions, 'staged'>;
 }
 
 /**
- * Reads a range of the source again, into a file beside the rows that its job keeps. Resolves to all such files, once it is
- * whole on the disk; nothing refers to it yet.
+ * Backfill: reads a range of the source again into a segment beside the kept rows. Resolves to all such segments when the
+ * new one is complete on disk; nothing refers to it yet.
  */
 export async function stageRange(
   given: StageRangeOptions,
@@ -57,7 +57,7 @@ function noColumnRange(title: string): Problem {
   return new Problem({
     code: 'BACKFILL_APPEND',
     family: 'config',
-    message: `${title} cannot say which of the kept rows lie in the range, so appending it would show them twice`,
+    message: `${title} cannot identify the kept rows of the range, so append would duplicate them`,
     next: 'merge by a key instead: write: {disposition: merge, key: [id]}',
   });
 }

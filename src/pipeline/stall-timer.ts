@@ -3,17 +3,17 @@ import type { Clock } from '../lib/clock.ts';
 
 interface StallTimerOptions {
   readonly clock: Clock;
-  /** Longest single wait, milliseconds; 0 = for ever. */
+  /** Maximum single wait in milliseconds; 0 means no limit. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** What a wait ends with that took too long. */
+  /** The error of a wait that took too long. */
   readonly exhausted: (waitedMs: number) => Error;
 }
 
 /**
- * Waits for the source, but not for ever: a wait ends early when the run is stopped or when it alone takes longer than
- * the limit. One timer and one listener for the whole run, so that a wait costs one promise and nothing piles up on a
- * promise that lives long.
+ * Stall timeout for a source: a wait is rejected if the run is stopped, or if this wait takes longer than
+ * the limit. One timer and one listener for the whole run, so that a wait costs one promise and nothing accumulates on a
+ * long-lived promise.
  */
 export class StallTimer {
   readonly #options: StallTimerOptions;
@@ -28,7 +28,7 @@ export class StallTimer {
     if (given.limitMs > 0) void this.#watch();
   }
 
-  /** The promise's outcome, or the reason for not waiting any longer. What comes after that is dropped in silence. */
+  /** Settles like the promise, or rejects on timeout or abort; a later result is ignored. */
   wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { signal, clock } = this.#options;
@@ -41,12 +41,12 @@ export class StallTimer {
     });
   }
 
-  /** What is waited for has shown that it is at work: the wait counts from now. */
+  /** The source is alive: restarts the timeout. */
   refresh(): void {
     this.#since = this.#options.clock.monotonic();
   }
 
-  /** What is waited for will not come to a good end: the wait is over, for this reason. */
+  /** The source cannot succeed any more: rejects the current wait with this reason. */
   giveUp(reason: unknown): void {
     this.#giveUp?.(reason);
   }
@@ -61,7 +61,7 @@ export class StallTimer {
     try {
       for (let pause = limitMs; ; ) {
         await clock.sleep(pause, this.#over.signal);
-        // A clock of a test may sleep no time at all; the watch must not keep everything else from running.
+        // A test clock may return at once; yield, so that the loop does not starve other work.
         await nextTurn();
         if (this.#over.signal.aborted) return;
         const waited = this.#giveUp === undefined ? 0 : clock.monotonic() - this.#since;

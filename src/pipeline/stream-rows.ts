@@ -20,9 +20,9 @@ import { type SourceEnd, SourceReader } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
-/** Where encoded bytes go. */
+/** Destination of encoded bytes. */
 export interface Sink {
-  /** Takes the pieces; each is handed to `recycle` when its memory may be used again. Await the promise, if any. */
+  /** Writes the pieces; passes each to `recycle` when its memory can be reused. Await the promise, if any. */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
 }
 
@@ -30,25 +30,25 @@ export interface StreamRowsOptions {
   readonly extract: Extract;
   /** Folder of the config file. */
   readonly folder: string;
-  /** The folder in which the connector's scratch folder is made. */
+  /** Parent of the connector's scratch folder. */
   readonly spool: string;
   /** Id of the run. */
   readonly run: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
-  /** Takes what the source warns of. */
+  /** Receives warnings of the source. */
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: TokenSource;
   readonly sink: Sink;
-  /** What may be written beside it; absent: anything. */
+  /** Disk budget for other files. Default: no limit. */
   readonly room?: DiskSpace;
-  /** Where the last run had got to. */
+  /** Watermark of the last run. */
   readonly watermark?: string;
-  /** For a job that keeps its rows. */
+  /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
-  /** When the run began, epoch milliseconds; now, where nothing is said. */
+  /** Start of the run, epoch milliseconds. Default: now. */
   readonly asOf?: number;
   /** After every batch. */
   readonly onProgress: (carried: StreamProgress) => void;
@@ -56,7 +56,7 @@ export interface StreamRowsOptions {
   readonly onBatch?: (batch: Batch) => void;
 }
 
-/** What has been carried so far; the same object from beginning to end. */
+/** Progress so far; the same object for the whole run. */
 export interface StreamProgress {
   columns: readonly Column[];
   /** Rows that the source gave. */
@@ -64,13 +64,13 @@ export interface StreamProgress {
   /** Rows that were encoded. */
   rows: number;
   bytes: number;
-  /** How the source ended; absent while it has rows, and where not all of them were wanted. */
+  /** How the source ended; absent while it has rows, or if not all rows were needed. */
   ending?: SourceEnd;
-  /** What the data set is now, for a job that keeps its rows. */
+  /** The new generation, for a job with kept rows. */
   manifest?: Manifest;
 }
 
-/** Extract, transform, encode, from the source's first row to the last byte handed to the sink. */
+/** Extracts, transforms and encodes all rows, and writes the bytes to the sink. */
 export async function streamRows(given: StreamRowsOptions): Promise<StreamProgress> {
   given.signal.throwIfAborted();
   const scratch = await makeScratch(given);
@@ -84,7 +84,7 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
   }
 }
 
-/** Few sources leave anything in it. */
+/** Most sources leave it empty. */
 async function clearScratch(scratch: string): Promise<void> {
   try {
     rmdirSync(scratch);

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../lib/process-identity.ts';
 
 /**
- * Leftovers of a dead process are told from the work of a living one by their names, which begin with who made them:
- * machine, boot, process-id namespace, process id and start time.
+ * Names of temporary files begin with their owner, so that leftovers of a dead process can be identified:
+ * host, boot, process-id namespace, process id and start time.
  */
 const pattern = /^\.tmp-(?:([0-9a-f]{8})-)?([0-9a-z]+)-([0-9]+)-([0-9]+)-([0-9]+)-/;
 
-/** The process that we are, as names have it. */
+/** This process, as file names identify it. */
 export const thisProcess: Identity = {
   host: createHash('sha256').update(ourselves.host).digest('hex').slice(0, 8),
   boot: ourselves.boot.replaceAll(/[^0-9a-z]/g, '').slice(0, 12) || 'unknown',
@@ -16,16 +16,16 @@ export const thisProcess: Identity = {
   start: ourselves.start || '0',
 };
 
-/** The beginning of every temporary name of this process. */
+/** Prefix of the temporary files of this process. */
 export function tempFilePrefix({ host, boot, space, pid, start }: Identity = thisProcess): string {
   return `.tmp-${host}-${boot}-${space}-${pid}-${start}-`;
 }
 
-/** What became of the maker of a file of this name; undefined when it is not a temporary name of ours. */
+/** Whether the owner of a temporary file is alive; undefined for other names. */
 export function ownerState(name: string): ProcessState | undefined {
   const match = pattern.exec(name);
   if (match === null) return undefined;
-  // Names made by earlier versions do not tell the host.
+  // Names without a host are from earlier versions.
   const [, host = thisProcess.host, boot, space, pid, start] = match;
   const maker = { host, boot: boot!, space: space!, pid: Number(pid), start: start === '0' ? '' : start! };
   return processStateOf(maker, thisProcess);

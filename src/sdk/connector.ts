@@ -69,11 +69,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * run keeps the first twenty.
    */
   readonly warn: (warning: RunWarning) => void;
-  /** IANA zone in which the job reckons its days, where it says one. */
+  /** IANA zone for the days of the job, if it sets one. */
   readonly timezone?: string;
   /**
-   * The instant that the run stands for, epoch milliseconds, where that is not the present: a firing that was missed and is
-   * made good now. Whatever depends on the date ("today", "the last seven days") is reckoned from it.
+   * Logical time of the run, epoch milliseconds, if it is not the current time: a catch-up run
+   * of a missed firing. Relative dates ("today", "the last seven days") are based on it.
    */
   readonly logicalAt?: number;
   /**
@@ -152,7 +152,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly query: Q;
   /** The option of `query` that is meant when a job writes `query: text` instead of a map. */
   readonly shorthand?: keyof Q & string;
-  /** How it resumes, one sentence on what the watermark is. Absent where every run reads everything anew. */
+  /** How it resumes: one sentence about the watermark. Absent if every run reads everything. */
   readonly resumes?: string;
   /**
    * The option of `query` by which an extract gives only what is new since the last run; undefined where it gives
@@ -188,7 +188,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly example?: string;
   /** Only where the service behind it is gone: since when, why, and what people use instead. Nothing can be read then. */
   readonly retired?: string;
-  /** Whom the options log in as: sources of one account are put on hold together when their login is refused. Undefined: as nobody. */
+  /** Whom the options log in as: sources of one account are put on hold together when their login is refused. Undefined: no login. */
   account?(source: OptionValues<S>): SourceAccount | undefined;
   /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;

@@ -1,13 +1,13 @@
-/** Codes of Node's network errors that mean: nobody there now, ask again later; in the words of whoever reads them. */
+/** Node's codes for network errors that a retry may fix, with the standard phrase for each. */
 export const networkWords: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ETIMEDOUT: 'there was no answer in time',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EAI_AGAIN: 'the name service did not answer',
-  ENOTFOUND: 'the name is not known',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network unreachable',
+  EAI_AGAIN: 'DNS lookup failed temporarily',
+  ENOTFOUND: 'host name not found',
 };
 
 interface Thrown {
@@ -16,7 +16,7 @@ interface Thrown {
   readonly errors?: unknown;
 }
 
-/** Code (empty without one) and message of anything thrown; a connect to several addresses fails with a bundle of errors. */
+/** Code (or '') and message of a thrown value. Connecting to several addresses fails with an AggregateError. */
 export function seenIn(thrown: unknown): { code: string; message: string } {
   const { code, message, errors } = (thrown ?? {}) as Thrown;
   const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;

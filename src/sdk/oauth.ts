@@ -87,13 +87,13 @@ export interface Token {
   readonly client_id?: string;
 }
 
-/** What a connector with an OAuth description gets: tokens, kept fresh by the runner across processes. */
+/** Access tokens for a connector with an OAuth description, refreshed by the runner across processes. */
 export interface TokenSource {
   /**
    * A token good for at least the next minute; refreshed first where needed. Cheap: ask before every request.
    * @throws Problem of family `login` when only a person can help, `try_later` when the vendor cannot be reached.
    */
   token(): Promise<Token>;
-  /** Says that the vendor refused this very token, so that the next `token()` is a new one. */
+  /** Reports that the vendor refused this token, so that the next `token()` returns a new one. */
   refused(token: Token): Promise<void>;
 }

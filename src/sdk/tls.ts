@@ -12,7 +12,7 @@ export interface TlsFiles {
 /** The JSON Schemas of {@link TlsFiles}, so that the words are the same in every connector. */
 export const tlsFileSchemas = {
   ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
-  cert_file: { type: 'string', description: 'PEM file of our own certificate, where the server wants one.' },
+  cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
   key_file: { type: 'string', description: 'PEM file of the key to our own certificate.' },
   servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
 };

@@ -96,7 +96,7 @@ function failed({ from, to }: Step, text: string, row: number): Problem {
   return new Problem({
     code: 'CAST_FAILED',
     family: 'row',
-    message: `A value of column "${from.name}" is no ${to}`,
+    message: `A value of column "${from.name}" is not a valid ${to}`,
     where: { row, column: from.name },
     seen: shown(text),
     next: `To carry such values as null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,

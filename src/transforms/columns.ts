@@ -15,7 +15,7 @@ function unknownColumn(columns: readonly Column[], name: string): Problem {
   return new Problem({
     code: 'TRANSFORM_COLUMN_UNKNOWN',
     family: 'config',
-    message: `There is no column "${name}"`,
+    message: `No column "${name}"`,
     where: { column: name },
     seen: name,
     allowed: names.join(', '),

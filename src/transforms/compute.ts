@@ -130,7 +130,7 @@ function untyped(name: string, { text, type }: Expression): never {
   throw new Problem({
     code: 'COMPUTE_TYPE_UNKNOWN',
     family: 'config',
-    message: `The type of column "${name}" cannot be told from ${JSON.stringify(text)} (${type})`,
+    message: `The type of column "${name}" cannot be determined from ${JSON.stringify(text)} (${type})`,
     where: { column: name },
     allowed: columnTypes.join(', '),
     next: `Say it: ${name}: { expression: …, type: text }`,

@@ -44,7 +44,7 @@ describe('holding an answer against its declaration', () => {
   it.each([
     ['a field of the wrong type', { meta, data: { datasources: {} } }],
     ['a field that is missing', { meta, data: {} }],
-    ['a field that nobody declared', { meta, data: { datasources: [], more: 1 } }],
+    ['an undeclared field', { meta, data: { datasources: [], more: 1 } }],
     ['a list without its total', { meta: { success: true, status: 200, count: 0 }, data: { datasources: [] } }],
     ['a status that is not the one of HTTP', { meta: { ...meta, status: 201 }, data: { datasources: [] } }],
     ['something without an envelope', []],

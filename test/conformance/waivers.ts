@@ -52,7 +52,7 @@ const given: readonly Waiver[] = [
       'PUT /tabs/{id}/share-rights',
     ],
     checks: [foreignInside],
-    reason: "the document's table answers 403 when somebody shares across companies, and 404 for an unknown group",
+    reason: "the document's table answers 403 for sharing across companies, and 404 for an unknown group",
   },
   {
     endpoints: [

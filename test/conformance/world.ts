@@ -76,7 +76,7 @@ export class World {
     return ++this.#made;
   }
 
-  /** Everything that a call of this endpoint needs, made anew and belonging to this owner. */
+  /** Everything that a call of this endpoint needs, newly created for this owner. */
   async ready(endpoint: Endpoint, owner: Owner): Promise<Ready> {
     const params = await this.#params(endpoint, owner);
     const query = await this.#fields(fieldsOf(endpoint.query), owner, params);
@@ -168,7 +168,7 @@ export class World {
   }
 }
 
-/** Making what nobody asks for costs calls, no more: a word that stands in some list of required fields is enough. */
+/** Creating unused objects only costs calls, so any mention in a list of required fields is enough. */
 function isRequiredSomewhere(text: string, name: string): boolean {
   return [...text.matchAll(/"required":\[([^\]]*)\]/g)].some(([, names]) => names!.includes(`"${name}"`));
 }

@@ -18,7 +18,7 @@ const wrong: Reply = { status: 401, text: 'no' };
 const guard = ({ headers }: Asked) =>
   headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}` ? undefined : wrong;
 
-/** Plays comScore: the answers of a call, one after another, the last one for ever. */
+/** Test double of comScore: answers in order, then the last one repeatedly. */
 function reports(given: { ping?: readonly string[]; fetch?: Reply; submit?: Reply } = {}): ServiceCase {
   const states = [...(given.ping ?? ['Completed'])];
   const answer = ({ headers }: Asked): Reply => {
@@ -91,7 +91,7 @@ describe('a report of comScore', () => {
     ],
     ['without a table', reports({ fetch: answered('FetchReport', '<REPORT/>') }), { code: 'COMSCORE_NO_TABLE' }],
     [
-      'of somebody else',
+      'of another account',
       { ...reports(), source: { user: 'ann', password: 'old' } },
       { code: 'SERVICE_LOGIN', family: 'login' },
     ],

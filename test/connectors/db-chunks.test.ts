@@ -162,7 +162,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     series: (n) => `select i, repeat('x', 100) as fill from generate_series(1, ${n}) i`,
   });
 
-  it('gives up where nobody answers any more', async () => {
+  it('gives up if the server stops answering', async () => {
     const proxy = await openTcpProxy(server().port, [
       { afterBytes: 1e9, how: 'reset' },
       { afterBytes: 500_000, how: 'reset' },

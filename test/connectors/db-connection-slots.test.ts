@@ -78,7 +78,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
   });
 });
 
-it('places are given in the order in which they were asked for, and whoever waits is known to be alive', async () => {
+it('slots are granted first in, first out, and a waiting job reports that it is alive', async () => {
   const order: number[] = [];
   let alive = 0;
   const ask = (n: number) =>

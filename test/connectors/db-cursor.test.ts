@@ -319,7 +319,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     expect(extraction.comesAgain!()).toEqual(isSo ? { why: 'too_many' } : undefined);
   });
 
-  it('reckons the days of a range in the zone of the job', async () => {
+  it('interprets the days of a range in the zone of the job', async () => {
     await run(
       "create table zoned as select 1 as id, timestamptz '2026-03-28 23:30Z' as at union all select 2, '2026-03-29 21:30Z' union all select 3, '2026-03-29 22:00Z'",
     );

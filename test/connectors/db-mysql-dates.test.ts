@@ -9,7 +9,7 @@ function cell(columnType: number, text: string, zeroDates: ZeroDates): string | 
     { columnType, characterSet: 63, flags: 0, columnLength: 0, schema: '', name: 'd' },
     zeroDates,
   );
-  if (fix?.how !== 'in place') throw new Error('dates are mended where they are');
+  if (fix?.how !== 'in place') throw new Error('dates are rewritten in place');
   const bytes = Buffer.from(`${String.fromCharCode(text.length)}${text}`, 'latin1');
   const spans = Int32Array.of(1, bytes.length);
   fix.fix(bytes, spans, 0);

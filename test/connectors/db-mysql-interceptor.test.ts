@@ -174,7 +174,7 @@ it.each([
   expect(faults).toMatchObject([{ code: 'DB_PROTOCOL', family: 'try_later' }]);
 });
 
-it('reads nothing any more once nobody wants it', async () => {
+it('stops reading when the reader is gone', async () => {
   const { tap, rows, forwarded, send, faults } = tapped(3);
   send(wire.subarray(0, 100));
   const before = forwarded.length;

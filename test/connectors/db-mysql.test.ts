@@ -236,7 +236,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   it.each([
     ['query', { code: 'DB_STATEMENT_CANCELLED', family: 'job' }],
     ['connection', { family: 'try_later' }],
-  ])('says so when somebody kills the %s among the rows', async (what, problem) => {
+  ])('reports a lost connection if the %s is killed among the rows', async (what, problem) => {
     const iterator = await firstOf(await extract(source(), many));
     const found = await ask(
       "select id from information_schema.processlist where info like '%fill%from seq_1_to_2000000'",
@@ -293,7 +293,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   });
 });
 
-it('tries later when nobody listens at the address', async () => {
+it('is a try_later problem if the connection is refused', async () => {
   const problem = await problemOf(check({ url: 'mysql://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

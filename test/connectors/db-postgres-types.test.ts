@@ -143,7 +143,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     expect(columns).toEqual(names.map((name) => `${name} integer`));
   });
 
-  it('refuses two columns of one name and says how to mend it', async () => {
+  it('refuses two columns with one name and reports the fix', async () => {
     const problem = await problemOf(read({ url: server().url }, 'select 1 as a, 2 as b, 3 as a'));
     expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     expect(problem.next).toContain(' as ');

@@ -168,7 +168,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     for (const who of [
       { user: 'alice', password: 'wrong-secret-word' },
       { user: 'alice' },
-      { user: 'nobody', password: 'x' },
+      { user: 'unknown', password: 'x' },
     ]) {
       const problem = await problemOf(check({ ...address, ...who }));
       expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
@@ -304,7 +304,7 @@ describe('a PostgreSQL that does not answer', () => {
   });
 });
 
-it('tries later when nobody listens at the address', async () => {
+it('is a try_later problem if the connection is refused', async () => {
   const problem = await problemOf(check({ url: 'postgres://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

@@ -67,7 +67,7 @@ describe('reading SQLite', () => {
     expect(await all(values)).toEqual({ columns: ['v text'], rows: [['1'], ['a'], ['2.5'], [null]] });
   });
 
-  it('names row and column of a value that is not of the column, and how to mend it', async () => {
+  it('names row and column of a value of the wrong type, and the fix', async () => {
     const problem = await problemOf(all('select id, n from mixed order by id'));
     expect(problem).toMatchObject({
       code: 'DB_VALUE_TYPE',
@@ -136,7 +136,7 @@ describe('reading SQLite', () => {
     });
   });
 
-  it('tries later while somebody else holds the file', async () => {
+  it('is a try_later problem while another process locks the file', async () => {
     const holder = new SqliteDatabase(join(folder, 'shop.sqlite'));
     holder.exec('begin exclusive');
     const problem = await problemOf(

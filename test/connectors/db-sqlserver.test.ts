@@ -300,7 +300,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     }
   });
 
-  it('tells a refused login, a server that has no TLS, and a port where nobody is', async () => {
+  it('distinguishes a refused login, a server without TLS, and a closed port', async () => {
     const source = await serve(() => [done()]);
     const stranger = { url: source.url.replace('reader', 'stranger') };
     expect(await problemOf(check(stranger))).toMatchObject({
@@ -310,8 +310,8 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     });
     const tls = await problemOf(check({ ...source, tls: { mode: 'verify' } }));
     expect(tls).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
-    const nobody = { url: `sqlserver://a:b@127.0.0.1:${await freePort()}/shop` };
-    expect(await problemOf(check(nobody))).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
+    const unreachable = { url: `sqlserver://a:b@127.0.0.1:${await freePort()}/shop` };
+    expect(await problemOf(check(unreachable))).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
   });
 
   it('follows a redirect to another server, as the gateway of Azure SQL gives it', async () => {

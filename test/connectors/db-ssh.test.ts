@@ -112,11 +112,11 @@ for (const [kind, isInstalled, start] of [
     });
 
     it.each([
-      ['a host that nobody vouches for', { known_hosts_file: 'nowhere' }, 'DB_SSH_HOST_KEY_UNKNOWN', 'config'],
+      ['an unknown host key', { known_hosts_file: 'nowhere' }, 'DB_SSH_HOST_KEY_UNKNOWN', 'config'],
       ['another key', { host_key: `SHA256:${'A'.repeat(43)}` }, 'DB_SSH_HOST_KEY_CHANGED', 'config'],
-      ['a user that is not known there', { user: 'nobody-of-that-name' }, 'DB_SSH_LOGIN_REFUSED', 'login'],
+      ['a user that is not known there', { user: 'unknown-user' }, 'DB_SSH_LOGIN_REFUSED', 'login'],
       ['a key that is not there', { private_key_file: 'none' }, 'DB_SSH_OPTION_FILE', 'config'],
-      ['a port where nobody is', { port: 1 }, 'DB_SSH_UNREACHABLE', 'try_later'],
+      ['a closed port', { port: 1 }, 'DB_SSH_UNREACHABLE', 'try_later'],
     ])('refuses %s', async (_title, more, code, family) => {
       const problem = await problemOf(check(source({ ssh: ssh(more) }), { folder }));
       expect(problem).toMatchObject({ code, family });
@@ -130,8 +130,8 @@ for (const [kind, isInstalled, start] of [
     });
 
     it('says where the way ends', async () => {
-      const nobody = { ...source(), url: server.url.replace(`:${server.port}/`, ':1/') };
-      const problem = await problemOf(check(nobody, { folder }));
+      const unreachable = { ...source(), url: server.url.replace(`:${server.port}/`, ':1/') };
+      const problem = await problemOf(check(unreachable, { folder }));
       expect(problem).toMatchObject({ code: 'DB_SSH_FORWARD_REFUSED', family: 'try_later' });
       expect(problem.message).toContain('127.0.0.1:1');
     });

@@ -77,7 +77,7 @@ describeStream(
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'a token that two logins in a row do not mend',
+      name: 'a token that two logins in a row do not fix',
       faults: [{ at: 1, times: 2, reply: { status: 401, json: { error_summary: 'expired_access_token/' } } }],
       problem: { code: 'SERVICE_LOGIN', family: 'login' },
     },

@@ -309,7 +309,7 @@ it('leaves nothing to renew a token with, and swaps the first one for a longer o
   expect(facebook.oauth?.({ token: 'system' })).toBeUndefined();
 });
 
-it('advises no stream to somebody who reads it already', async () => {
+it('does not suggest a stream that is already used', async () => {
   const reply = error(1, { message: 'Please reduce the amount of data you’re asking for' });
   const routes = { 'POST /v26.0/act_{account}/insights': reply };
   const { next } = await failService({ ...ads, query: { ...ads.query, stream: 'report' }, routes });

@@ -201,7 +201,7 @@ const oldTime = 1_770_000_000;
 
 const change = {
   'appended to': (path: string) => appendFile(path, '9,9\n'),
-  'written anew in the same size': async (path: string) => {
+  'rewritten in the same size': async (path: string) => {
     const handle = await open(path, 'r+');
     await handle.write('z', 0);
     await handle.close();

@@ -121,10 +121,10 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('is told at login when nobody answers', async () => {
+    it('is reported at login if the server does not answer', async () => {
       await through([], async (source) => {
-        const nobody = { ...source, port: closedPort };
-        const checking = ftp.check(ftpContext({ source: nobody, query: {} }, folder()));
+        const unreachable = { ...source, port: closedPort };
+        const checking = ftp.check(ftpContext({ source: unreachable, query: {} }, folder()));
         await expect(checking).rejects.toMatchObject({ code: 'FTP_UNREACHABLE', family: 'try_later' });
       });
     });
@@ -235,7 +235,7 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
     const folder = ownFolder();
     const source = async () => await tlsLogin('ftps')(running(), folder());
 
-    it('is refused when nobody vouches for the certificate, or for its name', async () => {
+    it('is refused if the certificate or its name is not trusted', async () => {
       const { ca_file } = (await source()).tls as { ca_file: string };
       for (const bad of [{ mode: 'verify' }, { mode: 'verify', ca_file, servername: 'files.example.com' }]) {
         const checking = ftp.check(ftpContext({ source: { ...(await source()), tls: bad }, query: {} }, folder()));

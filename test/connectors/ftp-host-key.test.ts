@@ -20,7 +20,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
   const name = () => `[127.0.0.1]:${server().port}`;
   const otherKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8dTbtVd5Kk3dYzjyNDQwOIsXvm3cSMsqrHXkqkJ2mB';
 
-  it('is refused when nobody vouches for it, with the fingerprint seen and how to trust it', async () => {
+  it('is refused if it is unknown, with its fingerprint and how to trust it', async () => {
     const print = fingerprintOf(server().hostKey);
     await expect(check({ known_hosts_file: 'nowhere' })).rejects.toMatchObject({
       code: 'FTP_HOST_KEY_UNKNOWN',
@@ -73,6 +73,6 @@ describeWithFileServer({ server: 'sshd' }, 'the login by key', (server) => {
 
   it('says when key file or user are not good', async () => {
     await expect(check({ private_key_file: 'none' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
-    await expect(check({ user: 'nobody-here' })).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
+    await expect(check({ user: 'unknown-user' })).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
   });
 });

@@ -237,7 +237,7 @@ describe('a listing', () => {
     expect(rowsOf(await read({ list, reply: mdtm }, { files: 'newest' }))).toEqual(['c']);
   });
 
-  it('that is empty by LIST -a is asked for once more without -a', async () => {
+  it('that is empty with LIST -a is requested again without -a', async () => {
     let isAll = false;
     const list = (_: string, names: readonly string[]) =>
       isAll ? '' : names.map((name) => listLine(name, 4)).join('\r\n');

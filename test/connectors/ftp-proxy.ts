@@ -81,7 +81,7 @@ const aside = '127.0.0.2';
 /** The first and the last of the ports that a server gives out for data. */
 export type PortRange = readonly [first: number, last: number];
 
-/** Two ports in a row that nobody uses here or aside, of those that no system gives out by itself: nobody takes them meanwhile. */
+/** Two unused consecutive ports outside the ephemeral range, so that no other process gets them meanwhile. */
 export async function freeRange(): Promise<PortRange> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 12_000);
@@ -94,7 +94,7 @@ export async function freeRange(): Promise<PortRange> {
 }
 
 /**
- * A proxy in front of an FTP server with TLS, whose answers nobody can read or change: it stands at another address with
+ * A proxy in front of an FTP server with TLS, whose answers cannot be read or changed: it stands at another address with
  * the ports that the server gives out for data. Data connections are cut as told.
  */
 export async function openTlsProxy(
@@ -148,7 +148,7 @@ function carry({ client, upstream, sockets, cut }: Carrying): void {
   end(client, upstream);
 }
 
-/** Whoever goes away is gone for the other side as well. */
+/** Closes the other side if one side closes. */
 function end(client: Socket, upstream: Socket): void {
   client.on('close', () => upstream.destroy());
   upstream.on('close', () => client.end());

@@ -128,7 +128,7 @@ describeStream(
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 400: Said by Google.' },
     },
     {
-      name: 'a version that is no more',
+      name: 'a version that was shut down',
       faults: [{ at: 1, reply: { status: 404, text: '<html>404</html>' } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('api_version') },
     },

@@ -103,7 +103,7 @@ it('says in the log, once, when little is left of the tokens of the property', a
   expect(said).toEqual([]);
   await runService({ ...visits, routes: answer(41), log });
   const low = { at: 'propertyQuota.tokensPerHour.remaining', said: '41', pauseMs: 60_000 };
-  expect(said).toEqual([['the service says that little of its allowance is left: requests wait', low]]);
+  expect(said).toEqual([['rate limit nearly used up: requests are delayed', low]]);
 });
 
 it('reads several properties as one table', async () => {

@@ -230,7 +230,7 @@ it('refuses what is no table, and names a file that is not there', async () => {
     family: 'config',
     message: expect.stringContaining('Letter'),
   });
-  expect(await failService(reading(routes, { file: 'nobody' }))).toMatchObject({
+  expect(await failService(reading(routes, { file: 'missing' }))).toMatchObject({
     code: 'SERVICE_REFUSED',
     seen: expect.stringContaining('it is notFound'),
   });

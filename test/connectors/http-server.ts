@@ -26,7 +26,7 @@ export class TestServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Listens, with nothing asked so far; also once more after {@link stop}. */
+  /** Listens, with no requests so far; also again after {@link stop}. */
   async start(): Promise<this> {
     this.requests.length = 0;
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));

@@ -87,7 +87,7 @@ describeStream(
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'an error that nobody knows, with status 200',
+      name: 'an unknown error with status 200',
       faults: [{ at: 1, to, reply: refusal('999') }],
       problem: { code: 'SERVICE_FAILED', family: 'job' },
     },

@@ -256,7 +256,7 @@ it('lists customers and variants', async () => {
 it('says which shop it is, with the token of an app of the shop', async () => {
   const routes = { [graph]: { json: { data: { shop: { name: 'Acme Toys', currencyCode: 'EUR' } } } } };
   const given = { ...orders, source: { shop: 'acme', token: 'shpat_x' }, guard: shopGuard('shpat_x'), routes };
-  expect(await checkServiceCase(given)).toBe('shop Acme Toys, which reckons in EUR');
+  expect(await checkServiceCase(given)).toBe('shop Acme Toys, currency EUR');
   expect(shopify.oauth?.({ shop: 'acme', token: 'shpat_x' })).toBeUndefined();
   const wrong = { ...given, source: { shop: 'acme', token: 'shpat_y' } };
   expect(await failService(wrong)).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });

@@ -91,7 +91,7 @@ async function setUp({
 async function fail(
   store: Store,
   job: string,
-  message = 'nobody listens there',
+  message = 'connection refused',
   code = 'DB_UNREACHABLE',
 ): Promise<void> {
   const run = await store.runs.begin({ job, origin: 'schedule' });
@@ -218,13 +218,13 @@ describe('the alarm of the daemon', () => {
       const { owed } = await oweText(store, { instance: `i-${job}`, text: job, asOf: clock.now(), job });
       if (owed.state !== 'owed') throw new Error('nothing is owed');
       ids.push(owed.id);
-      await store.outbox.note(owed.id, { code: 'DELIVERY_NO_ANSWER', message: 'nobody listens there' });
+      await store.outbox.note(owed.id, { code: 'DELIVERY_NO_ANSWER', message: 'connection refused' });
     }
     await passUntil('ten minutes', () => true, 600_000);
     expect(receiver.got).toEqual([]);
     await told(1);
     expect(receiver.titles()).toEqual(['main: owed payloads are not delivered']);
-    expect(receiver.got[0]?.text).toContain('nobody listens there; 3 jobs wait with what they owe');
+    expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs wait with what they owe');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
     expect(receiver.titles()[1]).toBe('main accepts payloads again');

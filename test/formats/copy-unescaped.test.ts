@@ -4,7 +4,7 @@ import { copyUnescaped, type EscapeSet, escapeSet } from '../../src/formats/copy
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** What `copyClean` leaves behind: where it stopped, and what it wrote before that. */
+/** Result of `copyUnescaped`: where it stopped, and what it wrote before that. */
 function copied(bytes: Buffer, kind: EscapeSet, before = 3): { end: number; text: Buffer } {
   const from = Buffer.concat([Buffer.alloc(before, '&'), bytes, Buffer.alloc(4, '&')]);
   const to = Buffer.alloc(bytes.length + 5);

@@ -102,7 +102,7 @@ it('with probe asks every source once at the start, and tells which run will fai
   await run();
   await receiver.receives(1);
   expect(receiver.titles()).toEqual(['shop does not respond']);
-  expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot be reached/);
+  expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot connect to/);
   const { stdout } = await home.sluice(['status']);
   expect(stdout).toMatch(/warning: shop: the next run of lost .* will fail: /);
   expect((await home.sluice(['explain', 'lost'])).stdout).toContain('its source was looked at, and does not answer');

@@ -74,7 +74,7 @@ it('makes the payload of all rows that are kept, and none where nothing came', a
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
 });
 
-it('refuses to append what the source will give once more, and merges it', async () => {
+it('refuses to append rows that the source returns again, and merges them', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });

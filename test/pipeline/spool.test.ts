@@ -115,14 +115,14 @@ describe('a disk that takes no more', () => {
     expect(problem.message).toContain('/var/lib/sluice/payloads');
   });
 
-  it('is something to wait for when it is a fault of the device, and to mend when it is a right', () => {
+  it('is try_later for a device error, and config for a permission error', () => {
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EIO' }), '/p')).toMatchObject({ family: 'try_later' });
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EROFS' }), '/p')).toMatchObject({ family: 'config' });
   });
 
   it('ends the run in the middle, and nothing stays behind', async () => {
     const folder = temporaryFolder();
-    // The limit on file size stands for the full disk: the system refuses in the middle of the file.
+    // The file size limit simulates a full disk: writing fails in the middle of the file.
     const script = 'ulimit -f 2048; exec "$0" "$@"';
     const said = await saidBy('/bin/bash', ['-c', script, process.execPath, helper, 'fill', folder]);
     expect(said).toMatchObject({

@@ -195,7 +195,7 @@ test.each([
   ['utf-8', 'sep=;\r\nid;name\r\n1;"ü;x"\r\n', ','],
   ['utf-16le', 'SEP=\t\nid\tname\n1\tü;x\n', ';'],
   ['utf-8', 'sep=;\rid;name\r1;"ü;x"\r', '|'],
-])('the line by which Excel is told the delimiter is heeded, and is no row: %s', async (name, text, delimiter) => {
+])('the sep= line of Excel sets the delimiter, and is not a row: %s', async (name, text, delimiter) => {
   const bytes = iconv.encode(text, name, { addBOM: true });
   for (const size of [1, 3, 1000]) {
     const table = await readTable(inputOf(bytes, size), 'csv', { delimiter, blockBytes: size });

@@ -44,7 +44,7 @@ test('a hole of NULs, as a crash leaves one, is no text', async () => {
     for (const size of [7, 1 << 20]) {
       await expect(readTable(inputOf(text, size), format, { encoding })).rejects.toMatchObject({
         code: 'RECORDS_NUL',
-        message: `input: byte ${position} is NUL, which is no text`,
+        message: `input: byte ${position} is NUL, which is not allowed in text`,
       });
     }
   }

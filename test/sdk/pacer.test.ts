@@ -39,7 +39,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('who came later never gets the turn of who waits', async () => {
+  it('a later request never overtakes an earlier one', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     await come('a');
     const waiting = come('b');

@@ -393,7 +393,7 @@ describe('sort', () => {
 });
 
 describe('a chain of transforms', () => {
-  it('keeps a cell that nobody touches the bytes that it was', () => {
+  it('keeps the bytes of an unchanged cell', () => {
     const batch = bytesBatch(columns, rows);
     const steps: [string, unknown][] = [
       ['filter', 'id > 1'],

@@ -28,9 +28,9 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
   };
 }
 
-/** Does not say what a name stands for: that is how a network is searched from outside. */
+/** Does not reveal the resolved address, which would let a caller scan the network. */
 export function addressRefused(place: string): Problem {
   return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
-    next: 'loopback, link-local and private addresses have to be allowed by whoever runs this',
+    next: 'the administrator must allow loopback, link-local and private addresses',
   });
 }

@@ -7,15 +7,15 @@ import { httpProblem, networkProblem, refusalProblem, shownUrl } from './problem
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
 import { unpacked } from './unpack.ts';
 
-/** What bounds the requests of one run. */
+/** Limits of the requests of one run. */
 export interface HttpClientOptions {
-  /** Longest wait for a connection, for the first byte and between two. */
+  /** Timeout for connecting, for the first byte and between two bytes. */
   readonly timeoutMs: number;
-  /** Longest time for one answer as a whole: a server that drips bytes resets the other limit for ever. */
+  /** Timeout for a whole response: a server that drips bytes never reaches the other timeout. */
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
-  /** Every address is asked about, that of a redirect too; all may be reached unless told. */
+  /** Decides about every address, including redirects. Default: all are allowed. */
   readonly mayReach?: MayReach | undefined;
   /** Origins beside the trusted one that may be asked, without credentials; `any` where a vendor leads where it likes. */
   readonly otherOrigins: readonly string[] | 'any';
@@ -23,7 +23,7 @@ export interface HttpClientOptions {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An answer of any status: its body is unpacked and not read yet. Errors of the body are Problems. */
+/** A response of any status with its decompressed, unread body. Errors of the body are Problems. */
 export interface HttpResponse {
   readonly url: URL;
   readonly status: number;

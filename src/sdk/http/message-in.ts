@@ -1,7 +1,7 @@
 import { excerpt, redact } from '../../lib/redact.ts';
 import { soapFaultIn } from './soap-fault.ts';
 
-/** So much of what a server says fits into a problem. */
+/** Maximum length of a server message in a problem. */
 const maxCharacters = 200;
 
 /** What a server says in an answer that is no good, for a person to read: secrets out, in one line, a page or a SOAP fault without its tags. */

@@ -21,7 +21,7 @@ interface PageSpoolOptions {
   readonly name?: string;
 }
 
-/** All pages of a run, one behind another in one file of the run's private folder; made with the first of them. */
+/** All pages of a run in one file of its private folder, created with the first page. */
 export class PageSpool {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -89,6 +89,6 @@ export class PageSpool {
 
 function tooLarge(maxBytes: number) {
   return httpProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`, {
-    next: 'ask for less, or raise `max_answer_bytes` of the source',
+    next: 'request less data, or raise `max_answer_bytes` of the source',
   });
 }

@@ -12,11 +12,11 @@ export function shownUrl(url: URL): string {
 
 const away: Readonly<Record<string, string>> = {
   ...networkWords,
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer began in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was shorter than announced',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'response timed out',
+  UND_ERR_BODY_TIMEOUT: 'response body timed out',
+  UND_ERR_SOCKET: 'connection closed before the response was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response shorter than its Content-Length',
 };
 
 /** The problem behind an error that a request, or reading its answer, threw. */
@@ -25,7 +25,7 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   const { code, message } = seenIn(thrown);
   const place = shownUrl(url);
   if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
-    return httpProblem('REST_TLS', 'job', `${place}: the server's certificate is not trusted`, {
+    return httpProblem('REST_TLS', 'job', `${place}: the server certificate is not trusted`, {
       seen: redact(message),
       next: 'name the authority that signed it with `ca_file`',
       cause: thrown,
@@ -40,27 +40,27 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   }
   if (/^Z_|^ERR_BROTLI|^ERR__ERROR|ZSTD/.test(code)) return cutAnswer(place, 'the packed answer is damaged', thrown);
   if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return timeout(place, thrown);
-  const because = away[code] ?? (code.startsWith('HPE_') ? 'what came back is no HTTP' : redact(message));
+  const because = away[code] ?? (code.startsWith('HPE_') ? 'the response is not HTTP' : redact(message));
   return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
     seen: code || redact(message),
-    next: `look whether ${url.host} can be reached from this machine, and at the address; it is asked again by itself`,
+    next: `check the address, and that ${url.host} can be reached from this machine; the request is retried automatically`,
     cause: thrown,
   });
 }
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {
-  const next = 'it is asked again by itself; where it stays like this, look at the server, and at proxies on the way';
+  const next = 'the request is retried automatically; if this persists, check the server and any proxies on the way';
   return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { next, cause });
 }
 
 function timeout(place: string, cause: unknown): Problem {
   return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the answer took too long as a whole`, {
-    next: 'ask for less at once with `paging`, or raise `answer_seconds`',
+    next: 'request smaller pages with `paging`, or raise `answer_seconds`',
     cause,
   });
 }
 
-/** An answer whose status says no. */
+/** A response with an error status. */
 export interface HttpRefusal {
   readonly url: URL;
   readonly status: number;
@@ -70,7 +70,7 @@ export interface HttpRefusal {
   readonly passing: PassingAnswer | undefined;
 }
 
-/** The problem of an answer that is not a success: who has to do what. */
+/** The problem of a response with an error status. */
 export function refusalProblem({ url, status, text, passing }: HttpRefusal): Problem {
   const place = shownUrl(url);
   const said = messageIn(text);

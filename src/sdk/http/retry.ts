@@ -21,7 +21,7 @@ interface RetryOptions {
 }
 
 /**
- * Runs `attempt` until it succeeds, fails in a way that repeating cannot mend, or has been repeated often enough. See
+ * Retries `attempt` with backoff until it succeeds, fails permanently, or reaches the maximum number of retries. See
  * {@link pauseMs} for the pauses.
  */
 export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ function unpackOne(packed: Readable, name: string): Readable {
   const create = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
   if (create === undefined) {
     packed.destroy();
-    throw httpProblem('REST_ENCODING', 'job', 'the answer is packed in a way that nobody here knows', { seen: name });
+    throw httpProblem('REST_ENCODING', 'job', 'unsupported content encoding', { seen: name });
   }
   const unpack = create();
   pipeline(packed, unpack, () => undefined);

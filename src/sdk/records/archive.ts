@@ -46,7 +46,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
     throw faultIn(input, {
       code: 'RECORDS_ZIP',
       message: 'an archive or workbook can only be read as a file of its own',
-      next: 'read it with the file or ftp connector, and take it out of the archive that it stands in',
+      next: 'read it with the file or ftp connector, and extract it from the archive that contains it',
     });
   }
   const { openPromise } = await import('yauzl');
@@ -106,6 +106,6 @@ function bomb(input: RecordInput, bytes: number) {
     code: 'RECORDS_ZIP',
     message: 'the archive would unpack to far more than an archive of its size can hold',
     seen: `${bytes} bytes and more`,
-    next: 'do not trust it; ask whoever sent it',
+    next: 'do not trust it; ask the sender',
   });
 }

@@ -10,7 +10,7 @@ export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',
     about:
-      'Which of the files that match: all, the one that was modified last, or those that no run has read in this version (name, time and size).',
+      'Which matching files to read: all, the newest, or those that no run has read in this version (name, time and size).',
   }),
 };
 

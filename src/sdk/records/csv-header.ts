@@ -24,7 +24,7 @@ export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: b
 export function noHeader(input: RecordInput) {
   return faultIn(input, {
     code: 'CSV_HEADER',
-    message: 'there is no row with the names of the columns; the data is empty',
+    message: 'no header row: the data is empty',
     next: 'check what wrote the data, or set `header: false` when an empty table is right',
   });
 }

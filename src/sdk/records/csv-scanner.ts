@@ -267,7 +267,7 @@ export class CsvScanner {
   #strayQuote(seen: string) {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
-      message: 'a quote stands inside a cell that is not quoted',
+      message: 'a quote inside a cell that is not quoted',
       spot: { line: this.#line + this.#breaks },
       seen,
       next: "quote the cell and double the quote, or set `quote: ''` when quotes mean nothing in this data",

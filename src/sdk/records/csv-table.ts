@@ -117,7 +117,7 @@ interface FirstRow {
 
 async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Promise<FirstRow | undefined> {
   for (;;) {
-    // Cells with escapes are rewritten in place, and without a header these bytes are scanned once more.
+    // Cells with escapes are rewritten in place, and without a header these bytes are scanned again.
     const bytes = Buffer.from(blocks.bytes);
     const end = scanner.scan(bytes, from, { width: 0, maxRows: 1, last: blocks.last });
     if (scanner.rows === 1) {

@@ -212,13 +212,13 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
   if (at < 0) return;
   throw faultIn(input, {
     code: 'RECORDS_NUL',
-    message: `byte ${before + at + 1} is NUL, which is no text`,
+    message: `byte ${before + at + 1} is NUL, which is not allowed in text`,
     seen: excerptOfBytes(bytes, at - 20, at + 20),
     next: 'write the file again: a crash leaves such holes; or name its encoding with `encoding`',
   });
 }
 
-/** The problem of a job that names an encoding nobody here knows. */
+/** The problem of an unknown encoding. */
 function unknownEncoding(name: string): Problem {
   return new Problem({
     code: 'RECORDS_ENCODING_NAME',

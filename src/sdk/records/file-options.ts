@@ -9,23 +9,23 @@ export type FileFormat = (typeof fileFormats)[number];
 export const fileOptions = {
   ...recordOptions,
   format: option.choice(fileFormats, {
-    about: 'What the data is. Told by the ending of the name when absent.',
+    about: 'Format of the data. Default: detected by the file name extension.',
     example: 'csv',
   }),
   sheet: option.text({
-    about: 'xlsx: name of the sheet to read. The first that is not hidden when absent.',
+    about: 'xlsx: name of the sheet to read. Default: the first visible sheet.',
     example: 'Orders',
   }),
   member: option.text({
-    about: 'zip: name or glob of the members to read. All that are no hidden files when absent.',
+    about: 'zip: name or glob of the members to read. Default: all members except hidden files.',
     example: '**/*.csv',
   }),
   path_column: option.text({
-    about: 'Adds a first column of this name with the path of the file that the row stood in.',
+    about: 'Adds a first column with this name and the path of the file of each row.',
     example: 'file',
   }),
   modified_column: option.text({
-    about: 'Adds a column of this name in front with the time when that file was last modified.',
+    about: 'Adds a column in front with this name and the modification time of the file.',
     example: 'modified_at',
   }),
 };

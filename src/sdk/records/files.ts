@@ -45,7 +45,8 @@ function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFo
   throw new Problem({
     code: 'FILE_FORMAT',
     family: 'config',
-    message: told.size > 1 ? 'the files have different endings' : 'the ending of the file does not tell its format',
+    message:
+      told.size > 1 ? 'the files have different endings' : 'the file name extension does not identify the format',
     seen: inputs
       .slice(0, 3)
       .map(({ name }) => name)

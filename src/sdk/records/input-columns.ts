@@ -26,9 +26,9 @@ export function withInputColumns(settings: RecordOptions, columns: readonly Colu
   throw new Problem({
     code: 'RECORDS_INPUT_COLUMN',
     family: 'config',
-    message: 'the data has a column of that name already',
+    message: 'the data already has a column with this name',
     seen: twice.name,
-    next: 'give the column that tells about the input another name',
+    next: 'rename the column that is added for the input',
   });
 }
 

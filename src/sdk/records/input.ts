@@ -19,7 +19,7 @@ export interface RecordInput {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** Where in an input something was met. */
+/** Position in an input. */
 export interface InputPosition {
   readonly line?: number;
   readonly row?: number;

@@ -283,10 +283,10 @@ export class JsonWalk {
   #notFound() {
     return faultIn(this.#init.input, {
       code: 'RECORDS_NOT_FOUND',
-      message: `there is nothing at the path of the records`,
+      message: `nothing at the path of the records`,
       seen: this.#init.records,
       allowed: shorten(this.#met.join(', ') || 'the document itself', 400),
-      next: 'set `records` to where the records stand, keys joined by dots',
+      next: 'set `records` to the path of the records, keys joined by dots',
     });
   }
 }

@@ -11,19 +11,19 @@ export type RecordFormat = (typeof recordFormats)[number];
 /** The options of a job's `query` that every connector which reads documents shares: same word, same meaning. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
-    about: 'What the data is. Told by the ending of the name or by the content type when absent.',
+    about: 'Format of the data. Default: detected by file name extension or content type.',
     example: 'csv',
   }),
   encoding: option.text({
-    about: 'Encoding of the text. A byte-order mark in the data wins; without both it is UTF-8.',
+    about: 'Encoding of the text. A byte-order mark takes precedence. Default: UTF-8.',
     example: 'windows-1252',
   }),
   records: option.text({
-    about: 'Where the records stand: keys joined by dots (json), or the path or name of the repeated element (xml).',
+    about: 'Path to the records: keys joined by dots (json), or the path or name of the repeated element (xml).',
     example: 'data.items',
   }),
   flatten: option.integer({
-    about: 'Objects inside a record become columns with dotted names down to this depth; 0 keeps them as json.',
+    about: 'Nested objects become columns with dotted names down to this depth; 0 keeps them as json.',
     default: 8,
     minimum: 0,
     maximum: 32,
@@ -45,33 +45,32 @@ export const recordOptions = {
     },
   ),
   ignore_unknown: option.boolean({
-    about: 'With `columns`: leave out what the data has beyond them, instead of refusing it.',
+    about: 'With `columns`: ignore other columns of the data instead of refusing it.',
     default: false,
   }),
   delimiter: option.text({
-    about:
-      'csv: what stands between two cells; `tab` is one. A first line such as `sep=;`, as Excel knows it, decides over it.',
+    about: 'csv: the delimiter; `tab` is allowed. A first line such as `sep=;`, as Excel writes it, takes precedence.',
     default: ',',
     example: ';',
   }),
-  quote: option.text({ about: 'csv: what stands around a cell; empty when nothing does.', default: '"' }),
+  quote: option.text({ about: 'csv: the quote character; empty if cells are never quoted.', default: '"' }),
   escape: option.text({
     about:
-      'csv: what stands before a quote inside a quoted cell; any character behind it is meant literally. The quote itself when absent.',
+      'csv: the escape character inside a quoted cell; the next character is literal. Default: the quote character.',
     example: '\\',
   }),
   header: option.boolean({
-    about: 'csv, xlsx: the first row holds the names of the columns; otherwise they are column1, column2 and so on.',
+    about: 'csv, xlsx: whether the first row has the column names; otherwise they are column1, column2 and so on.',
     default: true,
   }),
   skip_rows: option.integer({
-    about: 'csv, xlsx: lines to leave out before the header, a `sep=` line among them.',
+    about: 'csv, xlsx: lines to skip before the header, including a `sep=` line.',
     default: 0,
     minimum: 0,
   }),
-  comment: option.text({ about: 'csv: lines that begin with this are left out.', example: '#' }),
+  comment: option.text({ about: 'csv: lines that start with this text are skipped.', example: '#' }),
   null_text: option.text({
-    about: 'csv: an unquoted cell with exactly this text is absent (null). A quoted one never is.',
+    about: 'csv: an unquoted cell with exactly this text is null. A quoted cell never is.',
     default: '',
     example: '\\N',
   }),

@@ -14,7 +14,7 @@ export interface RecordReader {
    * may be shown in its place, whose columns are taken for those of the failed one as well.
    */
   survey(input: RecordInput, ask?: SurveyAsk): Promise<Surveyed>;
-  /** The table of all inputs surveyed, each opened once more. */
+  /** The table of all surveyed inputs, each opened again. */
   extraction(): Extraction;
 }
 
@@ -31,7 +31,7 @@ export type RecordsShape = 'list' | 'null' | 'single';
 
 /** What a survey of one input found. */
 export interface Surveyed {
-  /** Records of this input; undefined when nobody asked and nothing had to be read. */
+  /** Records of this input; undefined if not requested and nothing had to be read. */
   readonly records: number | undefined;
   /** Each wanted value that is there, null too; numbers with their digits ({@link parseExact}). */
   readonly values: ReadonlyMap<string, unknown>;

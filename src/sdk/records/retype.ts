@@ -14,7 +14,7 @@ interface Retyping {
 }
 
 /**
- * The cells of a column whose texts were written by somebody else, brought into the canonical form of its type. Cells
+ * The cells of a column with texts in a foreign format, converted to the canonical text of its type. Cells
  * that are canonical already stay the bytes they are. The first value that does not fit is a problem of family `row`.
  */
 export function retype(given: Retyping): Cells {
@@ -54,10 +54,10 @@ function fitted({ input, column, spotOf }: Retyping, text: string, r: number): s
   throw faultIn(input, {
     code: 'RECORDS_VALUE',
     family: 'row',
-    message: `column ${column.name} holds a value that is no ${column.type}`,
+    message: `column ${column.name} has a value that is not of type ${column.type}`,
     spot: { ...spotOf(r), column: column.name },
     seen: shorten(text),
-    next: `mend the value, or declare the column as text under \`types\``,
+    next: `fix the value, or declare the column as text under \`types\``,
   });
 }
 

@@ -120,7 +120,7 @@ async function readStyles(input: RecordInput, part: ArchiveMember | undefined): 
 function noWorkbook(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_XLSX',
-    message: 'the file is no workbook of the kind xlsx',
+    message: 'the file is not an xlsx workbook',
     next: 'save it as xlsx; the older xls and the binary xlsb are not read',
   });
 }

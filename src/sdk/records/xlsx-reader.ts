@@ -202,8 +202,8 @@ function uncalculated(input: RecordInput, spot: InputPosition, formula: string) 
 function beyond(input: RecordInput, line: number, width: number) {
   return faultIn(input, {
     code: 'CSV_RAGGED',
-    message: `a cell stands beyond the ${width} columns that have a name`,
+    message: `a cell is outside the ${width} named columns`,
     spot: { line },
-    next: 'name the column, empty the cell, or leave out what stands above the table with `skip_rows`',
+    next: 'name the column, empty the cell, or skip the rows above the table with `skip_rows`',
   });
 }

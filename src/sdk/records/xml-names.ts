@@ -1,4 +1,4 @@
-/** Which namespace each prefix stands for; '' is the default namespace. */
+/** Namespace of each prefix; '' is the default namespace. */
 export type XmlScope = ReadonlyMap<string, string>;
 
 const xmlUri = 'http://www.w3.org/XML/1998/namespace';
@@ -77,7 +77,7 @@ export class XmlNames {
     return `${this.#prefixes.get(uri) ?? this.#prefixFor(uri, prefix)}:${local}`;
   }
 
-  /** The prefix itself, with a number if it stands for another namespace elsewhere. */
+  /** The prefix, with a number if it is bound to another namespace elsewhere. */
   #prefixFor(uri: string, prefix: string): string {
     let free = prefix;
     for (let n = 2; this.#taken.has(free); n++) free = `${prefix}_${n}`;

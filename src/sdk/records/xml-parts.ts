@@ -1,6 +1,6 @@
 import { isDeclaration, isNil, nameIn, type XmlNames, type XmlScope } from './xml-names.ts';
 
-/** One element or attribute inside the records, by where it stands. */
+/** An element or attribute of the records, by its path. */
 export interface XmlColumnPart {
   /** Names from the record down, joined by dots; '' is the record, `@name` an attribute. */
   readonly path: string;

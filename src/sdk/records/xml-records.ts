@@ -146,7 +146,7 @@ export class XmlRecords {
     }
   }
 
-  /** By namespace and local name: the same prefix may stand for another namespace, and another one for the same. */
+  /** By namespace and local name, because prefixes may be rebound. */
   #isRecord(raw: string, scope: XmlScope): boolean {
     if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
     if (this.#wanted === undefined && this.#outer.length !== 2) return false;

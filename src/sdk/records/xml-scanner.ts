@@ -20,11 +20,11 @@ export class XmlScanner {
   bytes: Buffer = Buffer.alloc(0);
   /** Start and end of each cell, row after row. */
   spans = new Int32Array(0);
-  /** Rows of this batch; whoever reads a record in another way counts on. */
+  /** Rows of this batch; other readers of a record increment it too. */
   rows = 0;
   /** Line feeds that were passed. */
   lineFeeds = 0;
-  /** Parts with a value in the record that was read last, of which nobody was told yet. */
+  /** Parts with a value in the last record, not reported yet. */
   readonly fresh: XmlColumnPart[] = [];
   /** The parts of the records at hand; others where other namespaces hold. */
   parts: XmlParts;
@@ -222,7 +222,7 @@ export class XmlScanner {
     return doubt;
   }
 
-  /** What ends a line is a line feed for whoever reads it (XML 1.0, 2.11). */
+  /** Normalizes line ends to line feeds (XML 1.0, 2.11). */
   #return(at: number): number {
     this.#isEscaped = true;
     return this.bytes[at + 1] === 10 ? at + 1 : this.#unless(at + 1);

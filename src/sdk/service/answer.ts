@@ -1,6 +1,6 @@
 import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
-/** An answer of the service, read and parsed as far as it could be. */
+/** An answer of the service, read and parsed as far as possible. */
 export interface ServiceAnswer {
   readonly url: URL;
   readonly status: number;
@@ -12,7 +12,7 @@ export interface ServiceAnswer {
   readonly text: string;
 }
 
-/** Where something stands in an answer: a path in its body, or a header, whose JSON may be looked into with `at`. */
+/** Location in an answer: a path in its body, or a header, with `at` as path in its JSON. */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
 /** The value there; undefined where there is none. */

@@ -16,7 +16,7 @@ import type { ErrorRule } from './rules.ts';
 import { answerProblem, Ignored, strangeLink, tooLarge, unreadable, WatermarkLost } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
-/** What one run calls a service with. */
+/** What a run needs to call a service. */
 export interface ApiClientOptions {
   readonly service: Pick<ServiceDescription, 'title' | 'base' | 'headers' | 'query' | 'errors'>;
   readonly login: LoginData;
@@ -34,15 +34,15 @@ export interface ApiClientOptions {
   readonly alive: () => void;
 }
 
-/** One call: what to ask for, and how its answer is meant. */
+/** One call: the request, and how to decode its answer. */
 export interface ServiceCall {
   readonly request: RequestData;
-  /** Instead of the request's address: where an answer says that the next page is. */
+  /** URL of the next page from an answer; replaces the URL of the request. */
   readonly link?: URL | undefined;
   readonly scope: Scope;
   readonly decode?: Decoding | undefined;
   readonly errors?: readonly ErrorRule[] | undefined;
-  /** A poll: `pending` is an answer. Everywhere else it means to ask again after a while. */
+  /** A poll: `pending` is a valid answer. Otherwise `pending` means retry. */
   readonly isPoll?: boolean;
 }
 
@@ -51,12 +51,12 @@ export interface ClassifiedReply extends Reply {
   readonly verdict: Classification['kind'];
 }
 
-/** A wait longer than this is left to the next run. */
+/** A longer wait is left to the next run. */
 const maxPauseMs = 2 * 60_000;
-/** While we wait, the runner hears from us this often. */
+/** Interval of the sign of life during a wait. */
 const signEveryMs = 10_000;
 
-/** Makes the calls of a run: paced, logged in, repeated where that helps, and judged by the service's rules. */
+/** Makes the API calls of a run: rate-limited, authenticated, retried, and classified by the rules of the service. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
   readonly #credentials: CredentialProvider;
@@ -87,7 +87,7 @@ export class ApiClient {
     const signs = setInterval(alive, signEveryMs);
     signs.unref();
     const onPause = (problem: Problem, milliseconds: number) =>
-      log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
+      log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     try {
       return await withRetries({ retries, signal, maxPauseMs, onPause }, () => this.#attempt(call, 'known'));
     } finally {
@@ -98,7 +98,7 @@ export class ApiClient {
 
   async #attempt(call: ServiceCall, as: 'known' | 'bare'): Promise<ClassifiedReply> {
     const { pacer, signal, service, client } = this.#options;
-    // First: it may have to log in, which is a call of its own and needs a turn of its own.
+    // First, because a login is a separate call that needs its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
@@ -121,11 +121,11 @@ export class ApiClient {
     return this.#attempt(call, as);
   }
 
-  /** Once a run: whoever wonders why it is slow reads it in the log. */
+  /** Once per run, so that the log explains why it is slow. */
   #warnOnce(low: ReturnType<Pacer['learn']>): void {
     if (low === undefined || this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#options.log.warn('the service says that little of its allowance is left: requests wait', low);
+    this.#options.log.warn('rate limit nearly used up: requests are delayed', low);
   }
 
   async #request({ request, link, scope }: ServiceCall, as: 'known' | 'bare'): Promise<HttpRequest> {
@@ -157,7 +157,7 @@ export class ApiClient {
   }
 }
 
-/** Thrown inside, when a fresh token is worth another attempt at once. */
+/** Thrown internally to retry at once with a new token. */
 const again = new Problem({ code: 'SERVICE_LOGIN', family: 'login', message: 'the token was refused' });
 
 /** The answer of a call that is no page: for checks, discoveries and jobs. */

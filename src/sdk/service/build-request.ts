@@ -5,7 +5,7 @@ import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
 import type { RequestData, ServiceDescription } from './description.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
 
-/** What goes out with a request to show who we are. */
+/** Headers and query parameters that authenticate a request. */
 export interface AuthParameters {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
@@ -118,16 +118,16 @@ function unfilled(template: Template, scope: Scope): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
     family: 'config',
-    message: 'the address cannot be put together: something that it needs is not set',
+    message: 'cannot build the URL: an option that it needs is not set',
     seen: text,
     allowed: `set: ${Object.keys(rest)
       .filter((name) => rest[name] !== undefined)
       .join(', ')}`,
-    next: 'set the option that stands between {{ and }}',
+    next: 'set the option that is named between {{ and }}',
   });
 }
 
-/** The vendor tells the address when it gives the token: a field of the token's answer, or of whoever brought the token. */
+/** The vendor returns the base URL with the token: a field of the token response, or a property beside a given token. */
 function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
@@ -138,5 +138,5 @@ function cameWithout(name: string): Problem {
 }
 
 function noAddress(seen: string): Problem {
-  return new Problem({ code: 'SERVICE_ADDRESS', family: 'config', message: 'this is no address', seen });
+  return new Problem({ code: 'SERVICE_ADDRESS', family: 'config', message: 'not a valid URL', seen });
 }

@@ -6,17 +6,17 @@ import { secondsOf } from './moment.ts';
 import { valuesAt } from './path.ts';
 import type { AnswerKind, ErrorRule, Match, WaitTime } from './rules.ts';
 
-/** What an answer means, and what the rule that says so adds. */
+/** Meaning of an answer, with the rule that matched. */
 export interface Classification {
   readonly kind: AnswerKind;
   readonly rule: ErrorRule | undefined;
-  /** How long the service wants us to wait; undefined where it does not say. */
+  /** Wait that the service requests, in milliseconds; undefined if it requests none. */
   readonly waitMs: number | undefined;
-  /** Too many requests: said by the rule, or by the answer itself. */
+  /** Rate limited, by the rule or by the answer itself. */
   readonly isRateLimit: boolean;
 }
 
-/** Looks an answer up in the rules; what none of them knows has the usual meaning of its status. */
+/** Classifies an answer by the rules; without a match, by its HTTP status. */
 export function classify(answer: ServiceAnswer, rules: readonly ErrorRule[], now: number): Classification {
   const rule = rules.find((one) => fits(one, answer));
   const passing = passingAnswer(answer.status, answer.headers, now);

@@ -18,7 +18,7 @@ interface Facts {
   readonly client_id: string | undefined;
 }
 
-/** Who we are to the service, for the length of a run. */
+/** Provides credentials for a service during a run, and renews them. */
 export class CredentialProvider {
   readonly #data: LoginData;
   readonly #login: TokenSource | undefined;

@@ -1,7 +1,7 @@
 import type { Scope } from './template.ts';
 import { boundOf } from './windows.ts';
 
-/** What is wrong with the dates of a query; `scope` says what templates in them stand for. */
+/** Problems with the dates of a query; `scope` has their template variables. */
 export function dateFaults(
   query: Readonly<Record<string, unknown>>,
   scope: Scope,

@@ -2,10 +2,10 @@ import type { Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { type ValuePath, valueAt } from './path.ts';
 
-/** So many keys are remembered. */
+/** Maximum number of remembered keys. */
 const maxKeys = 10_000;
 
-/** Leaves out records that came a little while ago. */
+/** Removes duplicates of recent records. */
 export class Deduplicator {
   readonly #key: ValuePath;
   readonly #seen = new Set<string>();
@@ -14,7 +14,7 @@ export class Deduplicator {
     this.#key = key;
   }
 
-  /** The records that are new; one without a key always is. */
+  /** The new records; a record without a key always counts as new. */
   fresh(records: readonly Fields[]): Fields[] {
     return records.filter((record) => {
       const key = textOf(valueAt(record, this.#key));

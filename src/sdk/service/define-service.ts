@@ -153,7 +153,7 @@ interface Pass {
   isWhole: boolean;
 }
 
-/** The batches, and `close` when they end, however they do: also when nobody ever asked for the first. */
+/** The batches; calls `close` however they end, even if the first was never requested. */
 function closing(
   batches: AsyncIterable<Batch>,
   { pass, close }: { pass: Pass; close: () => Promise<void> },

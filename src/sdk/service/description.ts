@@ -61,7 +61,7 @@ export type LoginData = Placed &
     | { readonly kind: 'basic'; readonly user: Template; readonly password: Template }
     /** Nothing but the headers or the query above, filled from options. */
     | { readonly kind: 'key' }
-    /** A call gives a token that holds for the session: asked for anew when it is refused. */
+    /** A call returns a session token; requested again if it is refused. */
     | {
         readonly kind: 'session';
         readonly call: RequestData;
@@ -170,7 +170,7 @@ export interface ColumnData {
   readonly scope?: string;
   /** How the service writes this date. */
   readonly date?: DateFormat;
-  /** IANA zone in which the service reckons days, and times without a zone; that of the run unless said otherwise. */
+  /** IANA zone of the service for days and for times without a zone. Default: the zone of the run. */
   readonly zone?: string;
 }
 
@@ -207,7 +207,7 @@ export type Partition =
       readonly absent?: ValuePath;
       readonly fields: Readonly<Record<string, ValuePath>>;
       readonly paging?: Paging;
-      /** An option: where it is set, its items are the first of the fields, and nobody is asked. */
+      /** An option: if set, its items are the first fields, and no request is made. */
       readonly given?: string;
     };
 

@@ -95,6 +95,6 @@ function noFile(title: string): Problem {
     code: 'SERVICE_NO_FILE',
     family: 'job',
     message: `${title} has no file for this`,
-    next: 'look at what the query asks for; nothing is sent, because an export that did not come is no empty one',
+    next: 'check the query; nothing is sent, because a missing export is not an empty one',
   });
 }

@@ -17,7 +17,7 @@ export type DateFormat =
   | 'http'
   | (string & Record<never, never>);
 
-/** A day or an instant, in the zone in which the run reckons. */
+/** A day or an instant in the zone of the run. */
 export class Moment {
   readonly at: Temporal.ZonedDateTime;
   /** Written as a day where no format says otherwise. */
@@ -28,7 +28,7 @@ export class Moment {
     this.isDay = isDay;
   }
 
-  /** What a run takes for the present: the instant that it stands for (epoch milliseconds), or else the present itself. */
+  /** Current time of a run: its logical time (epoch milliseconds), or else the clock. */
   static ofRun(zone: string, logicalAt: number = Date.now()): Moment {
     return new Moment(Temporal.Instant.fromEpochMilliseconds(logicalAt).toZonedDateTimeISO(zone), false);
   }

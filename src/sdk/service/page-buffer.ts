@@ -10,7 +10,7 @@ interface PageBufferOptions {
 }
 
 /**
- * Records that wait until all pages of their question are read. The first piece stays in memory, because most questions
+ * Buffers records until all pages of a request are read. The first piece stays in memory, because most requests
  * have one page; the others go to a file.
  */
 export class PageBuffer {
@@ -28,7 +28,7 @@ export class PageBuffer {
     else this.#others.push(await this.#spool.add(bytesOf(piece)));
   }
 
-  /** Forgets everything that was added. */
+  /** Removes all pieces. */
   clear(): void {
     this.#first = undefined;
     this.#others = [];

@@ -9,7 +9,7 @@ import type { Paging } from './paging-data.ts';
 export interface PageFacts {
   readonly answer: ServiceAnswer;
   readonly records: number;
-  /** Where the answer shows a next page that nobody asked about, if the caller looked for one. */
+  /** Where the answer shows a next page that `paging` does not cover, if the caller searched for one. */
   readonly sign?: string | undefined;
 }
 

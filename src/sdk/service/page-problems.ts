@@ -67,7 +67,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'no way':
       return {
         code: 'NO_WAY_ON',
-        message: `${title} says that there are more records, and gives no way to them at ${placeText(fault.at)}`,
+        message: `${title} reports more records, but no next page at ${placeText(fault.at)}`,
         seen,
         next: 'Compare `paging` with an answer of the server; nothing is sent',
       };
@@ -98,14 +98,14 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'untold':
       return {
         code: 'TOTAL',
-        message: `No answer tells the number of all ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
+        message: `No response has the number of all ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
         seen,
         next: `Correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
       };
     case 'short':
       return {
         code: 'PAGES_SHORT',
-        message: `${title} tells ${fault.told} ${fault.what} in all, and its pages end after ${fault.seen}`,
+        message: `${title} reported ${fault.told} ${fault.what} in total, and its pages end after ${fault.seen}`,
         seen: `${fault.seen} of ${fault.told}`,
         allowed: String(fault.told),
         next: 'Run the job again. If this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',

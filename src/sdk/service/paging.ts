@@ -5,7 +5,7 @@ import type { Paging } from './paging-data.ts';
 import { valueAt } from './path.ts';
 import { renderText, type Scope } from './template.ts';
 
-/** How the next page is asked for: by the same request with other facts, by another one, or at an address. */
+/** How to request the next page: the same request with other values, another request, or a URL. */
 export interface NextPage {
   /** `page` in the scope of the request. */
   readonly page: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface NextPage {
   readonly link?: URL;
 }
 
-/** What was found on a page. */
+/** Content of a page. */
 export interface PageResult {
   readonly answer: ServiceAnswer;
   readonly records: number;

@@ -6,7 +6,7 @@ import { fileDecoding } from './file-table.ts';
 import { type Moment, readMoment } from './moment.ts';
 import type { Scope } from './template.ts';
 
-/** What a past range of a stream is told by; undefined where it cannot be read again. */
+/** What selects a past range of a stream; undefined if ranges are not supported. */
 export function rangesBy(
   { streams }: Pick<ServiceDescription, 'streams'>,
   { stream: name }: Readonly<Record<string, unknown>>,
@@ -17,12 +17,12 @@ export function rangesBy(
   return cursorOf(stream) === undefined ? undefined : 'the time of the change';
 }
 
-/** The column by which a stream tells what has changed. */
+/** The cursor column of a stream. */
 export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): string | undefined {
   return incremental !== undefined && 'column' in incremental ? incremental.column : undefined;
 }
 
-/** A range in the terms of a stream. */
+/** A range as template variables of a stream. */
 export interface RangeScope {
   /** With the dates that the stream is asked for. */
   readonly scope: Scope;
@@ -61,9 +61,9 @@ function momentOf(text: string, zone: string): Moment {
   throw new Problem({
     code: 'SERVICE_RANGE',
     family: 'config',
-    message: 'The stream goes by dates, and this is none',
+    message: 'Not a valid date; ranges of this stream are dates',
     seen: text,
     allowed: '2026-01-31, 2026-01-31T09:00, 2026-01-31T09:00:00Z',
-    next: 'mend --from and --to',
+    next: 'fix --from and --to',
   });
 }

@@ -51,7 +51,7 @@ export function totalWarning(
   if (hasChanged) {
     return {
       code: `${code}_TOTAL_CHANGED`,
-      message: `${title} told different totals while its pages were read, twice: rows may be missing, or be there twice`,
+      message: `${title} reported different totals in two readings: rows may be missing or duplicated`,
       next:
         code === 'REST'
           ? `Sort the answers by a key that does not change, or page by a cursor; ${refuses}`
@@ -62,7 +62,7 @@ export function totalWarning(
   if (surplus <= 0) return undefined;
   return {
     code: `${code}_TOTAL_EXCEEDED`,
-    message: `${title} gave ${surplus} records more than the total that it told: some may be there twice`,
+    message: `${title} gave ${surplus} records more than the total that it reported: some may be duplicates`,
     next:
       code === 'REST'
         ? `Check that \`paging.total\` is the number of all records; ${refuses}`

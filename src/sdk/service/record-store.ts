@@ -14,7 +14,7 @@ interface RecordStoreOptions {
   readonly drop: readonly string[];
 }
 
-/** All records of a run on the disk, so that columns which nobody knows beforehand can be found by looking at all. */
+/** All records of a run on disk, so that unknown columns can be inferred from all of them. */
 export class RecordStore {
   readonly #path: string;
   readonly #file: FileHandle;

@@ -12,13 +12,13 @@ interface RetiredService {
   readonly instead: string;
 }
 
-/** A service that is no more: it is recognised by its name, and whoever uses it is told what has become of it. */
+/** A service that was shut down: known by its name, so that a config that uses it gets a clear error. */
 export function defineRetiredService({ id, title, summary, gone, instead }: RetiredService): Connector {
   const refuse = () => {
     throw new Problem({
       code: 'SERVICE_RETIRED',
       family: 'config',
-      message: `${title} is no more: ${gone.replace(/\.$/, '')}`,
+      message: `${title} was shut down: ${gone.replace(/\.$/, '')}`,
       next: instead.replace(/\.$/, ''),
     });
   };

@@ -1,6 +1,6 @@
 import type { AnswerPath } from './answer.ts';
 
-/** What is to be done about an answer. */
+/** Kind of an answer, which decides what happens next. */
 export type AnswerKind =
   /** A good answer after all. */
   | 'ok'
@@ -8,9 +8,9 @@ export type AnswerKind =
   | 'empty'
   /** Ask again, after a while. */
   | 'wait'
-  /** The token has had its day: a new one, then ask again. */
+  /** The token expired: get a new one, then retry. */
   | 'login'
-  /** The allowance of the day is used up: this run ends, a later one goes on. */
+  /** The daily quota is used up: this run ends, a later one continues. */
   | 'daily'
   /** The account or the token may not do this. */
   | 'permission'

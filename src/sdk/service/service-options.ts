@@ -16,27 +16,28 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       ? {}
       : { api_version: option.text({ about: 'Version of the vendor’s API.', default: version, example: version }) }),
     api_url: option.text({
-      about: 'Takes the place of scheme and host in all addresses of the service: a proxy, a sandbox, a stand-in.',
+      about:
+        'Replaces scheme and host in all URLs of the service, for example for a proxy, a sandbox or a test double.',
       example: 'https://proxy.example.com',
       pattern: '^https?://',
     }),
     timezone: option.text({
-      about: 'IANA zone in which days are reckoned; the zone of the job when absent.',
+      about: 'IANA zone for days. Default: the zone of the job.',
       example: 'Europe/Berlin',
     }),
     timeout_seconds: option.number({
-      about: 'Longest wait for a connection, for the first byte of an answer and between two of its bytes.',
+      about: 'Timeout for connecting, for the first byte of a response and between two bytes.',
       default: 60,
       minimum: 0.1,
     }),
     retries: option.integer({
-      about: 'How often a request is repeated that the service could not answer at the moment.',
+      about: 'How often a request is retried if the service is temporarily unavailable.',
       default: 5,
       minimum: 0,
       maximum: 20,
     }),
     max_answer_bytes: option.integer({
-      about: 'Most bytes of one answer that is read as a whole; tables and files may be larger together.',
+      about: 'Maximum bytes of one response that is read as a whole; tables and files may be larger in total.',
       default: 67_108_864,
       minimum: 1024,
     }),
@@ -63,7 +64,7 @@ export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
       ? { flatten: recordOptions.flatten, types: recordOptions.types }
       : {}),
     max_pages: option.integer({
-      about: 'More pages than this are an error, so that a part never passes for the whole.',
+      about: 'More pages than this are an error, so that an incomplete result is never sent.',
       default: 10_000,
       minimum: 1,
     }),
@@ -76,13 +77,13 @@ const dateOptions: OptionSet = {
     example: '{{ month_start - 1mo }}',
   }),
   end_date: option.text({
-    about: 'Last day or instant that counts, for streams that go by spans of time; today when absent.',
+    about: 'Last day or instant to include, for streams that are read by period. Default: today.',
     example: '{{ yesterday }}',
   }),
 };
 
 const incremental = option.boolean({
-  about: 'Only what has changed since the last run. `write` says what becomes of the rows before.',
+  about: 'Read only what has changed since the last run. `write` controls what happens to earlier rows.',
   default: false,
 });
 
@@ -116,13 +117,13 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
     ...missing.map((key) => ({ option: key, message: `the stream ${name} needs it` })),
     ...[...new Set(foreign.map(([key]) => key))].map((key) => ({
       option: key,
-      message: `the stream ${name} has no use for it`,
+      message: `is not used by the stream ${name}`,
     })),
     ...['start_date', 'end_date']
       .filter((key) => !isUnset(query[key]) && !(key === 'start_date' ? isDated(stream) : stream.window !== undefined))
-      .map((key) => ({ option: key, message: `the stream ${name} has no use for it` })),
+      .map((key) => ({ option: key, message: `is not used by the stream ${name}` })),
     ...(query.incremental === true && !isResumable(stream)
-      ? [{ option: 'incremental', message: `the stream ${name} cannot tell what has changed` }]
+      ? [{ option: 'incremental', message: `is not supported: the stream ${name} does not report changes` }]
       : []),
     ...(fileDecoding(stream) === undefined ? [] : recordFaults(query as FileQuery)),
   ];

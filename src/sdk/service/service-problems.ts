@@ -20,27 +20,27 @@ const shortestDailyMs = 15 * 60_000;
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
 
 const meanings: Verdicts = {
-  wait: { code: 'SERVICE_BUSY', family: 'try_later', message: 'cannot answer at the moment' },
+  wait: { code: 'SERVICE_BUSY', family: 'try_later', message: 'is temporarily unavailable' },
   daily: {
     code: 'SERVICE_DAILY_LIMIT',
     family: 'try_later',
-    message: 'has given all that it gives in a day',
-    next: 'run the job less often, or ask the vendor for a larger allowance',
+    message: 'has reached its daily limit',
+    next: 'run the job less often, or ask the vendor for a higher quota',
   },
   login: {
     code: 'SERVICE_LOGIN',
     family: 'login',
-    message: 'refuses our credentials',
-    next: 'sluice login, or mend the credentials of the source',
+    message: 'refused the credentials',
+    next: 'run `sluice login`, or fix the credentials of the source',
   },
   permission: {
     code: 'SERVICE_PERMISSION',
     family: 'login',
-    message: 'does not let us do this',
-    next: 'give the user or the token the right to read this, then log in again',
+    message: 'denied permission',
+    next: 'grant the user or the token read access, then log in again',
   },
-  config: { code: 'SERVICE_REFUSED', family: 'config', message: 'refuses what the options ask for' },
-  fail: { code: 'SERVICE_FAILED', family: 'job', message: 'refuses the request' },
+  config: { code: 'SERVICE_REFUSED', family: 'config', message: 'rejected the options' },
+  fail: { code: 'SERVICE_FAILED', family: 'job', message: 'rejected the request' },
   pending: { code: 'SERVICE_BUSY', family: 'try_later', message: 'is not ready yet' },
 };
 
@@ -73,19 +73,19 @@ export function unreadable(service: string, answer: Pick<ServiceAnswer, 'url' | 
   return new Problem({
     code: 'SERVICE_UNREADABLE',
     family: 'try_later',
-    message: `${service} gives an answer that is not what it should be (${shownUrl(answer.url)})`,
+    message: `${service} returned an unreadable response (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text),
-    next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the service',
+    next: 'if this persists, check whether a proxy or a sign-in page answers instead of the service',
     cause,
   });
 }
 
-/** Nobody has logged in yet, or what logging in gave holds no token. */
+/** No login yet, or a login without a token. */
 export function tokenMissing(): Problem {
   return new Problem({
     code: 'SERVICE_LOGIN',
     family: 'login',
-    message: 'there is no token for this source',
+    message: 'no token for this source: not logged in',
     next: 'sluice login SOURCE',
   });
 }
@@ -98,7 +98,7 @@ export function noSuchField(service: string, seen: string, known: Iterable<strin
   return new Problem({
     code: 'SERVICE_NO_FIELD',
     family: 'config',
-    message: `${service} has no such field, or does not let us read it`,
+    message: `${service} has no such field, or denies access to it`,
     seen,
     allowed: `${shown.join(', ')}${shown.length < names.length ? ` … (${names.length} altogether)` : ''}`,
   });
@@ -109,8 +109,8 @@ export function repeatedPage(service: string, url: URL): Problem {
   return new Problem({
     code: 'SERVICE_PAGES_REPEAT',
     family: 'job',
-    message: `${service} gives the same page again and again (${shownUrl(url)})`,
-    next: 'the part that was read is not sent; where this lasts, the service has changed how its pages work',
+    message: `${service} returned the same page repeatedly (${shownUrl(url)})`,
+    next: 'nothing is sent; if this persists, the service has changed its paging',
   });
 }
 
@@ -121,7 +121,7 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
     family: 'job',
     message: `${service} gives ${cap} records at most, and more than those changed in one instant`,
     seen,
-    next: 'the part that was read is not sent; begin behind that time with `start_date`',
+    next: 'nothing is sent; set `start_date` to a later time',
   });
 }
 
@@ -132,7 +132,7 @@ export function tooManyPages(service: string, most: number): Problem {
     family: 'job',
     message: `${service} has more than ${most} pages for this`,
     allowed: String(most),
-    next: 'raise `max_pages`, or ask for a shorter time; the part that was read is not sent',
+    next: 'raise `max_pages`, or request a shorter period; nothing is sent',
   });
 }
 
@@ -141,8 +141,8 @@ export function tooLarge(service: string, maxBytes: number): Problem {
   return new Problem({
     code: 'SERVICE_TOO_LARGE',
     family: 'job',
-    message: `${service} gives more than ${maxBytes} bytes at once`,
-    next: 'ask for a shorter time or fewer fields, or raise `max_answer_bytes` of the source',
+    message: `${service} returned more than ${maxBytes} bytes in one response`,
+    next: 'request a shorter period or fewer fields, or raise `max_answer_bytes` of the source',
   });
 }
 
@@ -151,7 +151,7 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
   return new Problem({
     code: 'SERVICE_ORIGIN',
     family: 'job',
-    message: `${service} says that the next page is at another address, which gets no credentials of ours`,
+    message: `${service} returned a next page on another host, which must not get the credentials`,
     seen: link.origin,
     allowed: asked.origin,
   });
@@ -175,7 +175,7 @@ export function alienRecord(service: string, record: Fields): Problem {
   return new Problem({
     code: 'SERVICE_NO_RECORD',
     family: 'job',
-    message: `${service} gives something that is no record: it has none of the columns`,
+    message: `${service} returned something that is not a record: it has none of the columns`,
     seen: messageIn(JSON.stringify(record)),
     next: 'Nothing is sent. If this persists, check whether a proxy answers instead of the service',
   });
@@ -218,7 +218,7 @@ export function totalFell(service: string): Problem {
   return new Problem({
     code: 'SERVICE_TOTAL_CHANGED',
     family: 'try_later',
-    message: `${service} told a smaller total while its pages were read: records were skipped`,
+    message: `${service} reported a smaller total while its pages were read: records were skipped`,
     next: 'Nothing is sent; the next run reads the same records again',
   });
 }
@@ -241,7 +241,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
     family: 'try_later',
     message: isLate ? `${service} has not finished the report in time` : `${service} could not make the report`,
     seen: state,
-    next: 'If this persists, ask for less in the query: a shorter time, or fewer columns',
+    next: 'If this persists, request less in the query: a shorter period or fewer columns',
   });
 }
 

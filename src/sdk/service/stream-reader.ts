@@ -25,7 +25,7 @@ import type { StreamWatermark } from './stream-watermark.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
-/** What one reading of a stream needs, from the first request to the last. */
+/** What a reader needs for one stream. */
 export interface StreamReaderOptions {
   readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
   readonly api: ApiClient;
@@ -39,7 +39,7 @@ export interface StreamReaderOptions {
   readonly alive: () => void;
 }
 
-/** Records that came together, and what the names in templates stood for. */
+/** Records that arrived together, with their template variables. */
 export interface RecordChunk {
   readonly records: readonly Fields[];
   /** How many the service gave, before any was left out. */
@@ -47,7 +47,7 @@ export interface RecordChunk {
   readonly scope: Scope;
 }
 
-/** Reads a stream: every partition, every window, every page, one after another. */
+/** Reads all pages of all windows of all partitions of a stream, sequentially. */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
   #pages = 0;
@@ -61,7 +61,7 @@ export class StreamReader {
     if (stream.window !== undefined) this.#options.watermark?.noteEnd(endOf(scope));
   }
 
-  /** What the names in templates stand for, of every partition. */
+  /** Template variables of every partition. */
   async *parts(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
     const since = this.#options.watermark?.since() ?? scope.since ?? boundOf('start_date', scope);
     yield* this.#combined(Object.entries(stream.partitions ?? {}), { ...scope, since });

@@ -7,10 +7,10 @@ import { type ValuePath, valueAt } from './path.ts';
 import { cursorOf } from './ranges.ts';
 import '../../lib/temporal.ts';
 
-/** So many keys are remembered. */
+/** Maximum number of remembered keys. */
 const maxEdge = 10_000;
 
-/** What a watermark says. One of these, as the stream resumes. */
+/** Content of a watermark, depending on how the stream resumes. */
 interface StreamState {
   /** Highest value of the cursor column. */
   since?: string;
@@ -18,11 +18,11 @@ interface StreamState {
   edge?: string[];
   /** End of the last window. */
   until?: string;
-  /** Tokens that the service keeps our place with, by partition. */
+  /** Resume tokens of the service, by partition. */
   states?: Record<string, string>;
 }
 
-/** How far a run of a stream got, and how far the last one had. */
+/** Watermark of a stream: where the last run ended, and how far this one got. */
 export class StreamWatermark {
   readonly #stream: StreamData;
   readonly #zone: string;
@@ -51,7 +51,7 @@ export class StreamWatermark {
     this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
   }
 
-  /** Where this run begins: the last one's cursor less the look-back; undefined at the first run. */
+  /** Start of this run: the last cursor minus the look-back; undefined in the first run. */
   since(): Moment | string | undefined {
     const { since } = this.#before;
     if (since === undefined) return undefined;
@@ -70,7 +70,7 @@ export class StreamWatermark {
     return this.#before.states?.[partition];
   }
 
-  /** Notes the records that were read. */
+  /** Records the cursor values of records. */
   note(records: readonly Fields[]): void {
     if (this.#cursor.name === '') return;
     for (const record of records) {
@@ -120,7 +120,7 @@ export class StreamWatermark {
     return (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
   }
 
-  /** Notes where the service keeps our place, from the answer that came last. */
+  /** Records the resume token of the last answer. */
   noteState(partition: string, answer: ServiceAnswer): void {
     const { incremental } = this.#stream;
     if (incremental === undefined || !('state' in incremental)) return;
@@ -129,7 +129,7 @@ export class StreamWatermark {
     this.#now.states = { ...this.#now.states, [partition]: state };
   }
 
-  /** Notes the end of the windows. */
+  /** Records the end of the windows. */
   noteEnd(end: Moment): void {
     this.#now.until = end.text();
   }
@@ -145,7 +145,7 @@ export class StreamWatermark {
     return before !== undefined && isLater(before, limit, this.#zone) ? before : limit;
   }
 
-  /** The text for the next run; undefined where nothing was learned. */
+  /** The watermark for the next run; undefined if nothing is known. */
   watermark(): string | undefined {
     const since = this.#settled();
     const kept: StreamState = { ...this.#before, ...this.#now, ...(since === undefined ? {} : { since }) };

@@ -5,7 +5,7 @@ import { Moment, readMoment } from './moment.ts';
 import { valueAt } from './path.ts';
 import '../../lib/temporal.ts';
 
-/** What the names in templates stand for. `now` is always there; days are reckoned in its zone. */
+/** Template variables. `now` is always set; days are in its zone. */
 export interface Scope {
   readonly now: Moment;
   readonly [name: string]: unknown;
@@ -149,7 +149,7 @@ function badTemplate(seen: string): Problem {
   return new Problem({
     code: 'TEMPLATE_SYNTAX',
     family: 'config',
-    message: 'this stands between {{ and }} and is not understood',
+    message: 'unknown expression between {{ and }}',
     seen,
     allowed: `a name, today - 7d, now | format: YYYYMMDD; filters: ${Object.keys(filters).join(', ')}`,
   });

@@ -4,7 +4,7 @@ import type { Moment } from './moment.ts';
 import { momentOf, render, type Scope } from './template.ts';
 import '../../lib/temporal.ts';
 
-/** One span of time that is asked for at once. */
+/** A period that is requested at once. */
 export interface TimeSpan {
   readonly from: Moment;
   readonly to: Moment;
@@ -40,7 +40,7 @@ export function boundOf(option: 'start_date' | 'end_date', scope: Scope): Moment
   throw new Problem({
     code: 'SERVICE_DATE',
     family: 'config',
-    message: `\`${option}\` is no date`,
+    message: `\`${option}\` is not a valid date`,
     seen: String(given),
     allowed: '2026-01-31, 2026-01-31T09:00:00Z, or a template such as {{ today - 7d }}',
   });

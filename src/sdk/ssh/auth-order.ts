@@ -10,7 +10,7 @@ export interface AuthOrderOptions {
 /**
  * The methods of a login in the order of OpenSSH: first the server is asked what it takes, then the key, then the password, each only
  * if the server still offers it. After a partial success (a server that wants key and password) it goes on with what the server names
- * next (RFC 4252, 5.1). A password that was refused is not sent once more by another method: servers count failures.
+ * next (RFC 4252, 5.1). A refused password is not sent again by another method: servers count failures.
  */
 export function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
   const left: AuthenticationType[] = [

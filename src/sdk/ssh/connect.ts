@@ -27,7 +27,7 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   throw first;
 }
 
-/** Whether another kind of host key may be the believed one. */
+/** Whether a host key of another type may be the trusted one. */
 function isOfHostKey(error: unknown): boolean {
   return error instanceof Problem && /_(HOST_KEY_CHANGED|HOST_KEY_MISSING)$/.test(error.code);
 }

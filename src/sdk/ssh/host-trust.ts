@@ -8,15 +8,15 @@ import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
 import type { SshLogin } from './login.ts';
 import { badFile, make } from './problems.ts';
 
-/** What makes a host's key believed. */
+/** What makes a host key trusted. */
 export interface HostTrust {
   /** Algorithms to ask the host for, best first, so that it shows the key that is known; one connection after another. */
   readonly offers: readonly (readonly ServerHostKeyAlgorithm[])[];
-  /** The reason why a key is not believed; undefined when it is. */
+  /** Why a key is not trusted; undefined if it is. */
   refusal(key: Buffer): Problem | undefined;
 }
 
-/** Trust by the pinned fingerprint, or else by the known_hosts file. A key that neither knows is never believed. */
+/** Trusts the pinned fingerprint, or else the known_hosts file. A key that neither lists is never trusted. */
 export async function hostTrust(login: SshLogin): Promise<HostTrust> {
   if (login.host_key !== undefined) return pinned(login, login.host_key.replace(/=+$/, ''));
   const path = pathOf(login.known_hosts_file, login.folder);
@@ -43,7 +43,7 @@ function pathOf(path: string, folder: string): string {
   return resolve(folder, path.replace(/^~(?=\/)/, homedir()));
 }
 
-/** A file that is not there knows nobody. */
+/** A missing file lists no hosts. */
 async function textOf(login: SshLogin, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -69,7 +69,7 @@ interface Known {
 function refusalBy({ login, path, keys }: Known, key: Buffer): Problem | undefined {
   const same = keys.filter((known) => known.key.equals(key));
   const revoked = same.find(({ isRevoked }) => isRevoked);
-  if (revoked !== undefined) return changed(login, key, `nobody: line ${revoked.line} of ${path} revokes this key`);
+  if (revoked !== undefined) return changed(login, key, `none: line ${revoked.line} of ${path} revokes this key`);
   if (same.length > 0) return undefined;
   const others = keys.filter(({ isRevoked }) => !isRevoked);
   if (others.length === 0) return unknown(login, path, key);
@@ -84,17 +84,17 @@ function shown(key: Buffer): string {
 function unknown(login: SshLogin, path: string, key: Buffer): Problem {
   const print = fingerprintOf(key);
   return make(login, 'HOST_KEY_UNKNOWN', 'config', {
-    message: `host key ${print} of ${login.place} is one that nobody here vouches for`,
+    message: `host key verification failed: ${login.place} has the unknown key ${print}`,
     seen: shown(key),
-    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
+    next: `confirm the fingerprint with the administrator of the server, then set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
   });
 }
 
 function changed(login: SshLogin, key: Buffer, allowed: string): Problem {
   return make(login, 'HOST_KEY_CHANGED', 'config', {
-    message: `host key ${fingerprintOf(key)} of ${login.place} is not the one that is believed; somebody may stand in between`,
+    message: `host key verification failed: ${login.place} has the key ${fingerprintOf(key)} instead of the trusted one; this may be a man-in-the-middle attack`,
     seen: shown(key),
     allowed,
-    next: 'do not go on before whoever runs the server confirms the new key; then put it into host_key, or replace the line in the known_hosts file',
+    next: 'confirm the new key with the administrator of the server before you continue; then set host_key, or replace the line in the known_hosts file',
   });
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { processExists } from '../../lib/process-exists.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 
-/** No extract takes so long: whatever is older belongs to nobody, also where another container counts its processes anew. */
+/** Longer than any extract: older folders have no owner, even if another container reuses the process id. */
 const oldMs = 24 * 3_600_000;
 
-/** An empty folder for the socket of a tunnel, named after this process, so that another can tell when nobody needs it. */
+/** An empty folder for the socket of a tunnel, named after this process so that others can detect a leftover. */
 export async function makeSocketFolder(): Promise<string> {
   await sweepSocketFolders().catch(() => undefined);
   return makeTempFolder(`ssh-${process.pid}`);

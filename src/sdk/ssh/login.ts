@@ -6,7 +6,7 @@ export interface SshLogin {
   readonly password?: string | undefined;
   readonly private_key_file?: string | undefined;
   readonly passphrase?: string | undefined;
-  /** The fingerprint of the one host key that is believed; wins over the file. */
+  /** Fingerprint of the only trusted host key; takes precedence over the file. */
   readonly host_key?: string | undefined;
   readonly known_hosts_file: string;
   /** `legacy` also allows SHA-1 in the key exchange and ciphers in CBC mode. */

@@ -27,14 +27,14 @@ export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { ha
   return notConnected(login, error);
 }
 
-/** Other algorithms on the other side are no trouble of the network: they stay until somebody changes them. */
+/** No common algorithm: a retry does not help, the configuration must change. */
 function nothingInCommon(login: SshLogin, kind: string): Problem {
   const isHostKey = kind === 'host key format';
   return make(login, isHostKey ? 'HOST_KEY_MISSING' : 'ALGORITHMS', 'config', {
-    message: `${login.place} has no ${isHostKey ? 'host key of a kind that is asked for' : `${kind} in common with Sluice`}`,
+    message: `${login.place} has no ${isHostKey ? 'host key of an accepted type' : `${kind} in common with Sluice`}`,
     seen: `no matching ${kind}`,
     next: isHostKey
-      ? 'give the server a key of the kind ed25519, ecdsa or rsa; if it has one, look at `host_key` and the known_hosts file'
+      ? 'give the server an ed25519, ecdsa or rsa key; if it has one, check `host_key` and the known_hosts file'
       : 'set `algorithms: legacy` if the source has that option and the server is old; else update the server',
   });
 }
@@ -51,7 +51,7 @@ function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolea
   return make(login, 'LOGIN_REFUSED', 'login', {
     message: `${login.place} refused the login of ${login.user}`,
     ...answer,
-    next: 'mend user, password or key of the source; `sluice check --connect` tries again',
+    next: 'fix the user, password or key of the source, then run `sluice check --connect`',
   });
 }
 
@@ -63,7 +63,7 @@ export function refusedAgain(login: SshLogin): Problem {
 /** The server asks for something else than the password, such as a one-time code. */
 export function promptProblem(login: SshLogin, prompt: string): Problem {
   return make(login, 'LOGIN_PROMPT', 'config', {
-    message: `${login.place} asks for more than a password during the login`,
+    message: `${login.place} requires more than a password to log in`,
     seen: prompt.trim() === '' ? 'an empty prompt' : excerpt(prompt.trim(), 100),
     allowed: 'one prompt for the password',
     next: 'log in with a key (private_key_file), or as a user without one-time codes',
@@ -72,7 +72,7 @@ export function promptProblem(login: SshLogin, prompt: string): Problem {
 
 function timedOut(login: SshLogin): Problem {
   return make(login, 'CONNECT_TIMEOUT', 'try_later', {
-    message: `${login.place} did not answer within ${login.connectTimeoutSeconds} s`,
+    message: `connection timed out: ${login.place} did not answer within ${login.connectTimeoutSeconds} s`,
     next: 'check host, port and firewall, or raise connect_timeout_seconds',
   });
 }
@@ -80,9 +80,9 @@ function timedOut(login: SshLogin): Problem {
 function notConnected(login: SshLogin, cause: unknown): Problem {
   const { code, message, errors } = cause as { code?: unknown; message?: unknown; errors?: { message?: unknown }[] };
   return make(login, 'UNREACHABLE', 'try_later', {
-    message: `${login.place} cannot be reached: ${networkWords[String(code)] ?? 'the connection failed'}`,
+    message: `cannot connect to ${login.place}: ${networkWords[String(code)] ?? 'connection failed'}`,
     seen: String(message || errors?.[0]?.message || cause),
-    next: 'check host, port and that the server runs; `sluice check --connect` tries again',
+    next: 'check the host, the port and that the server is running; retry with `sluice check --connect`',
     cause,
   });
 }
@@ -98,7 +98,7 @@ export function badFile(login: SshLogin, { option, path, cause }: BadFile): Prob
   return make(login, 'OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,
     seen: String((cause as Error).message || cause),
-    next: 'mend the path, the rights or the content of the file',
+    next: 'fix the path, permissions or content of the file',
     cause,
   });
 }

@@ -100,7 +100,7 @@ function blocked(login: SshLogin, { to, error }: { to: TunnelOptions['to']; erro
 function lost(login: SshLogin): Problem {
   return make(login, 'LOST', 'try_later', {
     message: `the SSH connection to ${login.place} was lost`,
-    next: 'the run is tried again; when it happens again, look into the log of the SSH server, and at firewalls on the way',
+    next: 'the run is retried; if this persists, check the log of the SSH server and any firewalls on the way',
   });
 }
 

@@ -109,7 +109,7 @@ export class Bench {
       if (watermark !== undefined) this.heard.push(watermark);
       if (extraction.unchanged?.()) {
         if (how.watermark === undefined) fail('it says that nothing has changed, but had no watermark to tell by');
-        if (rows.length > 0) fail('it says that nothing has changed, but gives rows, which nobody would get');
+        if (rows.length > 0) fail('it says that nothing has changed, but gives rows, which would be dropped');
       }
       return { columns, rows, watermark };
     });

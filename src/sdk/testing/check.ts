@@ -24,7 +24,7 @@ export function fail(message: string): never {
   assert.fail(message);
 }
 
-/** The Problem that an act ends with; fails when it ends well, or with an error that steers nobody. */
+/** The Problem that an action throws; fails if it succeeds or throws an unclassified error. */
 export async function problemOf(act: Promise<unknown>, families: readonly Family[]): Promise<Problem> {
   const thrown = await act.then(
     () => fail(`it went well; a Problem of family ${families.join(' or ')} was due`),

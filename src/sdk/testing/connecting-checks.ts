@@ -5,29 +5,29 @@ import { fail, type Promised, problemOf } from './check.ts';
 import { faultsOf } from './declared.ts';
 import type { OptionChanges } from './world.ts';
 
-/** How it meets its place: bad options, a good hello, a closed door, an empty house. */
+/** How it connects: invalid options, a working source, wrong credentials, an unreachable server. */
 export const connectingChecks: readonly Promised[] = [
   {
-    name: 'refuses bad options before it touches anything, and blames the right one',
+    name: 'rejects invalid options before it connects, and names the right one',
     needs: 'refused',
     look: refusesBad,
   },
-  { name: 'says in a sentence what it found when it is asked to check', look: saysWhatItFound },
+  { name: 'reports what a check found in a sentence', look: saysWhatItFound },
   {
-    name: 'takes wrong credentials for what they are, in a check and in an extract',
+    name: 'reports wrong credentials as a login problem, in a check and in an extract',
     needs: 'credentials',
     look: (bench) => failsAs(bench, bench.place.credentials!, 'login'),
   },
   {
-    name: 'tells a place where nobody is from a place that says no',
-    needs: 'nobody',
-    look: (bench) => failsAs(bench, bench.place.nobody!, bench.place.nobody!.family ?? 'try_later'),
+    name: 'distinguishes an unreachable server from a refused login',
+    needs: 'unreachable',
+    look: (bench) => failsAs(bench, bench.place.unreachable!, bench.place.unreachable!.family ?? 'try_later'),
   },
 ];
 
 async function refusesBad(bench: Bench): Promise<void> {
   const refused = bench.place.refused ?? [];
-  if (refused.length === 0) fail('the world shows no options that have to be refused');
+  if (refused.length === 0) fail('the world has no options that must be refused');
   for (const { option, ...reading } of refused) {
     const { source, query } = bench.given(reading);
     const faults = faultsOf(bench.connector, source, query);
@@ -35,7 +35,7 @@ async function refusesBad(bench: Bench): Promise<void> {
     const blamed = faults.filter((fault) => fault.option === option);
     assert.ok(blamed.length > 0, `${shown}: "${option}" was to be blamed; blamed was ${JSON.stringify(faults)}`);
     for (const { message } of blamed)
-      assert.match(message, /\S+ \S+/, `${shown}: "${message}" tells nobody what to do`);
+      assert.match(message, /\S+ \S+/, `${shown}: "${message}" does not say what to do`);
   }
 }
 

@@ -66,7 +66,7 @@ function takesItsOwn(connector: Connector): void {
   }
 }
 
-/** A variable of the config stands for a value of any type. */
+/** A config variable may have a value of any type. */
 function holdsVariable(value: unknown): boolean {
   return JSON.stringify(value).includes('$' + '{');
 }
@@ -111,7 +111,7 @@ export function faultsOf(connector: Connector, source: Options, query: Options |
   const byRule = connector.validate?.(given) ?? [];
   for (const { option } of byRule) {
     const isKnown = Object.hasOwn(connector.source, option) || Object.hasOwn(connector.query, option);
-    assert.ok(isKnown, `its rules blame "${option}", which is none of its options: nobody would see it`);
+    assert.ok(isKnown, `its rules blame "${option}", which is not one of its options, so the error would not be shown`);
   }
   return [...byRule];
 }

@@ -104,7 +104,7 @@ const secretCheck: Promised = {
     const { place, connector } = bench;
     await bench.check();
     await bench.read();
-    for (const reading of [place.credentials, place.nobody]) {
+    for (const reading of [place.credentials, place.unreachable]) {
       if (reading !== undefined) await bench.read(reading).catch(() => undefined);
     }
     const secrets = [

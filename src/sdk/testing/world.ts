@@ -8,16 +8,16 @@ export type Options = Readonly<Record<string, unknown>>;
 /** Rows as canonical text; null is an absent value. */
 export type CanonicalRows = readonly (readonly (string | null)[])[];
 
-/** What differs from the good options of the place; an option that is set to undefined is left out. */
+/** Changes to the working options; an option that is undefined is removed. */
 export interface OptionChanges {
   readonly source?: Options;
   readonly query?: Options;
 }
 
-/** What a world may go without, where it says why. */
-export type WorldPart = 'credentials' | 'nobody' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
+/** Parts that a world may waive, with a reason. */
+export type WorldPart = 'credentials' | 'unreachable' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
 
-/** The place that a connector reads, as small as it can be while everything that is promised can be seen there. */
+/** A test source for a connector: as small as possible, but enough for all checks. */
 export interface World {
   /** Tells worlds of one connector apart: `postgres`. */
   readonly name?: string;
@@ -27,7 +27,7 @@ export interface World {
   open(): Promise<TestSource>;
 }
 
-/** A source that answers, and what it holds. */
+/** A working source and its content. */
 export interface TestSource {
   /** Options that work; with them the connector gives exactly `columns` and `rows`, every time. */
   readonly source: Options;
@@ -38,14 +38,14 @@ export interface TestSource {
   readonly folder?: string;
   /** For a source with an OAuth description. */
   readonly login?: TokenSource;
-  /** Texts that nobody may see, beside the options that are declared secret: a password inside of an address. */
+  /** Secrets besides the options that are declared secret, for example a password in a URL. */
   readonly secrets?: readonly string[];
   /** Options that pass for nothing, each with the name of the option that has to be blamed. At least one. */
   readonly refused?: readonly (OptionChanges & { readonly option: string })[];
   /** Credentials that the place does not know; it has to come out as family `login`. */
   readonly credentials?: OptionChanges & { readonly login?: TokenSource };
-  /** A place where nobody is; `try_later` has to come out of it, unless another family is right here. */
-  readonly nobody?: OptionChanges & { readonly family?: Family };
+  /** An unreachable source; must fail as `try_later`, unless another family is set. */
+  readonly unreachable?: OptionChanges & { readonly family?: Family };
   /**
    * Reads a table of {@link hostileNames} (its columns) with a row for each of {@link hostileValues}, which stands in every
    * column. Where a place can hold only some of them: `names` and `values` say which, in that order.
@@ -67,7 +67,7 @@ export interface Resume extends OptionChanges {
   grow(): Promise<CanonicalRows>;
   /**
    * Rows that may come twice; 0 unless the vendor makes that impossible: those of the very edge, or all of them where a
-   * source tells only whether anything has changed, and then gives everything anew.
+   * source only reports whether anything has changed, and then returns everything.
    */
   readonly repeated?: number;
 }

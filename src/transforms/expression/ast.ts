@@ -1,13 +1,13 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Column } from '../../sdk/column.ts';
 
-/** What an expression's text alone tells about it. */
+/** Columns that an expression uses, from its text alone. */
 export interface ColumnUse {
   /** Indexes of the columns that it may read. */
   readonly columns: readonly number[];
   /** The column that it is, when it is nothing but a column. */
   readonly alone: number | undefined;
-  /** It reads all its columns every time, so that one null among them decides without evaluating. */
+  /** It always reads all its columns, so one null decides the result without evaluation. */
   readonly strict: boolean;
 }
 
@@ -39,7 +39,7 @@ export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse
   return { columns: [...found], alone: columnOf(ast, indexes), strict };
 }
 
-/** Every node, parents first. The name `row` under a literal key stands for that one column and is not visited. */
+/** Every node, parents first. `row` with a literal key is that one column and is not visited. */
 export function walk(node: ASTNode, visit: (node: ASTNode) => void): void {
   visit(node);
   if (rowKey(node) !== undefined) return;

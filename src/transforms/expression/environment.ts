@@ -11,7 +11,7 @@ import { celTypes, readerOf } from './read-cell.ts';
 
 const cel = late<typeof import('@marcbachmann/cel-js')>(import.meta.url, '@marcbachmann/cel-js');
 
-/** The cursor that variables read through: set once a batch and once a row, never made anew. */
+/** The cursor that variables read through: updated per batch and per row, never reallocated. */
 export class Cursor {
   cells: readonly Cells[] = [];
   stored = 0;
@@ -54,7 +54,7 @@ function withNow(environment: Environment, now: Date): Environment {
 }
 
 /**
- * Columns as typed variables, and once more as fields of `row`. Both are getters that decode the one cell under the
+ * Columns as typed variables, and also as fields of `row`. Both are getters that decode the one cell under the
  * cursor when, and only when, an expression reads it. They stand on objects without a prototype: nothing else is there.
  */
 export function bind(columns: readonly Column[], cursor: Cursor, now: Date): BoundColumns {

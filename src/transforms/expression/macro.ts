@@ -1,4 +1,4 @@
-/** What the library hands to a macro; it leaves these untyped. */
+/** Types of what the library passes to a macro, which it leaves untyped. */
 export interface CelType {
   readonly name: string;
   unify(registry: unknown, other: CelType): CelType | null;

@@ -14,7 +14,7 @@ interface MatchesCall {
 
 /**
  * Gives `text.matches(pattern)` the syntax of RE2, as the language defines it, and its promise: time in proportion to the text. The
- * library asks JavaScript's own engine, which a pattern like `^(a+)+$` keeps busy for ever, and with it everything else
+ * library asks JavaScript's own engine, which a pattern like `^(a+)+$` keeps busy without end, and with it everything else
  * that this process does. What the library has cannot be replaced, but a macro goes before any function, whatever the
  * receiver is: the one named here has no say.
  */

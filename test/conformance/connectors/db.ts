@@ -87,7 +87,7 @@ function serverPlace(server: TestServer, port: number, many: string): TestSource
     secrets: [password],
     refused: [...common.refused, { source: { url: server.url }, option: 'host' }],
     credentials: { source: { password: 'wrong-password-77' } },
-    nobody: { source: { port } },
+    unreachable: { source: { port } },
     many: { query: { sql: many }, rows },
     close: () => server.stop(),
   };
@@ -168,7 +168,7 @@ const sqlite: World = {
       rows: [['1', 'Ann', '1.5', '2026-01-31'], common.rows[1]],
       example: { query: { sql: example } },
       refused: [...common.refused, { source: { host: 'db.example.com' }, option: 'host' }],
-      nobody: { source: { file: 'not-there.sqlite' }, family: 'config' },
+      unreachable: { source: { file: 'not-there.sqlite' }, family: 'config' },
       hostile: { query: { sql: hostile.sql } },
       many: { query: { sql: many }, rows },
       close: () => rm(folder, { recursive: true }),

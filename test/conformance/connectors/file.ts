@@ -24,7 +24,7 @@ const world: World = {
         { query: { encoding: 'klingon' }, option: 'encoding' },
         { source: { folders: 'x' }, option: 'folders' },
       ],
-      nobody: { source: { folder: 'not-there' }, family: 'job' },
+      unreachable: { source: { folder: 'not-there' }, family: 'job' },
       hostile: { query: { path: 'hostile.csv', types: undefined } },
       resume: {
         query: { path: 'day-*.csv', files: 'changed', types: undefined },

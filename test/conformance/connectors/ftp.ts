@@ -62,7 +62,7 @@ async function placeOn(server: FileServer, { folder, source }: Given): Promise<T
       { source: { passphrase: 'for nothing' }, option: 'passphrase' },
     ],
     credentials: { source: { password: 'wrong-password-72' } },
-    nobody: { source: { port: await freePort() } },
+    unreachable: { source: { port: await freePort() } },
     hostile: { query: { path: 'hostile.csv', types: undefined } },
     many: { query: { path: 'many.csv', types: { id: 'integer' } }, rows: manyRows },
     resume: {

@@ -40,7 +40,7 @@ const world: World = {
         { source: { url: 'ftp://x' }, option: 'url' },
       ],
       credentials: { source: { auth: { kind: 'bearer', token: 'wrong-token-55' } } },
-      nobody: { source: { url: `http://127.0.0.1:${port}` } },
+      unreachable: { source: { url: `http://127.0.0.1:${port}` } },
       hostile: { query: { path: '/hostile', records: undefined } },
       many: { query: { path: '/many', records: undefined, paging: { kind: 'page' } }, rows: pages * perPage },
       resume: {

@@ -26,7 +26,7 @@ interface WorldInit {
 /** Nothing hostile comes where columns are declared. */
 export const ownNames = { hostile: 'its columns are declared, and their names are not up to the vendor' } as const;
 
-/** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and with nobody there. */
+/** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and at an unreachable address. */
 export function serviceWorld(init: WorldInit): World {
   const { source = {}, waived, login, kept } = init;
   return {
@@ -34,7 +34,7 @@ export function serviceWorld(init: WorldInit): World {
     async open() {
       const guard = login?.guard ?? tokenGuard;
       const vendor = await new Vendor({ routes: init.routes, guard, forgetful: true }).start();
-      const nobody = `http://127.0.0.1:${await freePort()}`;
+      const unreachable = `http://127.0.0.1:${await freePort()}`;
       const { query, columns, rows, refused, many, hostile, resume } = init;
       return {
         source: { ...source, api_url: vendor.url, retries: 0 },
@@ -44,7 +44,7 @@ export function serviceWorld(init: WorldInit): World {
         refused,
         ...(login === undefined ? { login: new TestLogin(kept), secrets: ['token-1'] } : {}),
         credentials: login === undefined ? { login: new WrongLogin(kept) } : { source: login.wrong },
-        nobody: { source: { api_url: nobody } },
+        unreachable: { source: { api_url: unreachable } },
         ...(many && { many }),
         ...(hostile && { hostile }),
         ...(resume && { resume }),

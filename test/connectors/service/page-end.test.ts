@@ -217,7 +217,7 @@ describe('the watermark of records in any order', () => {
     expect(JSON.parse(extraction.watermark!()!)).toMatchObject({ since: '100' });
   });
 
-  it('does not move if a page fails, or nobody wants the rest', async () => {
+  it('does not move if a page fails, or if the reader stops early', async () => {
     const failing = pagesAre([page(1, 90, true), page(2, 100, true), { error: 'no' }]);
     const failed = await begin(stream, { routes: failing, query });
     await failed.next();

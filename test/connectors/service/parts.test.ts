@@ -102,7 +102,7 @@ describe('what is asked for part by part', () => {
     expect(await spans({ end: 'outside' }, ' | epoch_ms')).toEqual(['from=1767225600000&to=1767657600000']);
   });
 
-  it('asks month by month of the calendar, and begins a month anew when it goes on', async () => {
+  it('reads calendar months, and starts a month again when it resumes', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', look_back: '1mo' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -121,7 +121,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('asks week by week from Monday, and begins a week anew when it goes on', async () => {
+  it('reads weeks from Monday, and starts a week again when it resumes', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'week' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -139,7 +139,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('begins with a whole month where nobody says when', async () => {
+  it('starts with a whole month by default', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', start: '1mo' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { defineRetiredService } from '../../../src/sdk/index.ts';
 import { contextOf } from '../harness.ts';
 
-it('says of a service that is no more since when, why, and what there is instead', async () => {
+it('reports when and why a service was shut down, and its replacement', async () => {
   const gone = defineRetiredService({
     id: 'acme',
     title: 'Acme',
@@ -14,7 +14,7 @@ it('says of a service that is no more since when, why, and what there is instead
   const problem = {
     code: 'SERVICE_RETIRED',
     family: 'config',
-    message: 'Acme is no more: Acme switched its API off on 1 May 2024',
+    message: 'Acme was shut down: Acme switched its API off on 1 May 2024',
     next: 'Use the connector "initech"',
   };
   await expect(gone.check(context)).rejects.toMatchObject(problem);

@@ -11,7 +11,13 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
         { status: 200, body: { 'errors.*.code': ['601', '602'] }, verdict: 'login' as const },
         { status: 200, body: { 'errors.*.code': '606' }, verdict: 'wait' as const, wait: '0s' },
         { status: 200, body: { 'errors.*.code': '607' }, verdict: 'daily' as const },
-        { status: 200, body: { success: false }, verdict: 'fail' as const, say: 'says no', next: 'ask somebody' },
+        {
+          status: 200,
+          body: { success: false },
+          verdict: 'fail' as const,
+          say: 'says no',
+          next: 'ask the administrator',
+        },
       ],
       login: {
         kind: 'oauth',
@@ -32,7 +38,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
       code: 'SERVICE_FAILED',
       family: 'job',
       message: expect.stringContaining('says no'),
-      next: 'ask somebody',
+      next: 'ask the administrator',
     });
   });
 

@@ -189,7 +189,7 @@ function pagingOf(given: Server, job: Job): object {
 }
 
 /**
- * Whether the server says something untrue that nobody can know: a list is empty, or the pages end, and the job does not ask for
+ * Whether the server reports something wrong that cannot be detected: a list is empty, or the pages end, and the job does not ask for
  * a total that would show it; or the job says that a place may be missing, and it is.
  */
 function isHidden(given: Server, job: Job): boolean {

@@ -4,7 +4,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract, askedInFull } = restBench();
 
-test('dates in templates are reckoned in the zone of the job', async () => {
+test('dates in templates are in the zone of the job', async () => {
   server.answer = (_, response) => sendJson(response, []);
   const zone = 'Pacific/Kiritimati';
   const day = Temporal.Now.plainDateISO(zone);
@@ -31,7 +31,7 @@ test('dates in templates are reckoned in the zone of the job', async () => {
   expect(askedInFull()).toEqual([`POST ${path} ${JSON.stringify(body)}`]);
 });
 
-test('dates in templates are those of the instant that a run stands for', async () => {
+test('dates in templates are based on the logical time of a run', async () => {
   server.answer = (_, response) => sendJson(response, []);
   const logicalAt = Date.parse('2026-03-01T23:30Z');
   const query = { path: '/d?on={{ today }}&at={{ now }}&from={{ window.from }}', window: { start: '{{ yesterday }}' } };

@@ -8,7 +8,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, askedInFull } = restBench();
 
-test('a token from the runner is sent, and asked for anew when it is refused', async () => {
+test('a token from the runner is sent, and requested again if it is refused', async () => {
   server.answer = (_, response) => {
     const { authorization } = server.requests.at(-1)!.headers;
     if (authorization === 'Bearer token-2') sendJson(response, ids(0, 1));

@@ -169,7 +169,7 @@ describe('a flag for more pages', () => {
     pagesAre([{ rows: ids(0, 3), more: true }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
-      message: expect.stringContaining('says that there are more records'),
+      message: expect.stringContaining('reports more records'),
     });
   });
 
@@ -416,7 +416,7 @@ describe('a status', () => {
     expect((await extract({})).rows).toEqual(numbers(0, 2));
   });
 
-  it('304 that nobody asked for is an error, at once and on a later page', async () => {
+  it('an unrequested 304 is an error, on the first and on a later page', async () => {
     answerWith(304, {}, undefined);
     expect(await failure({}, once)).toMatchObject({ code: 'REST_NOT_MODIFIED', family: 'try_later' });
     expect(await failure({ conditional: true }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
@@ -483,7 +483,7 @@ describe('a declared column that is in no record', () => {
   });
 });
 
-describe('a next page that nobody asked for', () => {
+describe('a next page that is not read', () => {
   it.each([
     ['a member', { rows: ids(0, 2), next: '/?page=2' }, {}, '`next`'],
     ['a link object', { rows: ids(0, 2), links: { next: { href: '/?page=2' } } }, {}, '`links.next`'],

@@ -79,7 +79,7 @@ test.each([
   expect(nextLink(header)).toBe(expected);
 });
 
-test('every page is a sign of life for whoever waits for the first row', async () => {
+test('every page counts as a sign of life before the first row', async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(0, searchParams.get('page') === '3' ? 0 : Number(searchParams.get('page'))));
   let signs = 0;

@@ -155,7 +155,7 @@ test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked 
   expect(await failure({}, { retries: 0 })).toMatchObject({
     code: 'REST_UNREACHABLE',
     family: 'try_later',
-    next: expect.stringContaining('asked again by itself'),
+    next: expect.stringContaining('retried automatically'),
   });
 });
 
@@ -208,7 +208,7 @@ test.each([
   expect(server.requests.length).toBe(requests);
 });
 
-test('an answer that stalls, and one that drips for ever, run out of time', async () => {
+test('an answer that stalls, and one that drips without end, time out', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('[');

@@ -18,7 +18,7 @@ export interface WorldLook {
 
 /** The looks that open a connection and read; the others are about options and limits, which packing cannot change. */
 const wanted = [
-  'says in a sentence what it found',
+  'reports what a check found in a sentence',
   'gives the columns that it declares',
   'says that its service is gone',
 ];

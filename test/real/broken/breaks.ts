@@ -43,7 +43,7 @@ export const onTheWay: readonly Break[] = [
   {
     how: 'the connection is reset by a proxy',
     act: ({ gate }) => gate.cut('reset'),
-    ends: ['DB_CONNECTION_LOST', /the connection was reset/],
+    ends: ['DB_CONNECTION_LOST', /connection reset/],
   },
   {
     how: 'the connection is half-closed, as if that were all',
@@ -60,7 +60,7 @@ export const onTheWay: readonly Break[] = [
     how: 'TLS is reset among the rows',
     source: { tls: { mode: 'require' } },
     act: ({ gate }) => gate.cut('reset'),
-    ends: ['DB_CONNECTION_LOST', /the connection was reset/],
+    ends: ['DB_CONNECTION_LOST', /connection reset/],
   },
   {
     how: 'TLS is cut without its goodbye',
