@@ -383,7 +383,7 @@ describe('a wrong property', () => {
       { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
       /ca_file.*disk/,
     ],
-    ['of a service that was shut down', 'radian6', {}, /was shut down/],
+    ['of a service that was shut down', 'radian6', {}, /is discontinued/],
   ])('%s is told through the instance', async (_name, connector, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector, properties })).error).toMatch(message);

@@ -18,7 +18,7 @@ export function defineRetiredService({ id, title, summary, gone, instead }: Reti
     throw new Problem({
       code: 'SERVICE_RETIRED',
       family: 'config',
-      message: `${title} was shut down: ${gone.replace(/\.$/, '')}`,
+      message: `${title} is discontinued: ${gone.replace(/\.$/, '')}`,
       next: instead.replace(/\.$/, ''),
     });
   };

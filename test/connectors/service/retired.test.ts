@@ -14,7 +14,7 @@ it('reports when and why a service was shut down, and its replacement', async ()
   const problem = {
     code: 'SERVICE_RETIRED',
     family: 'config',
-    message: 'Acme was shut down: Acme switched its API off on 1 May 2024',
+    message: 'Acme is discontinued: Acme switched its API off on 1 May 2024',
     next: 'Use the connector "initech"',
   };
   await expect(gone.check(context)).rejects.toMatchObject(problem);
