@@ -88,12 +88,7 @@ async function setUp({
   return { clock, store, receiver, config, events, alarm, heard, told, passUntil, count };
 }
 
-async function fail(
-  store: Store,
-  job: string,
-  message = 'connection refused',
-  code = 'DB_UNREACHABLE',
-): Promise<void> {
+async function fail(store: Store, job: string, message = 'connection refused', code = 'DB_UNREACHABLE'): Promise<void> {
   const run = await store.runs.begin({ job, origin: 'schedule' });
   await store.runs.finish(run, { state: 'failed', problem: { code, message } });
 }
