@@ -147,7 +147,10 @@ export const query = {
   ),
   body: option.schema<unknown>(
     { type: ['string', 'object', 'array'] },
-    { about: 'Body of the request: text is sent as is, anything else as JSON.', example: { query: '{ orders { id } }' } },
+    {
+      about: 'Body of the request: text is sent as is, anything else as JSON.',
+      example: { query: '{ orders { id } }' },
+    },
   ),
   paging: option.schema<RestPaging>(
     closed({
