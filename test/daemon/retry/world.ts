@@ -34,6 +34,8 @@ export class Away {
   readonly name: string;
   /** Instants of all attempts to read it. */
   readonly asked: number[] = [];
+  /** How long an attempt takes, good or not. */
+  takesMs = second;
   /** The fault that it answers with now; undefined: it is there. */
   fault: (now: number) => Partial<ProblemOptions> | undefined = () => undefined;
 
@@ -41,7 +43,7 @@ export class Away {
     this.name = name;
     this.source.says = async (signal) => {
       this.asked.push(clock.now());
-      await clock.sleep(second, signal);
+      await clock.sleep(this.takesMs, signal);
       const fault = this.fault(clock.now());
       if (fault !== undefined) throw new Problem({ ...gone, ...fault });
       return `rows of ${clock.now()}`;
