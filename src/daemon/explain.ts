@@ -5,6 +5,7 @@ import type { Store } from '../state/store.ts';
 import type { RunRow, SkipRow } from '../state/tables.ts';
 import { type Condition, concerns } from './conditions/condition.ts';
 import { type ConditionCache, readConditions } from './conditions/read-conditions.ts';
+import { explainLeftOut } from './explain-left-out.ts';
 import { asTheyAre, type Explanation, passedOver, warnedOf } from './explain-links.ts';
 import { type Facts, type Judgement, judge } from './explain-rules.ts';
 import { type Overview, readOverview } from './overview.ts';
@@ -40,7 +41,21 @@ export async function explainJobs(jobs: readonly Job[], given: ExplainGiven): Pr
 export async function explainInstance(instance: string, given: ExplainGiven): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
   const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
-  return explainAll(jobs, given, overview);
+  const left = await explainLeft([...(given.config.leftOut?.keys() ?? [])], given, overview);
+  return [...(await explainAll(jobs, given, overview)), ...left.filter((one) => one.instance === instance)];
+}
+
+/** The same of a job of the config that cannot be used for its faults. */
+export async function explainLeftOutJob(job: string, given: ExplainGiven): Promise<Explanation> {
+  const overview = await readOverview(given.config, given.store, given.clock);
+  return (await explainLeft([job], given, overview))[0] as Explanation;
+}
+
+async function explainLeft(jobs: readonly string[], given: ExplainGiven, overview: Overview): Promise<Explanation[]> {
+  if (jobs.length === 0) return [];
+  const { config, store, clock } = given;
+  const conditions = await readConditions(config, store, { clock, overview });
+  return Promise.all(jobs.map((job) => explainLeftOut(job, { config, store, overview, conditions })));
 }
 
 async function explainAll(jobs: readonly Job[], given: ExplainGiven, overview: Overview): Promise<Explanation[]> {

@@ -59,6 +59,44 @@ describe('sluice explain', () => {
     expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
   });
 
+  it('tells what the state knows of a job that this shell cannot use, such as without the key of its destination', async () => {
+    const { world, home, config } = await setUp({ destination: { api_key: `\${env:DASHBOARD_KEY}` } });
+    const env = { DASHBOARD_KEY: adminKey };
+    const explain = async (asked: string, given = {}): Promise<{ code: number | null; found: Explanation[] }> => {
+      const { code, stdout } = await home.sluice(['explain', asked, '--json'], given);
+      return { code, found: JSON.parse(stdout) as Explanation[] };
+    };
+    const fault = { code: 'CONFIG_VARIABLE_UNDEFINED', message: expect.stringContaining('DASHBOARD_KEY') };
+    expect(await explain('orders')).toMatchObject({
+      code: 0,
+      found: [
+        { verdict: 'left out for a fault in the config', because: [fault, { message: 'the job has never run here' }] },
+      ],
+    });
+    await home.sluice(['sync'], { env });
+    const told = {
+      verdict: 'left out for a fault in the config',
+      instance: world.instances.csv,
+      shows_as_of: expect.any(String),
+      because: [fault, { message: expect.stringMatching(/^run \S+ was delivered \(1 row\)$/) }],
+      next: { message: 'nothing: no run begins until the fault is fixed' },
+      fix: expect.stringContaining('sluice reload'),
+    };
+    expect(await explain('orders')).toMatchObject({ code: 0, found: [told] });
+    expect(await explain(world.instances.csv!)).toMatchObject({ code: 0, found: [told] });
+
+    const scheduled = config();
+    await home.config({ ...scheduled, jobs: { orders: { ...scheduled.jobs.orders, schedule: 'every 1h' } } });
+    const daemon = home.start(['run'], { env });
+    const isRunning = 'the daemon runs it as it was before a fault in the config file';
+    await expect
+      .poll(async () => (await explain('orders')).found[0], { timeout: 60_000 })
+      .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs by its schedule' } });
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect((await home.sluice(['explain', 'ordes'])).code).toBe(2);
+  });
+
   it('counts how long a job has been failing, and names the last run that was good', async () => {
     const { home, explain } = await setUp();
     await home.sync();

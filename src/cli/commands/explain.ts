@@ -14,7 +14,7 @@ interface Flags {
 
 async function run(asked: string, { config: file, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
-  const [{ openExisting }, { explainInstance, explainJob }, { systemClock }] = await Promise.all([
+  const [{ openExisting }, { explainInstance, explainJob, explainLeftOutJob }, { systemClock }] = await Promise.all([
     import('../existing-store.ts'),
     import('../../daemon/explain.ts'),
     import('../../lib/clock.ts'),
@@ -23,7 +23,11 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
   try {
     const given = { config: loaded.config, store, clock: systemClock };
     const job = loaded.config.jobs.get(asked);
-    const found = job === undefined ? await explainInstance(asked, given) : [await explainJob(job, given)];
+    const found = loaded.refused.has(asked)
+      ? [await explainLeftOutJob(asked, given)]
+      : job === undefined
+        ? await explainInstance(asked, given)
+        : [await explainJob(job, given)];
     if (found.length === 0) chooseJobs(loaded, [asked]);
     const text = json === true ? forMachines(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
     process.stdout.write(`${outward(text)}\n`);

@@ -16,13 +16,12 @@ export function findConfigFaults({
   return [
     ...[...left].map(([job, faults]): Condition => {
       const [fault] = faults;
-      const isInFileOnly = taken !== undefined && !taken.leftOut.some((one) => one.job === job);
       return {
         subject: `job:${job}`,
         kind: 'left_out',
         level: 'error',
         since,
-        what: isInFileOnly
+        what: isInFileOnly(job, taken)
           ? `the config file, as read here, has a fault${faultsText(faults)}; the daemon keeps the config that it has`
           : `left out for a fault in the config${faultsText(faults)}`,
         jobs: [job],
@@ -45,6 +44,11 @@ export function findConfigFaults({
           }),
         ]),
   ];
+}
+
+/** Whether the fault of a job is in the file alone: the daemon took a config in which the job has none. */
+export function isInFileOnly(job: string, taken: Taken | undefined): boolean {
+  return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
 }
 
 /** The daemon's as it wrote them down; those of the file that the daemon does not have, too. */
