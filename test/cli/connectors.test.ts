@@ -203,7 +203,7 @@ describe('sluice connectors test', () => {
     await writeFile(file, text.replace("next = 'Make", "nothing = 'Make").replace('seen, next }', 'seen }'));
     const { code, stdout } = await sluice(folder, 'test', 'desk.mts');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/FAIL +takes wrong credentials .*\n +DESK_TOKEN does not say what to do next/);
+    expect(stdout).toMatch(/FAIL +reports wrong credentials .*\n +DESK_TOKEN does not say what to do next/);
     expect(stdout).toContain('desk breaks 1 of its promises');
   });
 

@@ -189,7 +189,7 @@ describe('the standard suite', () => {
     expect(await declared({ summary: 'things' })).toContain('a summary is a sentence');
     expect(await declared({ example: 'sources: {}' })).toContain('"connector: shelf"');
     expect(await declared({ validate: () => [{ option: 'colour', message: 'is wrong' }] })).toContain(
-      'none of its options',
+      'not one of its options',
     );
     expect(await declared({ id: 'other' })).toContain('"connector: other"');
   });
