@@ -119,7 +119,7 @@ async function* readPages({ source, query, signal, log }: Context, place: { vers
       place.version = String(last.version);
     }
   } finally {
-    // Also when nobody wants the rest, and when the run was stopped.
+    // Also if the reader stops early, and if the run is stopped.
     await http.close();
   }
 }

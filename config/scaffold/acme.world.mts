@@ -84,7 +84,7 @@ const world: World = {
         { query: { status: 'lost' }, option: 'status' },
       ],
       credentials: { source: { token: 'another-token' } },
-      nobody: { source: { url: gone } },
+      unreachable: { source: { url: gone } },
       hostile: { query: { status: 'closed' }, names: ['subject'] },
       many: { query: { status: 'any' }, rows: manyTickets },
       resume: {
