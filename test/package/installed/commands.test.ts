@@ -98,7 +98,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     expect((await home.sluice(['doctor'], { program })).stdout).toMatch(/versions +Sluice .* Node \d/);
     expect(await home.sluice(['reload'], { program })).toMatchObject({
       code: 0,
-      stdout: 'Reloaded: 0 jobs in force.\n',
+      stdout: 'Reloaded: 0 jobs active.\n',
     });
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);

@@ -30,6 +30,8 @@ const worlds = new URL('../../conformance/connectors/', import.meta.url);
 type MakeKit = (connector: Connector, world?: World) => Kit;
 const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(file).href)) as T;
 
+// The servers of the worlds do not keep a process alive.
+const alive = setInterval(() => undefined, 60_000);
 const { connectorKit } = await load<{ connectorKit: MakeKit }>(join(dist, 'src/sdk/testing/index.js'));
 for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {
   if (only.length > 0 && !only.includes(id)) continue;
@@ -44,6 +46,7 @@ for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {
     );
   }
 }
+clearInterval(alive);
 process.disconnect?.();
 
 async function lookAt(connector: Connector, world: World | undefined): Promise<void> {
