@@ -370,7 +370,7 @@ describe('a data source of a service that is logged in to', () => {
 
 describe('a wrong property', () => {
   it.each([
-    ['that there is not', 'db', { quary: 'select 1' }, /no property "quary" .*connector db.*allowed: sql/],
+    ['that there is not', 'db', { quary: 'select 1' }, /Unknown property "quary" .*connector db.*allowed: sql/],
     ['of the wrong kind', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
     ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
     ['against a rule between two', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
@@ -381,7 +381,7 @@ describe('a wrong property', () => {
       'that hides a file',
       'ftp',
       { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
-      /ca_file.*disk/,
+      /ca_file.*file on the service/,
     ],
     ['of a service that was shut down', 'radian6', {}, /is discontinued/],
   ])('%s is told through the instance', async (_name, connector, properties, message) => {
