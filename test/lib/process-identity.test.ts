@@ -41,12 +41,12 @@ describe('what became of a process', () => {
 
   it('is not read from a /proc of another namespace, where the numbers mean others', async () => {
     const script = `
-      const { fateOf, ourselves } = await import('${library}process-identity.ts');
+      const { processStateOf, ourselves } = await import('${library}process-identity.ts');
       const { lookUpProcess } = await import('${library}process-table.ts');
       const { spawn } = await import('node:child_process');
       const child = spawn('sleep', ['100']);
       const other = { ...ourselves, pid: child.pid, start: '123' };
-      console.log(JSON.stringify([lookUpProcess(child.pid), fateOf(other), lookUpProcess(2 ** 22 + 1)]));
+      console.log(JSON.stringify([lookUpProcess(child.pid), processStateOf(other), lookUpProcess(2 ** 22 + 1)]));
       child.kill();
     `;
     const { stdout } = await run('unshare', [...apart, process.execPath, '--input-type=module', '-e', script]);
