@@ -80,7 +80,7 @@ describe('a day of few requests', () => {
 
     const table = await home.sluice(['sync'], at('2026-06-10T20:00:00Z'));
     expect(table.code).toBe(4);
-    expect(table.stdout).toMatch(/owed, .*daily quota until 2026-06-11 04:00:05Z/);
+    expect(table.stdout).toMatch(/owed: .*daily quota until 2026-06-11 04:00:05Z/);
     expect(ages.proxy.met).toHaveLength(3);
     const owed = home.state().outbox.filter(({ state }) => state === 'owed');
     expect(owed.map(({ job }) => job).sort()).toEqual(waiting.map(({ job }) => job));

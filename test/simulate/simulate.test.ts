@@ -84,7 +84,7 @@ describe('jobs without a history that fire more often than the day has requests'
   it('Do not fit if every run sends', async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, config });
     expect(report.fits).toBe(false);
-    expect(report.trouble).toContainEqual(expect.stringContaining('firings were passed over'));
+    expect(report.trouble).toContainEqual(expect.stringContaining('firings were skipped'));
     expect(report.firings.throttled).toBeGreaterThan(15);
   });
 });
