@@ -46,7 +46,7 @@ it.each([
 ])('names the kind of login that it does not support: %i', async (type, name) => {
   const problem = await problemOf(check(await sourceAt(login(type))));
   expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
-  expect(problem.message).toContain(`the server asks for ${name}, which Sluice does not support`);
+  expect(problem.message).toContain(`the server requires ${name}, which Sluice does not support`);
 });
 
 it.each<[string, Buffer]>([

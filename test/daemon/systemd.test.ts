@@ -41,7 +41,7 @@ describe('what systemd is told', () => {
     await until('the end', () => heard().includes('STOPPING=1'));
     expect(await home.sluice(['health', '--json'])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('no daemon runs'),
+      stdout: expect.stringContaining('no daemon is running'),
     });
   });
 

@@ -74,7 +74,7 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   });
   const state = async (...args: string[]) => home.sluice(['state', ...args]);
   expect((await state('show')).stdout).toContain('every run reads everything');
-  expect((await state('show', 'orders')).stdout).toContain('orders keeps no watermark');
+  expect((await state('show', 'orders')).stdout).toContain('orders has no watermark');
   expect(await state('show', 'ordr')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/Unknown job "ordr"[\s\S]*Did you mean "orders"/),
@@ -100,7 +100,7 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   }
   expect(await state('set', 'orders', '1')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('goes on from {"column":"id","type":"integer","value":"1","columns":[],"seen":[]}'),
+    stdout: expect.stringContaining('continues from {"column":"id","type":"integer","value":"1","columns":[],"seen":[]}'),
   });
   expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
   await state('clear', 'orders');

@@ -65,7 +65,7 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
   expect(await jobsOf(home)).toEqual(['good']);
   await mend();
   daemon.child.kill('SIGHUP');
-  await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('Nothing is wrong'));
+  await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
 it('with retry takes each job once the file is there that a variable stands for, and leaves an edited text to a person', async () => {

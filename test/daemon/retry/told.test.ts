@@ -68,7 +68,7 @@ describe('what is told of a run that is tried again', () => {
 
   it('counts firings, not attempts', async () => {
     const { pass, conditions, runtime } = await away(60 * hour);
-    await pass(30 * hour);
+    await pass(31 * hour);
     expect((await runtime.store.runs.history({ limit: 9 })).map(({ state }) => state)).toEqual(['failed', 'failed']);
     expect((await conditions()).find(({ kind }) => kind === 'failed')).toMatchObject({ failures: 2 });
   });
