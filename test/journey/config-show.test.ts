@@ -75,7 +75,7 @@ it('shows what the daemon goes by where the file cannot be read any more, and wh
   await until('the daemon', () => daemon.output().includes('daemon.started'));
   const env = { SLUICE_STATE: `${home.folder}/state` };
   await home.write('sluice.yaml', 'destinations: [');
-  await until('its note', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('In force'));
+  await until('its note', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('Active'));
   const { stdout } = await home.sluice(['config', 'show'], { env });
   expect(stdout).toMatch(/Left out because of errors:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
   expect(stdout).toContain('The file was edited since');

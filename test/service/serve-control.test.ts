@@ -67,10 +67,10 @@ describe('sluice serve --control-port', () => {
 
 describe('sluice serve', () => {
   it.each([
-    [['--memory', '--control-port', '70000'], '--control-port is not right'],
+    [['--memory', '--control-port', '70000'], 'Invalid value for --control-port'],
     [['--memory', '--control-token', 'a-good-token'], 'add --control-port'],
     [['--memory', '--control-port', '0', '--control-token', 'short'], '8 to 200'],
-    [['--memory', '--control-port', '0', '--control-token', 'a-good-token', '--control-token-file', 'x'], 'together'],
+    [['--memory', '--control-port', '0', '--control-token', 'a-good-token', '--control-token-file', 'x'], 'not both'],
     [['--memory', '--control-port', '0', '--control-token-file', '/nowhere/token'], '/nowhere/token'],
     [['--memory', '--request-log', '/nowhere/log'], '/nowhere/log'],
     [['--data', '/proc/x'], 'the data folder cannot be used'],

@@ -188,7 +188,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Connector `ftp`: number of broken links, and of links to folders, which are not followed.',
   },
   {
-    line: 'asking again after a pause',
+    line: 'retrying after a pause',
     level: 'warn',
     facts: ['job', 'run', 'because', 'pauseMs'],
     says: 'An API was busy or did not answer.',
@@ -212,7 +212,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'A third-party service.',
   },
   {
-    line: 'the service says that little of its allowance is left: requests wait',
+    line: 'rate limit nearly used up: requests are delayed',
     level: 'warn',
     facts: ['job', 'run', 'at', 'said', 'pauseMs'],
     says: 'A third-party service; logged once per run.',
