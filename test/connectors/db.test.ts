@@ -27,7 +27,10 @@ describe('the options of a database', () => {
     [{ url: 'http://a@b' }, ['url must begin with']],
     [{ url: 'not a url' }, ['url must begin with']],
     [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
-    [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is already in the url', 'password is already in the url']],
+    [
+      { url: 'postgres://a@b', host: 'c', password: 'd' },
+      ['host is already in the url', 'password is already in the url'],
+    ],
     [{ url: 'postgres://a@b?sslmode=require' }, ['url may not carry']],
     [{ url: 'postgres://a:100%@b' }, ['url has a %']],
     [{ url: 'postgres://b' }, ['url names no user']],

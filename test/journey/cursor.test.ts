@@ -100,7 +100,9 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   }
   expect(await state('set', 'orders', '1')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('continues from {"column":"id","type":"integer","value":"1","columns":[],"seen":[]}'),
+    stdout: expect.stringContaining(
+      'continues from {"column":"id","type":"integer","value":"1","columns":[],"seen":[]}',
+    ),
   });
   expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
   await state('clear', 'orders');

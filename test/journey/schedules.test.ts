@@ -38,8 +38,8 @@ describe('sluice schedules', () => {
       '                                                  Mon 2026-10-26 02:30:00 +01:00',
       'often    every 13h                 UTC            Sat 2026-10-24 17:00:00 +00:00',
       '                                                  Sun 2026-10-25 06:00:00 +00:00',
-      'office   at 18:30 on MON-WED, FRI  UTC            disabled: when asked to',
-      'asked    manual                                   when asked to',
+      'office   at 18:30 on MON-WED, FRI  UTC            disabled: on request',
+      'asked    manual                                   on request',
     ]);
     expect(home.payloads()).toEqual([]);
   });
