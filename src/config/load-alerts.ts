@@ -84,11 +84,12 @@ const limitDefaults: AlertLimits = {
   remindMs: spanOf(alertDefaults.remind),
 };
 
+/** What is written; members that are not are absent, because these go over those of the section or the defaults. */
 function limitsOf({ first_failure, after_failures, stale_after, remind }: Written): Partial<AlertLimits> {
   return {
     ...(typeof first_failure === 'boolean' ? { firstFailure: first_failure } : {}),
     ...(typeof after_failures === 'number' ? { afterFailures: after_failures } : {}),
-    staleAfterMs: stale_after === undefined ? undefined : stale_after === false ? false : spanOf(String(stale_after)),
+    ...(stale_after === undefined ? {} : { staleAfterMs: stale_after === false ? false : spanOf(String(stale_after)) }),
     ...(typeof remind === 'string' ? { remindMs: spanOf(remind) } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { advised } from './advice.ts';
 import { missingModule } from './missing-module.ts';
 import { openFilesError } from './open-files.ts';
+import { present } from './present.ts';
 
 /**
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
@@ -97,7 +98,7 @@ export class Problem extends Error {
   /** The same problem with more of its place known. What was known before stays. */
   at(where: ProblemLocation): Problem {
     const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
-    return this.with({ where: { ...where, ...this.where }, ...next });
+    return this.with({ where: { ...where, ...present(this.where) }, ...next });
   }
 
   /** The same problem, met by the login step itself. */

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import { routeOf } from '../../src/daemon/notice/route.ts';
+import { staleAfterOf } from '../../src/daemon/conditions/limits.ts';
+import { limitsOf, routeOf } from '../../src/daemon/notice/route.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { folderWith } from './fixtures.ts';
 
@@ -176,4 +177,11 @@ describe('the way of an alert', () => {
     expect(await route({ rules }, {}, 'quota')).toEqual([]);
     expect(await route({ rules }, { alerts: { to: ['ops'] } }, 'stale')).toEqual(['ops']);
   });
+});
+
+it('A job that sets one limit keeps the others of the section', async () => {
+  const { config } = await load({ channels: { ops: webhook }, stale_after: '2h' }, { alerts: { after_failures: 5 } });
+  const job = config!.jobs.get('orders')!;
+  expect(limitsOf(job, config!.alerts!)).toMatchObject({ afterFailures: 5, staleAfterMs: 2 * 3_600_000 });
+  expect(staleAfterOf(job, config!)).toBe(2 * 3_600_000);
 });

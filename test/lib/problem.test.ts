@@ -24,3 +24,8 @@ it('A problem with another message keeps everything else, its stack too', () => 
   expect(changed.stack).toBe(problem.stack);
   expect(problem.message).toBe(whole.message);
 });
+
+it('A place that was not known may be added later, and a known one stays', () => {
+  const problem = new Problem({ code: 'X', family: 'row', message: 'no', where: { job: 'orders', row: undefined } });
+  expect(problem.at({ job: 'other', row: 3 }).where).toEqual({ job: 'orders', row: 3 });
+});
