@@ -154,16 +154,12 @@ function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
 export function describedLogin(auth: Auth): OAuthDescription | undefined {
   const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
   if (token_url === undefined) return undefined;
-  const shared = { token_url, ...present({ scopes, client_authentication, token_parameters }) };
+  const shared = { token_url, scopes, client_authentication, token_parameters };
   if (kind === 'client_credentials') return { ...shared, grants: [kind], refresh: 'none' };
   if (kind !== 'authorization_code') return undefined;
   const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
   const device = device_url === undefined ? undefined : { url: device_url };
   // Taken as changing with every use: that is right for those that do not change, too.
   const person = { grants: [kind], pkce, refresh: 'rotating' as const };
-  return { ...shared, ...person, ...present({ authorize_url, authorize_parameters, revoke_url, device }) };
-}
-
-function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+  return { ...shared, ...person, authorize_url, authorize_parameters, revoke_url, device };
 }

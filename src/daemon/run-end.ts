@@ -81,5 +81,5 @@ function saidOf({ code, message, next }: Problem): { code: string; message: stri
 
 /** What a problem of the run is told with. */
 export function placeOf({ job }: RunGiven): { job: string; source?: string } {
-  return { job: job.name, source: job.extract === undefined ? undefined : job.extract.source.name };
+  return { job: job.name, source: job.extract?.source.name };
 }

@@ -164,12 +164,12 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     pattern: patternOf(path),
     handle: handler(routing, target),
   }));
+  const otherHandlerOf = (path: string) => otherMethod.find(({ pattern }) => pattern.test(path))?.handle;
   // Routes for the thirty methods that no endpoint has would take most of the time of a start.
   app.setNotFoundHandler((request, reply) => {
     const isOther = !(methods as string[]).includes(request.method);
-    const path = decodeURI(pathOf(request));
-    const found = isOther ? otherMethod.find(({ pattern }) => pattern.test(path)) : undefined;
-    (found?.handle ?? unknown)(request, reply);
+    const handle = isOther ? otherHandlerOf(decodeURI(pathOf(request))) : undefined;
+    (handle ?? unknown)(request, reply);
   });
 }
 
