@@ -229,7 +229,7 @@ export class Scheduler {
       isCatchUp: false,
       ...(attempt.logical_at === null ? {} : { logicalAt: attempt.logical_at }),
       settle: async () => undefined,
-      giveBack: (parts) => this.#settle(name, parts, attempt.fired_at),
+      giveBack: (parts) => this.#giveBack(name, parts, attempt.fired_at),
       done: () => this.goOn(name),
     });
   }
@@ -256,15 +256,24 @@ export class Scheduler {
       isCatchUp,
       ...(schedule.misfire?.policy === 'run_all' ? { logicalAt: nominalOf(schedule, at) } : {}),
       settle,
-      giveBack: (parts) => this.#settle(name, parts, at),
+      giveBack: (parts) => this.#giveBack(name, parts, at),
       done: () => this.goOn(name, token),
     });
   }
 
   /** A job that is not planned any more is not written down by an older firing. */
-  async #settle(name: string, parts: Written, nextAt?: number): Promise<void> {
+  async #settle(name: string, parts: Written): Promise<void> {
     const plan = this.#planned.get(name)?.plan;
-    if (plan !== undefined) await write(parts, name, nextAt === undefined ? plan : { ...plan, nextAt });
+    if (plan !== undefined) await write(parts, name, plan);
+  }
+
+  /** The next start continues at the earliest of the firings that were given back: with `run_all` there may be several. */
+  async #giveBack(name: string, parts: Written, at: number): Promise<void> {
+    const plan = this.#planned.get(name)?.plan;
+    if (plan === undefined) return;
+    const row = await parts.schedules.find(name);
+    const nextAt = row?.schedule === plan.schedule ? Math.min(at, row.next_at) : at;
+    await write(parts, name, { ...plan, nextAt });
   }
 }
 

@@ -154,6 +154,31 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['daily', '17:00']]);
   });
 
+  it('fires at the next start all that was given back, the earliest first, in whichever order it was', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    const misfire = { policy: 'run_all' as const, within: 24 * hour, atMost: 24 };
+    const each = job('each', '', { schedule: { cron: '0 * * * *', timezone: 'UTC', misfire } });
+    await first.scheduler.adopt([each]);
+    first.scheduler.start();
+    for (let i = 0; i < 2; i++) {
+      clock.advance(hour);
+      first.scheduler.look();
+    }
+    const firings = [...first.fired];
+    expect(firings).toHaveLength(2);
+    for (const firing of firings) await begin(first.store, firing);
+    for (const firing of firings) await firing.giveBack(first.store);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([each]);
+    second.scheduler.start();
+    second.fired[0]!.done();
+    expect(second.names()).toEqual([
+      ['each', '17:00'],
+      ['each', '18:00'],
+    ]);
+  });
+
   it('starts an edited schedule from now: nothing of the old one fires late', async () => {
     const clock = new VirtualClock();
     const { scheduler, store, names } = await live(clock);
