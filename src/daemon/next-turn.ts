@@ -8,7 +8,7 @@ export function nthFiring(schedule: Schedule, after: number, n: number): number 
   return at;
 }
 
-/** When a job runs next that is throttled; `lastAt`: when its last run began, undefined when there was none. */
+/** When a throttled job runs next; `lastAt`: when the last run that used its turn began, undefined if there was none. */
 export function nextTurn(
   schedule: Schedule,
   { every, until }: Pick<ThrottledJobRow, 'every' | 'until'>,

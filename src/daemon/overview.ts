@@ -2,6 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import { addressGiven, declaredTarget, type TargetAddress } from '../delivery/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
+import { usesTurn } from '../state/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import { readChecks, type SourceCheck } from './checks/check-book.ts';
@@ -113,7 +114,8 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       const plain = job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined;
       const throttle = known.throttles.get(job.name);
       if (throttle === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
-      const lastAt = known.lasts.get(job.name)?.started_at;
+      const last = known.lasts.get(job.name);
+      const lastAt = last !== undefined && usesTurn(last) ? last.started_at : undefined;
       return nextTurn(job.schedule, throttle, { now, lastAt }) ?? undefined;
     },
     quotaUntil: (job) => quotaUntil(job, accounts),

@@ -2,6 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
+import { usesTurn } from '../state/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { ThrottledJob as Throttle } from '../state/throttled-jobs.ts';
 import { budgetsOfDay } from './day-budget.ts';
@@ -95,12 +96,12 @@ export class Throttler {
     this.#given.emit('quota.short', { ...facts, requests });
   }
 
-  /** Whether enough firings have gone by since the last run. A run that lies ahead was dated by another clock. */
+  /** Whether enough firings have passed since the last run that counts. A run in the future was dated by another clock. */
   async #isTurn({ name, schedule }: Job, at: number, every: number): Promise<boolean> {
     if (every === 0) return false;
     const { store, clock } = this.#given;
     const last = await store.runs.last(name);
-    if (last === undefined || last.started_at > clock.now()) return true;
+    if (last === undefined || !usesTurn(last) || last.started_at > clock.now()) return true;
     const turn = nthFiring(schedule!, last.started_at, every);
     return turn !== null && turn <= at;
   }

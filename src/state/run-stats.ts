@@ -13,8 +13,16 @@ export interface JobRunStats {
   readonly quiet: number;
   /** Refreshes that went out with the request of another job. */
   readonly shared: number;
-  /** When the last one began (epoch ms). */
+  /** When the last one that {@link usesTurn} began (epoch ms); 0 if there was none. */
   readonly lastAt: number;
+}
+
+/** A run that ended, or waits for another attempt, without data and without a request: a throttled job's next firing replaces it. */
+const withoutData: ReadonlySet<RunState> = new Set(['failed', 'interrupted', 'retrying']);
+
+/** Whether a run is the one that its throttled job may have for a while: an outage of its source is no reason to skip firings. */
+export function usesTurn({ state, requests }: { readonly state: RunState; readonly requests: number }): boolean {
+  return requests > 0 || !withoutData.has(state);
 }
 
 /** The history in figures, for all jobs at once: ten thousand jobs are one look. */
@@ -68,7 +76,7 @@ function jobRunStatsOf(all: readonly Alike[]): JobRunStats {
     requests: sent.reduce((sum, { requests, runs }) => sum + runs * Math.min(requests, most), 0),
     quiet: without('unchanged'),
     shared: without('refreshed'),
-    lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
+    lastAt: Math.max(0, ...all.filter(usesTurn).map(({ lastAt }) => lastAt)),
   };
 }
 

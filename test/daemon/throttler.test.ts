@@ -199,6 +199,36 @@ describe('what was throttled', () => {
     expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
   });
 
+  it('runs at its next firing after a run that failed without a request', async () => {
+    const world = await worldOf(jobs);
+    const { clock, config, store, throttler } = world;
+    clock.advance(10 * minute);
+    await runOf(jobs[0]!, 1, world);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
+    clock.advance(20 * minute);
+    await store.runs.finish(await store.runs.begin({ job: 'later', origin: 'schedule' }), { state: 'failed' });
+    expect((await reportStatus(config, store, clock)).jobs[0]?.next_firing_at).toBe(clock.now() + 10 * minute);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
+    await runOf(jobs[0]!, 1, world);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
+  });
+
+  it('has its one run of the day although an earlier run failed without a request', async () => {
+    const scarce = destinationOf('http://127.0.0.1:9', { requestsPerDay: 1, whenShort: 'throttle' });
+    const job = made('later', '0 * * * *', { destination: scarce, priority: 'low' });
+    const { clock, config, store, throttler } = await worldOf([job]);
+    clock.advance(60 * minute);
+    await store.runs.finish(await store.runs.begin({ job: 'later', origin: 'schedule' }), { state: 'failed' });
+    clock.advance(60 * minute);
+    expect(await throttler.judge(job, clock.now(), config)).toBeUndefined();
+    await runOf(job, 1, { store, clock });
+    clock.advance(60 * minute);
+    expect(await throttler.judge(job, clock.now(), config)).toMatch(/until 00:00/);
+  });
+
   it('runs when a clock that was set back makes its last run lie ahead', async () => {
     const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(600 * minute);
