@@ -1,4 +1,4 @@
-import { type Batch, type ByteCells, type Cells, type Column, Problem } from '#sdk';
+import { type Batch, type ByteCells, type Cells, type Column, type ColumnType, Problem } from '#sdk';
 
 /**
  * What has to happen to a column's bytes before they are canonical.
@@ -13,6 +13,12 @@ export type CellRewrite =
   | { readonly how: 'rewrite'; readonly text: (bytes: Buffer, start: number, end: number) => string };
 
 type BooleanReader = (bytes: Buffer, start: number, end: number) => boolean;
+
+/** What a type of the server becomes: a canonical type, and how its bytes become the canonical text. */
+export interface CellType {
+  readonly type: ColumnType;
+  readonly fix?: CellRewrite;
+}
 
 /** A column of the result and how its bytes become canonical. */
 export interface WireColumn {

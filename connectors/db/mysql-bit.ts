@@ -1,5 +1,5 @@
 import { Problem } from '#sdk';
-import type { MysqlType } from './mysql-types.ts';
+import type { CellType } from './cells.ts';
 
 export interface BitField {
   readonly name: string;
@@ -19,7 +19,7 @@ const nine = 0x39;
  * decimal digits, which depends on the function, the plan and the version; the field says nothing about it. From six bits
  * on, one byte may be read either way: 0x31 is 49 or the digit 1.
  */
-export function bitType({ name, columnLength, schema }: BitField): MysqlType {
+export function bitType({ name, columnLength, schema }: BitField): CellType {
   if (columnLength <= maxSafeBits)
     return { type: 'integer', fix: { how: 'rewrite', text: narrowText(name, columnLength) } };
   if (schema === '') throw ambiguous(name);

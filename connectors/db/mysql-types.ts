@@ -1,5 +1,5 @@
-import { type ColumnType, Problem } from '#sdk';
-import type { CellRewrite } from './cells.ts';
+import { Problem } from '#sdk';
+import type { CellRewrite, CellType } from './cells.ts';
 import { type BitField, bitType } from './mysql-bit.ts';
 
 /** What a field of MySQL's text protocol says about itself; mysql2's own type leaves parts of it out. */
@@ -11,11 +11,6 @@ export interface Field extends BitField {
   readonly extendedTypeName?: string;
   /** MariaDB's extended metadata: `json` for its alias of longtext. */
   readonly extendedFormat?: string;
-}
-
-export interface MysqlType {
-  readonly type: ColumnType;
-  readonly fix?: CellRewrite;
 }
 
 /** What a date like `0000-00-00` becomes. */
@@ -104,7 +99,7 @@ const year: CellRewrite = {
 const base64: CellRewrite = { how: 'rewrite', text: (bytes, start, end) => bytes.toString('base64', start, end) };
 
 /** https://mariadb.com/kb/en/result-set-packets/#field-types */
-export function mysqlType(field: Field, zeroDates: ZeroDates): MysqlType {
+export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   const { columnType, flags, extendedFormat, extendedTypeName } = field;
   if (extendedFormat === 'json') return { type: 'json' };
   if (extendedTypeName === 'uuid') return { type: 'uuid' };
@@ -145,7 +140,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): MysqlType {
 }
 
 /** Texts, blobs and everything unknown: the character set `binary` is what tells bytes from text. */
-function stringType({ columnType, characterSet }: Field): MysqlType {
+function stringType({ columnType, characterSet }: Field): CellType {
   const isNull = columnType === 6;
   return characterSet === binaryCharset && !isNull ? { type: 'binary', fix: base64 } : { type: 'text' };
 }

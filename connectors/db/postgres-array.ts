@@ -1,11 +1,11 @@
-import type { PostgresType } from './postgres-types.ts';
+import type { CellType } from './cells.ts';
 
 /**
  * Reads PostgreSQL's array text (`{1,NULL,"a \"b\""}`, nested, with or without bounds as in `[0:1]={1,2}`) and writes
  * it as a JSON array. Numbers keep their digits; what JSON has no number for (`NaN`, `Infinity`) becomes a string.
  * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */
-export function arrayReader(element: PostgresType, delimiter: string) {
+export function arrayReader(element: CellType, delimiter: string) {
   const write = elementWriter(element);
   return (bytes: Buffer, start: number, end: number): string => {
     const text = bytes.toString('utf8', start, end);
@@ -50,7 +50,7 @@ function endOfBare(text: string, start: number, delimiter: string): number {
   return i;
 }
 
-function elementWriter({ type, fix }: PostgresType): (element: string) => string {
+function elementWriter({ type, fix }: CellType): (element: string) => string {
   if (type === 'json' && fix === undefined) return (element) => element;
   if (type === 'integer' || type === 'decimal' || type === 'float') {
     return (element) => (/^-?\d/.test(element) ? element : JSON.stringify(element));
@@ -63,7 +63,7 @@ function elementWriter({ type, fix }: PostgresType): (element: string) => string
 }
 
 /** Elements of arrays take the same road as cells, one at a time. */
-function fixed(element: string, fix: Exclude<PostgresType['fix'], undefined | { how: 'boolean' }>): string {
+function fixed(element: string, fix: Exclude<CellType['fix'], undefined | { how: 'boolean' }>): string {
   const bytes = Buffer.from(element);
   if (fix.how === 'rewrite') return fix.text(bytes, 0, bytes.length);
   const spans = Int32Array.of(0, bytes.length);

@@ -1,12 +1,6 @@
-import { type ColumnType, Problem } from '#sdk';
-import type { CellRewrite } from './cells.ts';
+import { Problem } from '#sdk';
+import type { CellType } from './cells.ts';
 import { arrayReader } from './postgres-array.ts';
-
-/** What a PostgreSQL type becomes. `element` is how one value is written inside a JSON array. */
-export interface PostgresType {
-  readonly type: ColumnType;
-  readonly fix?: CellRewrite;
-}
 
 const SPACE = 0x20;
 const T = 0x54;
@@ -115,14 +109,14 @@ function otherForm(type: string, allowed: string): Problem {
   });
 }
 
-const boolean: PostgresType = {
+const boolean: CellType = {
   type: 'boolean',
   fix: { how: 'boolean', isTrue },
 };
-const text: PostgresType = { type: 'text' };
+const text: CellType = { type: 'text' };
 
 /** Fixed object ids of pg_type.dat. Everything that is not here is looked up: arrays, and types that people made. */
-const scalars: ReadonlyMap<number, PostgresType> = new Map<number, PostgresType>([
+const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [16, boolean],
   [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],
   [20, { type: 'integer' }],
@@ -141,7 +135,7 @@ const scalars: ReadonlyMap<number, PostgresType> = new Map<number, PostgresType>
   [1184, { type: 'timestamptz', fix: { how: 'in place', fix: timestamptz } }],
   [2950, { type: 'uuid' }],
   // "char", name, text, char(n), varchar, money, interval, bit, bit varying: text without a look into the catalog.
-  ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, PostgresType] => [oid, text]),
+  ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, CellType] => [oid, text]),
 ]);
 
 /** One row of pg_type, as {@link typeQuery} asks for it. */
@@ -178,7 +172,7 @@ export function isUnknown(oid: number): boolean {
 }
 
 /** The column type; `catalog` holds looked-up types. Unknown types are text. */
-export function typeOf(oid: number, catalog: ReadonlyMap<number, TypeRow>): PostgresType {
+export function typeOf(oid: number, catalog: ReadonlyMap<number, TypeRow>): CellType {
   const known = scalars.get(oid);
   if (known !== undefined) return known;
   const row = catalog.get(oid);

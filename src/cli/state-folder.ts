@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { readDocument } from '../config/document.ts';
 import { Faults } from '../config/faults.ts';
-import { isMap } from '../config/load-top.ts';
 import { readText } from '../config/read-text.ts';
 import { topOptions } from '../config/settings.ts';
 import { validatePart } from '../config/validate.ts';
 import { resolvePart } from '../config/variables.ts';
+import { isMap } from '../lib/is-map.ts';
 import { Problem } from '../lib/problem.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
 

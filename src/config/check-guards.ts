@@ -1,6 +1,6 @@
+import { isMap } from '../lib/is-map.ts';
 import { below } from './document.ts';
 import type { Faults } from './faults.ts';
-import { isMap } from './load-top.ts';
 import type { Part } from './variables.ts';
 
 /** What the schema of guards cannot know: bounds that leave nothing between them. */

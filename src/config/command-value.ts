@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import type { Environment } from './variables.ts';
 
 /** Longest that a command may take, and most that it may say. */
 const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
@@ -63,3 +62,6 @@ export function splitWords(line: string): string[] | undefined {
   if (quote !== '') return undefined;
   return word === undefined ? words : [...words, word];
 }
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;

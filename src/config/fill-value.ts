@@ -1,6 +1,6 @@
+import { isMap } from '../lib/is-map.ts';
 import { type JsonSchema, type OptionSet, schemaOf } from '../sdk/option.ts';
 import { below, type Document, type Path } from './document.ts';
-import { isMap } from './load-top.ts';
 import { memberOf, type Nature } from './secrets.ts';
 import type { Part } from './variables.ts';
 

@@ -3,21 +3,21 @@ import type { Login } from './config.ts';
 import type { Document } from './document.ts';
 import { below } from './document.ts';
 import { Faults } from './faults.ts';
-import type { SourceOutcome } from './load-source.ts';
+import type { SourceResult } from './load-context.ts';
 
-type Outcomes = ReadonlyMap<string, SourceOutcome>;
+type Outcomes = ReadonlyMap<string, SourceResult>;
 
 /**
  * Sources of one login have to agree on whom it is for; what they ask for may differ, then the login asks for all of
  * it. Gives the sources with their scopes joined, without those that disagree with the first of their login.
  */
-export function joinLogins(sources: Outcomes, document: Document): { outcomes: Outcomes; problems: Problem[] } {
+export function joinLogins(sources: Outcomes, document: Document): { results: Outcomes; problems: Problem[] } {
   const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));
   const sharing = Map.groupBy(logins, ({ login }) => login.name);
   const problems: Problem[] = [];
-  const outcomes = [...sources].map(([source, outcome]): [string, SourceOutcome] => {
-    const { value, connector } = outcome;
-    if (value?.login === undefined) return [source, outcome];
+  const results = [...sources].map(([source, result]): [string, SourceResult] => {
+    const { value, connector } = result;
+    if (value?.login === undefined) return [source, result];
     const group = sharing.get(value.login.name)!;
     if (whoOf(value.login) !== whoOf(group[0]!.login)) {
       const problem = disagreement(source, group[0]!.source, document);
@@ -25,9 +25,9 @@ export function joinLogins(sources: Outcomes, document: Document): { outcomes: O
       return [source, { problems: [problem], connector }];
     }
     const scopes = [...new Set(group.flatMap(({ login }) => login.scopes))];
-    return [source, { ...outcome, value: { ...value, login: { ...value.login, scopes } } }];
+    return [source, { ...result, value: { ...value, login: { ...value.login, scopes } } }];
   });
-  return { outcomes: new Map(outcomes), problems };
+  return { results: new Map(results), problems };
 }
 
 function whoOf({ description, grant, clientId, subject, username, accountFile }: Login): string {

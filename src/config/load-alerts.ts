@@ -1,3 +1,4 @@
+import { isMap } from '../lib/is-map.ts';
 import { nearest } from '../lib/nearest.ts';
 import { spanOf } from '../lib/span.ts';
 import { type OptionSet, option, schemaOf, withDefaults } from '../sdk/option.ts';
@@ -6,7 +7,6 @@ import type { AlertChannel, AlertLimits, Alerts, Occasion, OwnAlerts } from './a
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
 import { fitsJob } from './job-pattern.ts';
-import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';

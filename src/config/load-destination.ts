@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { isMap } from '../lib/is-map.ts';
 import { registerSecret } from '../lib/redact.ts';
 import { type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Credentials, Destination } from './config.ts';
 import type { Faults } from './faults.ts';
 import { checkId } from './ids.ts';
-import type { LoadContext, Outcome } from './load.ts';
-import { isMap } from './load-top.ts';
+import type { LoadContext, LoadResult } from './load-context.ts';
 import { type Member, openMember } from './member.ts';
 import { registerSecrets } from './secrets.ts';
 import { destinationOptions, serviceUploadLimit, variable } from './settings.ts';
@@ -14,7 +14,7 @@ import type { Part } from './variables.ts';
 
 type Values = OptionValues<typeof destinationOptions>;
 
-export async function loadDestination(member: Member, context: LoadContext): Promise<Outcome<Destination>> {
+export async function loadDestination(member: Member, context: LoadContext): Promise<LoadResult<Destination>> {
   const { name, faults } = member;
   const part = await openMember(member, context);
   registerSecrets(part, destinationOptions);

@@ -1,28 +1,19 @@
+import { isMap } from '../lib/is-map.ts';
 import { nearest } from '../lib/nearest.ts';
-import type { Problem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from './config.ts';
 import type { Faults } from './faults.ts';
+import { findNamed } from './find-named.ts';
+import type { Draft, JobContext, SourceResult } from './load-context.ts';
 import { loadFormat } from './load-format.ts';
-import { findNamed, type JobContext } from './load-job.ts';
-import { reportRules, type SourceOutcome } from './load-source.ts';
-import { isMap } from './load-top.ts';
+import { reportRules } from './load-source.ts';
 import { loadWrite } from './load-write.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
-
-/** A job in the making. */
-export interface Draft {
-  readonly part: Part;
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly faults: Faults;
-  /** Faults of the source and the destination that the job names: they keep it out, but are reported there. */
-  readonly blamed: Problem[];
-}
 
 /** Source, query, transforms and format of a job. Undefined when any of them has a fault. */
 export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
@@ -44,7 +35,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   };
 }
 
-function findSource(draft: Draft, { sources }: JobContext): SourceOutcome | undefined {
+function findSource(draft: Draft, { sources }: JobContext): SourceResult | undefined {
   const name = draft.given.source;
   if (typeof name === 'string') return findNamed({ name, option: 'source', all: sources }, draft);
   if (name === undefined) {

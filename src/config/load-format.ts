@@ -1,9 +1,9 @@
 import type { Format } from '../formats/format.ts';
+import { isMap } from '../lib/is-map.ts';
 import { nearest } from '../lib/nearest.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Target } from './config.ts';
-import type { Draft } from './load-extract.ts';
-import { isMap } from './load-top.ts';
+import type { Draft } from './load-context.ts';
 import { partAt } from './member.ts';
 import { showValue } from './seen.ts';
 import { validatePart } from './validate.ts';

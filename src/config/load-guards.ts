@@ -1,7 +1,7 @@
+import { isMap } from '../lib/is-map.ts';
 import { spanOf } from '../lib/span.ts';
 import type { Guards } from './config.ts';
 import { changeFrom, presetChange, type Written } from './guard-options.ts';
-import { isMap } from './load-top.ts';
 
 /**
  * The guards of a job: those that it names itself, each whole, then those of the top level, then the preset one.

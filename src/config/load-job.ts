@@ -1,28 +1,22 @@
-import { nearest } from '../lib/nearest.ts';
+import { isMap } from '../lib/is-map.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
 import { checkGuards } from './check-guards.ts';
 import type { Destination, Job } from './config.ts';
-import type { LoadContext, Outcome } from './load.ts';
+import { findNamed } from './find-named.ts';
 import { loadOwnAlerts } from './load-alerts.ts';
-import { type Draft, loadExtract } from './load-extract.ts';
+import type { Draft, JobContext, LoadResult } from './load-context.ts';
+import { loadExtract } from './load-extract.ts';
 import { loadGuards } from './load-guards.ts';
 import { loadRetry } from './load-retry.ts';
 import { loadSchedule } from './load-schedule.ts';
-import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
-import { isMap } from './load-top.ts';
 import { type Member, memberPath, openMember, partAt } from './member.ts';
 import { scheduleOptions } from './schedule-options.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 
-export interface JobContext extends LoadContext {
-  readonly destinations: ReadonlyMap<string, Outcome<Destination>>;
-  readonly sources: ReadonlyMap<string, SourceOutcome>;
-}
-
 /** Loads one job. Every option is looked at even when another has a fault already. */
-export async function loadJob(member: Member, context: JobContext): Promise<Outcome<Job>> {
+export async function loadJob(member: Member, context: JobContext): Promise<LoadResult<Job>> {
   const { name, faults } = member;
   const part = await openMember(member, context);
   const elsewhere = { options: Object.keys(scheduleOptions), place: 'the schedule: {cron: …, …}' };
@@ -79,35 +73,6 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
       next: 'Add a line: destination: NAME',
     });
   }
-  return undefined;
-}
-
-interface Named<O> {
-  readonly name: string;
-  readonly option: 'source' | 'destination';
-  readonly all: ReadonlyMap<string, O>;
-}
-
-/** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
-export function findNamed<O extends Outcome<unknown>>(
-  { name, option, all }: Named<O>,
-  { part, faults, blamed }: Draft,
-): O | undefined {
-  const outcome = all.get(name);
-  if (outcome !== undefined) {
-    blamed.push(...outcome.problems);
-    return outcome;
-  }
-  const path = partAt(part, option).path;
-  if (part.broken.has(path)) return undefined;
-  const meant = nearest(name, all.keys());
-  faults.add({
-    code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
-    message: `Unknown ${option} "${name}"`,
-    path,
-    allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
-    next: meant === undefined ? `Name one of these, or add it under "${option}s"` : `Did you mean "${meant}"?`,
-  });
   return undefined;
 }
 

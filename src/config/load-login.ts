@@ -1,10 +1,10 @@
+import { isMap } from '../lib/is-map.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import { type OptionSet, type OptionValues, withDefaults } from '../sdk/option.ts';
 import type { Login } from './config.ts';
 import type { Faults } from './faults.ts';
 import { addressFault, fillDescription } from './fill-description.ts';
-import { isMap } from './load-top.ts';
 import { defaultRedirect, loginOptions } from './login-options.ts';
 import { optionPath } from './validate.ts';
 import type { Part } from './variables.ts';

@@ -1,6 +1,6 @@
+import { isMap } from '../lib/is-map.ts';
 import type { RetryRule } from './config.ts';
 import type { Faults } from './faults.ts';
-import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { readSpan } from './read-times.ts';
 import { retryDefaults, retryOptions, type WrittenRetry } from './retry-options.ts';

@@ -1,15 +1,11 @@
 import type { Misfire, Overlap, Rules } from '../schedule/schedule.ts';
 import type { Faults } from './faults.ts';
+import type { SpreadRule } from './load-context.ts';
 import { partAt } from './member.ts';
 import { readSpan } from './read-times.ts';
 import { misfirePolicies, runAllDefaults, type WrittenMisfire } from './schedule-options.ts';
 import { showValue } from './seen.ts';
 import type { Part } from './variables.ts';
-
-/** How far the firings of one instant are spread out, milliseconds; each job gets its share of it. */
-export interface Spread {
-  readonly spread?: number;
-}
 
 /** The rules as they are written, at the top level or in a schedule. */
 interface Written {
@@ -20,7 +16,7 @@ interface Written {
 
 export interface RulesGiven {
   /** What goes where nothing is written. */
-  readonly rules: Rules & Spread;
+  readonly rules: Rules & SpreadRule;
   /** Where an option stands in the file. */
   readonly place: (option: 'misfire' | 'overlap' | 'spread') => Part;
   readonly faults: Faults;
@@ -30,7 +26,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** What goes with a schedule; undefined when it has a fault. Leaves to the schema what the schema has said. */
-export function loadRules(written: Written, { rules, place, faults }: RulesGiven): (Rules & Spread) | undefined {
+export function loadRules(written: Written, { rules, place, faults }: RulesGiven): (Rules & SpreadRule) | undefined {
   const before = faults.problems.length;
   const misfire = written.misfire === undefined ? rules.misfire : misfireOf(written.misfire, place('misfire'), faults);
   const overlap = written.overlap ?? rules.overlap;

@@ -1,10 +1,12 @@
+import { isMap } from '../lib/is-map.ts';
 import { nearest } from '../lib/nearest.ts';
 import { cronFault } from '../schedule/cron.ts';
 import type { Rules, Schedule } from '../schedule/schedule.ts';
 import { offsetOf } from '../schedule/spread.ts';
 import type { Faults } from './faults.ts';
-import { loadRules, type Spread } from './load-schedule-rules.ts';
-import { checkTimezone, isMap } from './load-top.ts';
+import type { SpreadRule } from './load-context.ts';
+import { loadRules } from './load-schedule-rules.ts';
+import { checkTimezone } from './load-top.ts';
 import { partAt } from './member.ts';
 import { readDays, readGridStart, readInterval, readTimes, type Told } from './read-times.ts';
 import { scheduleOptions, type WrittenSchedule } from './schedule-options.ts';
@@ -17,7 +19,7 @@ export interface ScheduleContext {
   /** Zone of schedules that name none. */
   readonly timezone: string;
   /** What goes for all schedules that do not say otherwise. */
-  readonly rules: Rules & Spread;
+  readonly rules: Rules & SpreadRule;
   readonly faults: Faults;
 }
 

@@ -1,3 +1,4 @@
+import { isMap } from '../lib/is-map.ts';
 import { missingModule } from '../lib/missing-module.ts';
 import { nearest } from '../lib/nearest.ts';
 import { spanOf } from '../lib/span.ts';
@@ -6,21 +7,15 @@ import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sd
 import type { Source } from './config.ts';
 import { below } from './document.ts';
 import type { Faults } from './faults.ts';
-import type { LoadContext, Outcome } from './load.ts';
+import type { LoadContext, SourceResult } from './load-context.ts';
 import { loadLogin } from './load-login.ts';
-import { isMap } from './load-top.ts';
 import { optionsOfSource } from './login-options.ts';
 import { type Member, memberPath, openMember } from './member.ts';
 import { renewalOf } from './renew-secrets.ts';
 import { registerSecrets } from './secrets.ts';
 import { validatePart } from './validate.ts';
 
-/** A source, or what is wrong with it; its connector even then, so that the queries of its jobs can be checked. */
-export interface SourceOutcome extends Outcome<Source> {
-  readonly connector?: Connector;
-}
-
-export async function loadSource(member: Member, context: LoadContext): Promise<SourceOutcome> {
+export async function loadSource(member: Member, context: LoadContext): Promise<SourceResult> {
   const { name, faults } = member;
   const path = memberPath(member);
   const part = await openMember(member, context);
@@ -55,7 +50,7 @@ function checkOf(given: unknown): Pick<Source, 'checkEveryMs' | 'retriesLogin'> 
 }
 
 /** What its options and queries were does not matter any more. */
-function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceOutcome {
+function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceResult {
   faults.add({
     code: 'CONFIG_RETIRED',
     message: `${connector.title} is discontinued. ${connector.retired}`,

@@ -1,9 +1,9 @@
+import { isMap } from '../lib/is-map.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
 import type { DatasourceDeclaration, Share, Target } from './config.ts';
 import type { Faults } from './faults.ts';
 import { checkId } from './ids.ts';
-import type { Draft } from './load-extract.ts';
-import { isMap } from './load-top.ts';
+import type { Draft } from './load-context.ts';
 import { partAt } from './member.ts';
 import { datasourceOptions, targetOptions } from './target-options.ts';
 import { validatePart } from './validate.ts';

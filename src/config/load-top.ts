@@ -1,58 +1,27 @@
 import { resolve } from 'node:path';
+import { isMap } from '../lib/is-map.ts';
 import { nearest } from '../lib/nearest.ts';
 import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
 import type { Rules } from '../schedule/schedule.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
-import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
 import { checkGuards } from './check-guards.ts';
-import type { Config, DiskSettings, MonitorAddress, RetryRule, SealKeys } from './config.ts';
+import type { Environment } from './command-value.ts';
+import type { DiskSettings, MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { diskDefaults, keepDefaults } from './guard-options.ts';
 import { loadAlerts } from './load-alerts.ts';
+import type { Keep, SpreadRule, Top } from './load-context.ts';
 import { defaultRetry, loadRetry } from './load-retry.ts';
-import { loadRules, type Spread } from './load-schedule-rules.ts';
+import { loadRules } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
 import { scheduleRuleOptions } from './schedule-options.ts';
 import { registerSecrets } from './secrets.ts';
-import { type OnStartError, topOptions } from './settings.ts';
+import { topOptions } from './settings.ts';
 import { fittingOptions, validatePart } from './validate.ts';
-import { type Environment, type Part, resolvePart, type VariableSettings } from './variables.ts';
-
-type Keep = NonNullable<Config['keep']>;
-
-/** The top level of the file, its three maps not yet looked into. */
-export interface Top {
-  /** As written, variables resolved. */
-  readonly part: Part;
-  readonly folder: string;
-  /** Absolute. */
-  readonly state: string;
-  readonly timezone: string;
-  readonly allowCommands: boolean;
-  /** Ends commands that still run. */
-  readonly signal?: AbortSignal;
-  readonly sealKeys: SealKeys;
-  readonly monitor?: MonitorAddress;
-  /** The guards of all jobs, as written. */
-  readonly guards: unknown;
-  readonly keep: Keep;
-  readonly disk: DiskSettings;
-  /** What goes for all schedules that do not say otherwise. */
-  readonly scheduleRules: Rules & Spread;
-  /** When runs are tried again whose jobs do not say otherwise; false: not at all. */
-  readonly retry: RetryRule | false;
-  readonly concurrency: number;
-  readonly onStartError: OnStartError;
-  readonly alerts?: Alerts;
-  /** Where connectors are looked for beside our own. */
-  readonly places: Places;
-  readonly destinations: ReadonlyMap<string, unknown>;
-  readonly sources: ReadonlyMap<string, unknown>;
-  readonly jobs: ReadonlyMap<string, unknown>;
-}
+import { type Part, resolvePart, type VariableSettings } from './variables.ts';
 
 const named = (about: string, required?: true) =>
   option.schema<Record<string, unknown>>({ type: 'object' }, { about, ...(required ? { required } : {}) });
@@ -161,7 +130,7 @@ function diskOf({ disk }: OptionValues<typeof topOptions>): DiskSettings {
   return { mostBytes: limit * 1_000_000, freeBytes: free === undefined ? undefined : free * 1_000_000 };
 }
 
-function rulesOf(part: Part, faults: Faults): Rules & Spread {
+function rulesOf(part: Part, faults: Faults): Rules & SpreadRule {
   const at = partAt(part, 'schedules');
   const place = (option: string): Part => partAt(at, option);
   if (!isMap(at.value)) return {};
@@ -193,10 +162,6 @@ export function checkTimezone(
     next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
   });
   return undefined;
-}
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function pick(

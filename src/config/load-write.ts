@@ -1,6 +1,6 @@
 import type { RetentionSpan, WriteRule } from '../kept-rows/write-rule.ts';
+import { isMap } from '../lib/is-map.ts';
 import type { Faults } from './faults.ts';
-import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { fittingOptions } from './validate.ts';
 import type { Part } from './variables.ts';

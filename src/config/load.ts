@@ -5,19 +5,21 @@ import { Problem } from '../lib/problem.ts';
 import { transforms as ownTransforms } from '../transforms/index.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { type Catalogue, openCatalogue, type Places } from './catalogue.ts';
+import type { Environment } from './command-value.ts';
 import type { Config, Destination, Job, Source } from './config.ts';
 import { type Document, readDocument } from './document.ts';
 import { Faults } from './faults.ts';
 import { joinLogins } from './join-logins.ts';
+import type { LoadContext, LoadResult } from './load-context.ts';
 import { loadDestination } from './load-destination.ts';
 import { loadJob } from './load-job.ts';
 import { loadSource } from './load-source.ts';
-import { readTop, type Top } from './load-top.ts';
+import { readTop } from './load-top.ts';
 import { warnUnsharedAccounts } from './lonely-accounts.ts';
 import type { Member } from './member.ts';
 import { readText } from './read-text.ts';
 import { refuseSharedTargets } from './shared-targets.ts';
-import type { Environment, Part } from './variables.ts';
+import type { Part } from './variables.ts';
 
 export interface LoadOptions {
   /** Where `${env:…}` looks; the process's own by default. */
@@ -57,24 +59,6 @@ export interface Making {
   readonly parts: readonly Part[];
 }
 
-/** What one name of the config came to: the thing, or what is wrong with it. */
-export interface Outcome<T> {
-  readonly value?: T;
-  readonly problems: readonly Problem[];
-}
-
-/** What jobs, sources and destinations are loaded against. */
-export interface LoadContext {
-  readonly document: Document;
-  readonly top: Top;
-  readonly env: Environment;
-  /** Takes each member that is opened. */
-  readonly parts: Part[];
-  readonly catalogue: Catalogue;
-  readonly formats: readonly Format[];
-  readonly transforms: readonly Transform[];
-}
-
 /**
  * Loads and checks a config file: YAML, variables, secrets, names, every rule that can be told without a network. Finds
  * every fault at once; one bad job hides no other. Never throws for what a person wrote.
@@ -107,17 +91,17 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 
   const destinations = await loadAll('destinations', (member) => loadDestination(member, context));
   const sources = await loadAll('sources', (member) => loadSource(member, context));
-  const logins = joinLogins(sources.outcomes, document);
-  const known = { destinations: destinations.outcomes, sources: logins.outcomes };
+  const logins = joinLogins(sources.results, document);
+  const known = { destinations: destinations.results, sources: logins.results };
   const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
-  const shared = refuseSharedTargets(jobs.outcomes, document);
+  const shared = refuseSharedTargets(jobs.results, document);
 
   const problems = [...document.problems, ...catalogue.problems, ...faults.problems];
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
   const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
-  warnings.push(...warnUnsharedAccounts(destinations.outcomes, document));
-  const refused = refusedJobs(jobs.outcomes, shared);
+  warnings.push(...warnUnsharedAccounts(destinations.results, document));
+  const refused = refusedJobs(jobs.results, shared);
   const config: Config = {
     file: resolve(document.file),
     folder,
@@ -130,9 +114,9 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     concurrency: top.concurrency,
     onStartError: top.onStartError,
     alerts: top.alerts,
-    destinations: good<Destination>(destinations.outcomes),
-    sources: good<Source>(logins.outcomes),
-    jobs: good<Job>(jobs.outcomes, refused),
+    destinations: good<Destination>(destinations.results),
+    sources: good<Source>(logins.results),
+    jobs: good<Job>(jobs.results, refused),
     leftOut: refused,
   };
   const usable = isUsable ? { config, made: { document, parts } } : {};
@@ -140,14 +124,14 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 
   /** Loads every member of a map, each with its own faults. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {
-    const outcomes = new Map<string, O>();
+    const results = new Map<string, O>();
     const own: Faults[] = [];
     for (const [name, value] of top[map]) {
       const faults = new Faults(document, { [map.slice(0, -1)]: name });
       own.push(faults);
-      outcomes.set(name, await load({ map, name, value, faults }));
+      results.set(name, await load({ map, name, value, faults }));
     }
-    return { outcomes, problems: own.flatMap((made) => made.problems), warnings: own.flatMap((made) => made.warnings) };
+    return { results, problems: own.flatMap((made) => made.problems), warnings: own.flatMap((made) => made.warnings) };
   }
 }
 
@@ -158,23 +142,23 @@ async function loadForeign(catalogue: Catalogue): Promise<void> {
 }
 
 interface Group<O> {
-  readonly outcomes: ReadonlyMap<string, O>;
+  readonly results: ReadonlyMap<string, O>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
 function good<T>(
-  outcomes: ReadonlyMap<string, Outcome<T>>,
+  results: ReadonlyMap<string, LoadResult<T>>,
   without: ReadonlyMap<string, unknown> = new Map(),
 ): Map<string, T> {
-  const entries = [...outcomes].flatMap(([name, { value }]): [string, T][] =>
+  const entries = [...results].flatMap(([name, { value }]): [string, T][] =>
     value === undefined || without.has(name) ? [] : [[name, value]],
   );
   return new Map(entries);
 }
 
 function refusedJobs(
-  jobs: ReadonlyMap<string, Outcome<Job>>,
+  jobs: ReadonlyMap<string, LoadResult<Job>>,
   shared: ReadonlyMap<string, readonly Problem[]>,
 ): Map<string, readonly Problem[]> {
   const refused = new Map<string, readonly Problem[]>();

@@ -2,14 +2,14 @@ import type { Problem } from '../lib/problem.ts';
 import type { Destination } from './config.ts';
 import { below, type Document } from './document.ts';
 import { Faults } from './faults.ts';
-import type { Outcome } from './load.ts';
+import type { LoadResult } from './load-context.ts';
 
 /**
  * Warns about an account that has the name of another destination with a different account. The two were probably meant to
  * share, and would use the daily allowance twice.
  */
 export function warnUnsharedAccounts(
-  destinations: ReadonlyMap<string, Outcome<Destination>>,
+  destinations: ReadonlyMap<string, LoadResult<Destination>>,
   document: Document,
 ): Problem[] {
   const all = [...destinations.values()].flatMap(({ value }) => value ?? []);

@@ -1,6 +1,6 @@
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
-import type { LoadContext } from './load.ts';
+import type { LoadContext } from './load-context.ts';
 import { namePattern, nameSchema } from './settings.ts';
 import { type Part, resolvePart } from './variables.ts';
 

@@ -1,8 +1,8 @@
+import { isMap } from '../lib/is-map.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { Source } from './config.ts';
 import type { Faults } from './faults.ts';
-import type { LoadContext } from './load.ts';
-import { isMap } from './load-top.ts';
+import type { LoadContext } from './load-context.ts';
 import { optionsOfSource } from './login-options.ts';
 import { type Member, memberPath } from './member.ts';
 import { registerSecrets } from './secrets.ts';

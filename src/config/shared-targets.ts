@@ -3,14 +3,14 @@ import { clientOf, type Job } from './config.ts';
 import type { Document } from './document.ts';
 import { below } from './document.ts';
 import { Faults } from './faults.ts';
-import type { Outcome } from './load.ts';
+import type { LoadResult } from './load-context.ts';
 
 /**
  * Two jobs that write to one instance would keep overwriting each other, so the later one is refused. A disabled job
  * does not count: people keep variants of a job that way.
  */
 export function refuseSharedTargets(
-  jobs: ReadonlyMap<string, Outcome<Job>>,
+  jobs: ReadonlyMap<string, LoadResult<Job>>,
   document: Document,
 ): Map<string, Problem[]> {
   const writers = new Map<string, Job>();

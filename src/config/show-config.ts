@@ -1,8 +1,9 @@
+import { isMap } from '../lib/is-map.ts';
 import type { Config, Source } from './config.ts';
 import { below } from './document.ts';
 import { fillPart, type Origins, type Showing } from './fill-value.ts';
 import type { Making } from './load.ts';
-import { isMap, topMaps } from './load-top.ts';
+import { topMaps } from './load-top.ts';
 import { optionsOfSource } from './login-options.ts';
 import { destinationOptions, topOptions } from './settings.ts';
 import { showJob } from './show-job.ts';

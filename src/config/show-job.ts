@@ -1,10 +1,10 @@
+import { isMap } from '../lib/is-map.ts';
 import { type OptionSet, schemaOf } from '../sdk/option.ts';
 import type { Job } from './config.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { below, type Path } from './document.ts';
 import { fillPart, type Showing } from './fill-value.ts';
 import { changeFrom, guardOptions } from './guard-options.ts';
-import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { jobOptions } from './settings.ts';
 import { datasourceOptions, targetOptions } from './target-options.ts';

@@ -1,10 +1,10 @@
+import { isMap } from '../lib/is-map.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { schemaOf } from '../sdk/option.ts';
 import { readDocument } from './document.ts';
 import { Faults } from './faults.ts';
 import { loadSchedule } from './load-schedule.ts';
-import { isMap } from './load-top.ts';
 import { jobScheduleOptions } from './schedule-options.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';

@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { runCommand } from './command-value.ts';
+import { type Environment, runCommand } from './command-value.ts';
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface VariableSettings {
   readonly env: Environment;

@@ -1,5 +1,5 @@
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { keyOf } from '../state/outbox.ts';
+import { keyOf } from '../state/instance-key.ts';
 import type { Resend } from '../state/resends.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';

@@ -8,8 +8,9 @@ import { csvCells, formulasEscaped, isFormula, separators } from './csv-cells.ts
 import { CsvChecker } from './csv-checker.ts';
 import { defineFormat } from './format.ts';
 import { writtenNames } from './names.ts';
-import type { ColumnFrame, Framing } from './row-encoder.ts';
+import type { Framing } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
+import type { ColumnFrame } from './row-loop.ts';
 
 const options = {
   delimiter: option.choice([',', ';', '\t', '|'], {

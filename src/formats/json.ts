@@ -9,8 +9,9 @@ import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
 import { JsonChecker } from './json-checker.ts';
 import { isInteger, isJson, isNumber } from './json-texts.ts';
 import { writtenNames } from './names.ts';
-import type { ColumnFrame, Framing } from './row-encoder.ts';
+import type { Framing } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
+import type { ColumnFrame } from './row-loop.ts';
 import type { TextCheck } from './value-buffer.ts';
 
 const options = {

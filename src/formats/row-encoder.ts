@@ -2,27 +2,11 @@ import { Problem } from '../lib/problem.ts';
 import { ReplacedCharacters } from '../lib/replaced-characters.ts';
 import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { CellWriter } from './cell-writer.ts';
 import type { Constant } from './constant.ts';
 import type { Encoder } from './format.ts';
 import type { Output } from './output.ts';
-import { RowLoop } from './row-loop.ts';
-import type { TextCheck } from './value-buffer.ts';
+import { type ColumnFrame, RowLoop } from './row-loop.ts';
 import { ValueBuffer } from './value-buffer.ts';
-
-/** What stands around a cell of one column, and how the cell itself is written. */
-export interface ColumnFrame {
-  readonly before: Constant;
-  readonly after: Constant;
-  /** Instead of `before`, cell and `after` when the cell is null. */
-  readonly absent: Constant;
-  /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
-  readonly writer: CellWriter;
-  /** For cells that are JavaScript values, whose text is not verified. */
-  readonly valueWriter: CellWriter;
-  /** What the text of a value must satisfy. */
-  readonly check?: TextCheck;
-}
 
 /** Characters that the writers replaced: how many since this was last cleared, and where the first one was read. */
 export interface ReplacedBytes {

@@ -4,7 +4,7 @@ import { maxGrowth, plain } from './cell-writer.ts';
 import { type Constant, put } from './constant.ts';
 import { copyUnescaped, type EscapeSet } from './copy-unescaped.ts';
 import { maxReservedBytes, type Output } from './output.ts';
-import type { ColumnFrame } from './row-encoder.ts';
+import type { TextCheck } from './value-buffer.ts';
 
 /** The cells of one batch, all of them bytes by now. */
 interface Source {
@@ -168,4 +168,18 @@ function writeRows(
     position = put(view, position, tail);
   }
   out.position = position;
+}
+
+/** What stands around a cell of one column, and how the cell itself is written. */
+export interface ColumnFrame {
+  readonly before: Constant;
+  readonly after: Constant;
+  /** Instead of `before`, cell and `after` when the cell is null. */
+  readonly absent: Constant;
+  /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
+  readonly writer: CellWriter;
+  /** For cells that are JavaScript values, whose text is not verified. */
+  readonly valueWriter: CellWriter;
+  /** What the text of a value must satisfy. */
+  readonly check?: TextCheck;
 }

@@ -5,15 +5,8 @@ import { Arena } from './arena.ts';
 import { Merge } from './merge.ts';
 import { maxOrderedBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
 import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './record.ts';
-import type { RowReader } from './row-reader.ts';
+import type { NewestRows, RowReader } from './row-reader.ts';
 import { Sorter } from './sorter.ts';
-
-/** Decides whether a row is among the newest rows. */
-export interface NewestRows {
-  /** Index of the column that orders rows by age; -1 to use their position. */
-  readonly at: number;
-  has(spot: RecordRef, text: string | undefined): boolean;
-}
 
 /** Orders rows by position: removes the first ones. */
 class LastRows implements NewestRows {

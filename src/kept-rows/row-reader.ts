@@ -1,7 +1,6 @@
 import type { Batch, ByteCells } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { Merge } from './merge.ts';
-import type { NewestRows } from './newest-rows.ts';
 import { findCells, isDeletion, type RecordRef, sizeAt } from './record.ts';
 import type { RecordSource } from './record-source.ts';
 import type { RetentionAge } from './retention-age.ts';
@@ -122,4 +121,11 @@ export class RowReader {
     const cells = columns.map((_, slot): ByteCells => ({ ...shared, slot }));
     return { columns, cells, length: this.#rows };
   }
+}
+
+/** Decides whether a row is among the newest rows. */
+export interface NewestRows {
+  /** Index of the column that orders rows by age; -1 to use their position. */
+  readonly at: number;
+  has(spot: RecordRef, text: string | undefined): boolean;
 }

@@ -79,6 +79,7 @@ export type { ValuePath } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
 export { readTwice, totalWarning } from './service/read-twice.ts';
 export { listAt } from './service/records.ts';
+export type * from './service/request-data.ts';
 export { defineRetiredService } from './service/retired-service.ts';
 export type * from './service/rules.ts';
 export type { Scope, Template } from './service/template.ts';

@@ -1,6 +1,6 @@
 import { redact } from '../lib/redact.ts';
 import type { StoreContext } from './context.ts';
-import type { AuditAction, AuditRow } from './tables.ts';
+import type { AuditAction, AuditRow, OutboxRow } from './tables.ts';
 
 /** Who decides, and in which words. */
 export interface DecidedBy {
@@ -42,4 +42,10 @@ export class Audit {
     if (job !== undefined) query = query.where('job', '=', job);
     return query.execute();
   }
+}
+
+/** What a person's decision came to; `superseded` gave way to it. */
+export interface Decided {
+  readonly row: OutboxRow;
+  readonly superseded: readonly OutboxRow[];
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Repositories, Store } from './store.ts';
+import { settingOf } from './suspects.ts';
 
 /** Who holds a job that blocked the process twice. */
 export const blockedHolder = 'sluice';
@@ -27,8 +28,6 @@ export function makeBlockedFolder(state: string): string {
   makeFolder(folder, 0o700);
   return folder;
 }
-
-const settingOf = (job: string): string => `blocked.${job}`;
 
 /**
  * Takes over what blocked processes left behind. A run that was being read when its process was blocked makes its job a
@@ -74,11 +73,6 @@ function problemOf(record: BlockedRecord) {
 function at({ stack }: BlockedRecord): string {
   const place = stack.find((frame) => !frame.includes('(node:')) ?? stack[0];
   return place === undefined ? '' : `, in ${place}`;
-}
-
-/** A run of the job has read its source without blocking the process. */
-export async function clearSuspect({ settings }: Pick<Repositories, 'settings'>, job: string): Promise<void> {
-  await settings.forget(settingOf(job));
 }
 
 function recordsIn(folder: string): string[] {

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { Audit, type DecidedBy } from './audit.ts';
+import { Audit, type Decided, type DecidedBy } from './audit.ts';
 import { restoreCheckpoint } from './checkpoint.ts';
 import { inTransaction, type StoreContext } from './context.ts';
 import { Holds } from './holds.ts';
-import { keyOf, Outbox } from './outbox.ts';
+import { type InstanceKey, keyOf } from './instance-key.ts';
+import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
-import type { Decided } from './quarantine.ts';
-import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
 import { storedPath } from './stored-paths.ts';
 import type { OutboxRow } from './tables.ts';

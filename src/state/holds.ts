@@ -1,9 +1,9 @@
 import { redact } from '../lib/redact.ts';
 import { Audit, type DecidedBy } from './audit.ts';
-import { clearSuspect } from './blocked-runs.ts';
 import { inTransaction, type StoreContext } from './context.ts';
 import { Retries } from './retries.ts';
 import { Settings } from './settings.ts';
+import { clearSuspect } from './suspects.ts';
 import type { HoldRow } from './tables.ts';
 
 /** Jobs on hold, by a person or because they blocked the process: they are not run until a person resumes them. */

@@ -1,8 +1,9 @@
 import type { Payload } from '../pipeline/payload.ts';
 import type { StoreContext } from './context.ts';
 import type { Generation } from './generations.ts';
+import type { InstanceKey } from './instance-key.ts';
 import { pendingPayloads } from './pending-payloads.ts';
-import { type InstanceKey, newest, Receipts } from './receipts.ts';
+import { newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import { storedPath } from './stored-paths.ts';
 import type { StoredWatermark } from './watermarks.ts';

@@ -3,10 +3,11 @@ import { assertWhole } from './assert-whole.ts';
 import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
 import { advanceCheckpoint, readvanceCheckpoint, rewindCheckpoint } from './checkpoint.ts';
 import { inTransaction, type StoreContext } from './context.ts';
+import { keyOf } from './instance-key.ts';
 import { instanceKeyOf, type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
 import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
 import { type BoundValue, prepared } from './prepared.ts';
-import { type InstanceKey, newest, Receipts } from './receipts.ts';
+import { newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
 
@@ -283,11 +284,6 @@ export class Outbox {
       .executeTakeFirst();
     return row !== undefined;
   }
-}
-
-/** Where a payload goes, as receipts and leases name it. */
-export function keyOf(row: Pick<OutboxRow, 'url' | 'client_id' | 'instance'>): InstanceKey {
-  return { url: row.url, instance: row.instance, ...(row.client_id === '' ? {} : { clientId: row.client_id }) };
 }
 
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });

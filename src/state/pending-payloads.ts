@@ -1,6 +1,6 @@
 import type { StoreContext } from './context.ts';
+import type { InstanceKey } from './instance-key.ts';
 import { type BoundValue, prepared } from './prepared.ts';
-import type { InstanceKey } from './receipts.ts';
 import type { OutboxRow } from './tables.ts';
 
 /** What an instance is still waiting for, those included that guards hold back or that are dead. Oldest first. */

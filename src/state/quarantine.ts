@@ -1,12 +1,13 @@
 import { assertWhole } from './assert-whole.ts';
-import { Audit, type DecidedBy } from './audit.ts';
+import { Audit, type Decided, type DecidedBy } from './audit.ts';
 import { advanceHeldCheckpoint, holdCheckpoint } from './checkpoint.ts';
 import { inTransaction, type StoreContext } from './context.ts';
 import type { GoodPayload } from './good-payloads.ts';
+import { type InstanceKey, keyOf } from './instance-key.ts';
 import { instanceKeyOf, type NewPayload, recordPayload } from './new-payload.ts';
-import { keyOf, Outbox } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
-import { type InstanceKey, Receipts } from './receipts.ts';
+import { Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import { storedPath } from './stored-paths.ts';
 import type { OutboxRow, QuarantineRow } from './tables.ts';
@@ -23,12 +24,6 @@ export interface GuardVerdict {
 
 /** A payload that a guard held back, with what is known of it. */
 export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
-
-/** What a person's decision came to; `superseded` gave way to it. */
-export interface Decided {
-  readonly row: OutboxRow;
-  readonly superseded: readonly OutboxRow[];
-}
 
 /** Payloads that guards held back: whole, on the disk, and not to be sent before a person says so. */
 export class Quarantine {

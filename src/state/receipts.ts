@@ -1,15 +1,9 @@
 import type { StoreContext } from './context.ts';
+import type { InstanceKey } from './instance-key.ts';
 import { lateArrivals, lateMs } from './late-arrivals.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { type BoundValue, prepared } from './prepared.ts';
 import type { Receipt } from './tables.ts';
-
-/** An instance as the store knows it: ids are one service's, so the service's address is part of the name. */
-export interface InstanceKey {
-  readonly url: string;
-  readonly clientId?: string;
-  readonly instance: string;
-}
 
 export interface Contents {
   readonly sha256: string;

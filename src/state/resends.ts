@@ -1,7 +1,7 @@
 import { givenUpAt } from './attempts.ts';
 import { inTransaction, type StoreContext } from './context.ts';
+import { keyOf } from './instance-key.ts';
 import { lateArrivals, lateMs } from './late-arrivals.ts';
-import { keyOf } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';

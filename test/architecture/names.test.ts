@@ -13,7 +13,6 @@ const declaredTwice = new Set(
     Look
     Outcome
     Reading
-    Spread
     Stage
     Written
   `

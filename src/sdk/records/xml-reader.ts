@@ -10,7 +10,7 @@ import { retype } from './retype.ts';
 import { XmlColumns } from './xml-columns.ts';
 import { XmlNames } from './xml-names.ts';
 import { XmlPlaces } from './xml-places.ts';
-import type { XmlRecord, XmlValue } from './xml-records.ts';
+import type { XmlRecord, XmlValue } from './xml-record.ts';
 import { XmlWalk } from './xml-walk.ts';
 
 /** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */

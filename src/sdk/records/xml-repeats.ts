@@ -1,4 +1,4 @@
-import type { XmlRecord, XmlValue } from './xml-records.ts';
+import type { XmlRecord, XmlValue } from './xml-record.ts';
 
 /** An element of a record, as far as it matters where it stands. */
 export interface XmlNode {

@@ -6,7 +6,8 @@ import type { XmlNames } from './xml-names.ts';
 import { outermost } from './xml-names.ts';
 import { XmlParts } from './xml-parts.ts';
 import type { XmlPlaces } from './xml-places.ts';
-import { type XmlRecord, XmlRecords, type XmlValue } from './xml-records.ts';
+import type { XmlRecord, XmlValue } from './xml-record.ts';
+import { XmlRecords } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { cut, declaredEncoding, doubt } from './xml-text.ts';
 

@@ -2,7 +2,8 @@ import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
 import { addParameters } from '../http/address-query.ts';
 import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
-import type { RequestData, ServiceDescription } from './description.ts';
+import type { ServiceDescription } from './description.ts';
+import type { RequestData } from './request-data.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
 
 /** Headers and query parameters that authenticate a request. */

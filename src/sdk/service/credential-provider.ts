@@ -4,8 +4,9 @@ import type { Token, TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { pick } from './answer.ts';
 import { type AuthParameters, textsOf } from './build-request.ts';
-import type { LoginData, RequestData } from './description.ts';
+import type { LoginData } from './description.ts';
 import { textOf } from './exact-json.ts';
+import type { RequestData } from './request-data.ts';
 import { tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 

@@ -4,10 +4,10 @@ import type { OptionSet } from '../option.ts';
 import type { RecordInput } from '../records/input.ts';
 import type { RecordQuery } from '../records/options.ts';
 import type { AnswerPath, ServiceAnswer } from './answer.ts';
-import type { FileDecoding } from './file-table.ts';
 import type { DateFormat } from './moment.ts';
 import type { Paging } from './paging-data.ts';
 import type { ValuePath } from './path.ts';
+import type { RequestData } from './request-data.ts';
 import type { Budget, ErrorRule } from './rules.ts';
 import type { Scope, Template } from './template.ts';
 
@@ -70,25 +70,6 @@ export type LoginData = Placed &
         readonly logout?: RequestData;
       }
   );
-
-/** One request, with templates. What has no value is left out, but for the path. */
-export interface RequestData {
-  /** GET, or POST where there is a body. */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Behind the base, or a full address. */
-  readonly path: Template;
-  /** Another base than the service's. */
-  readonly base?: Template;
-  /** A list is a parameter that stands several times. */
-  readonly query?: Readonly<Record<string, Template | readonly Template[]>>;
-  readonly headers?: Readonly<Record<string, Template>>;
-  /** Goes out without credentials and headers of the service: a file at an address that an answer named. */
-  readonly bare?: boolean;
-  /** The body, one of these. */
-  readonly json?: unknown;
-  readonly form?: Readonly<Record<string, Template>>;
-  readonly xml?: Template;
-}
 
 /** One kind of record that a service has: how it is asked for, and what becomes of the answer. */
 export interface StreamData {
@@ -262,4 +243,18 @@ export interface JobData {
   readonly every?: string;
   /** Longest wait altogether; one hour. */
   readonly patience?: string;
+}
+
+/** Answers that are files. */
+export interface FileDecoding {
+  readonly as: 'file';
+  /** Its name, whose ending tells what is in it. */
+  readonly name: Template;
+  /** When it was last modified, where that is known before the file is fetched: it then need not be fetched again. */
+  readonly modified?: Template;
+}
+
+/** How the answers of a stream are files; undefined where they are none. */
+export function fileDecoding({ decode }: Pick<StreamData, 'decode'>): FileDecoding | undefined {
+  return typeof decode === 'object' && decode.as === 'file' ? decode : undefined;
 }

@@ -7,19 +7,10 @@ import type { Extraction } from '../connector.ts';
 import { type FileQuery, readFiles } from '../records/files.ts';
 import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
-import type { StreamData } from './description.ts';
+import { fileDecoding, type StreamData } from './description.ts';
 import { readMoment } from './moment.ts';
 import type { StreamReader } from './stream-reader.ts';
-import { renderText, type Scope, type Template } from './template.ts';
-
-/** Answers that are files. */
-export interface FileDecoding {
-  readonly as: 'file';
-  /** Its name, whose ending tells what is in it. */
-  readonly name: Template;
-  /** When it was last modified, where that is known before the file is fetched: it then need not be fetched again. */
-  readonly modified?: Template;
-}
+import { renderText, type Scope } from './template.ts';
 
 interface FileTableOptions {
   readonly title: string;
@@ -32,11 +23,6 @@ interface FileTableOptions {
   readonly signal: AbortSignal;
   readonly watermark?: string | undefined;
   readonly warn: (warning: RunWarning) => void;
-}
-
-/** How the answers of a stream are files; undefined where they are none. */
-export function fileDecoding({ decode }: Pick<StreamData, 'decode'>): FileDecoding | undefined {
-  return typeof decode === 'object' && decode.as === 'file' ? decode : undefined;
 }
 
 /**

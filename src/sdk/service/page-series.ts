@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { ServiceAnswer } from './answer.ts';
 import type { ApiClient } from './api-client.ts';
 import { Deduplicator } from './deduplicator.ts';
-import type { Fields, RequestData, StreamData } from './description.ts';
+import type { Fields, StreamData } from './description.ts';
 import { signOfMore } from './more-signs.ts';
 import { type NextPage, Pager } from './paging.ts';
 import { valueAt } from './path.ts';
 import { type RecordPiece, recordsOf } from './records.ts';
+import type { RequestData } from './request-data.ts';
 import { Ignored, partIgnored, partialAnswer, repeatedPage } from './service-problems.ts';
 import type { Scope } from './template.ts';
 

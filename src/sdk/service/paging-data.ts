@@ -1,6 +1,6 @@
 import type { AnswerPath } from './answer.ts';
-import type { RequestData } from './description.ts';
 import type { ValuePath } from './path.ts';
+import type { RequestData } from './request-data.ts';
 import type { Template } from './template.ts';
 
 /**

@@ -1,8 +1,9 @@
 import type { ServiceAnswer } from './answer.ts';
-import type { Fields, RequestData } from './description.ts';
+import type { Fields } from './description.ts';
 import { PageEndJudge, type PageEndOptions } from './page-end.ts';
 import type { Paging } from './paging-data.ts';
 import { valueAt } from './path.ts';
+import type { RequestData } from './request-data.ts';
 import { renderText, type Scope } from './template.ts';
 
 /** How to request the next page: the same request with other values, another request, or a URL. */

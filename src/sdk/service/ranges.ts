@@ -1,8 +1,7 @@
 import { Problem } from '../../lib/problem.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction, Range } from '../connector.ts';
-import type { ServiceDescription, StreamData } from './description.ts';
-import { fileDecoding } from './file-table.ts';
+import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 import { type Moment, readMoment } from './moment.ts';
 import type { Scope } from './template.ts';
 

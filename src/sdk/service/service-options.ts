@@ -1,8 +1,7 @@
 import { type OptionSet, option } from '../option.ts';
 import type { FileQuery } from '../records/files.ts';
 import { recordFaults, recordOptions } from '../records/options.ts';
-import type { ServiceDescription, StreamData } from './description.ts';
-import { fileDecoding } from './file-table.ts';
+import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 
 /** Words of templates that no option may be called. */
 const reserved = ['now', 'login', 'page', 'window', 'since', 'state', 'partition', 'job', 'fields', 'answer'];

@@ -7,7 +7,7 @@ import type { Column } from '../column.ts';
 import type { Connector, ExtractContext, Extraction } from '../connector.ts';
 import type { OptionSet } from '../option.ts';
 import { withDefaults } from '../option.ts';
-import { fail } from './check.ts';
+import { fail } from './fail.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 
 /** A whole extract as a test looks at it: cells in canonical text. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Family } from '../../lib/problem.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
+import { fail } from './fail.ts';
 import type { WorldPart } from './world.ts';
 
 /** One thing that is looked at. `run` ends well, or throws an assertion that says what is wrong and what was promised. */
@@ -17,11 +18,6 @@ export interface Promised {
   /** The part of the world that it needs. */
   readonly needs?: WorldPart;
   look(bench: Bench): Promise<void>;
-}
-
-/** Fails the check with a sentence. */
-export function fail(message: string): never {
-  assert.fail(message);
 }
 
 /** The Problem that an action throws; fails if it succeeds or throws an unclassified error. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Family } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
-import { fail, type Promised, problemOf } from './check.ts';
+import { type Promised, problemOf } from './check.ts';
 import { faultsOf } from './declared.ts';
+import { fail } from './fail.ts';
 import type { OptionChanges } from './world.ts';
 
 /** How it connects: invalid options, a working source, wrong credentials, an unreachable server. */

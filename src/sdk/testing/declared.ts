@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Errors } from 'typebox/schema';
 import type { Connector } from '../connector.ts';
 import { type JsonSchema, type Option, type OptionSet, schemaOf, withDefaults } from '../option.ts';
-import { type Check, fail } from './check.ts';
+import type { Check } from './check.ts';
+import { fail } from './fail.ts';
 import type { Options } from './world.ts';
 
 /** What can be told from the declarations alone. */

@@ -4,8 +4,9 @@ import { parse } from 'yaml';
 import type { ColumnType } from '../column.ts';
 import { canonicalText } from '../records/canonical.ts';
 import type { Bench, Table } from './bench.ts';
-import { fail, type Promised } from './check.ts';
+import type { Promised } from './check.ts';
 import { faultsOf } from './declared.ts';
+import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 

@@ -4,7 +4,8 @@ import type { Batch } from '../batch.ts';
 import { cellText, storedRow } from '../batch.ts';
 import type { Extraction } from '../connector.ts';
 import type { Bench } from './bench.ts';
-import { fail, type Promised } from './check.ts';
+import type { Promised } from './check.ts';
+import { fail } from './fail.ts';
 import { leftOpen, openHandles } from './handles.ts';
 import { heldBytes, steadyBytes } from './memory.ts';
 

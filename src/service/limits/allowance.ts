@@ -1,8 +1,4 @@
-import type { Account } from '../store/accounts.ts';
-
-/** The plans that an account can have, the smallest first. */
-export const plans = ['starter', 'team', 'grow', 'enterprise'] as const;
-export type SubscriptionPlan = (typeof plans)[number];
+import type { Account, SubscriptionPlan } from '../store/accounts.ts';
 
 const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
   starter: 1_000,

@@ -1,5 +1,4 @@
 import type { ClientStatus } from '../client-status.ts';
-import type { SubscriptionPlan } from '../limits/allowance.ts';
 import type { Database } from './database.ts';
 
 /** A company, or a client account of one. */
@@ -37,3 +36,8 @@ export function clientOf(db: Database, company: Account, id: string): Account | 
 export function hasAccounts(db: Database): boolean {
   return db.get('select 1 from accounts limit 1') !== undefined;
 }
+
+/** The plans that an account can have, the smallest first. */
+export const plans = ['starter', 'team', 'grow', 'enterprise'] as const;
+
+export type SubscriptionPlan = (typeof plans)[number];

@@ -1,7 +1,7 @@
 import { newId } from '../../lib/ids.ts';
 import { builtInRoles } from '../auth/permissions.ts';
 import type { ClientStatus } from '../client-status.ts';
-import type { SubscriptionPlan } from '../limits/allowance.ts';
+import type { SubscriptionPlan } from './accounts.ts';
 import type { Database } from './database.ts';
 
 /** Writing accounts and their people, for the first company and for fixtures. */

@@ -4,10 +4,9 @@ import { type ApiCall, defineEndpoint, type Endpoint } from '../endpoint.ts';
 import { badRequest, forbidden, missingPermission, notFound } from '../http/api-error.ts';
 import { unixTime } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { plans } from '../limits/allowance.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
 import type { Limits } from '../limits/limits.ts';
-import { type Account, accountById } from '../store/accounts.ts';
+import { type Account, accountById, plans } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 
 /** Query fields of every report. */

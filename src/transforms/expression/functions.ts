@@ -3,6 +3,7 @@ import { cutText } from '../../lib/redact.ts';
 import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 import { decimalOf } from './decimal-operators.ts';
+import type { Define } from './define.ts';
 import { registerTimeFunctions } from './time-functions.ts';
 
 const maxTexts = 8;
@@ -17,9 +18,6 @@ export function registerFunctions(environment: Environment): void {
   registerNumbers(define);
   registerTimeFunctions(define);
 }
-
-/** Registers one function that never waits. */
-export type Define = (signature: string, handler: (...args: never[]) => unknown) => void;
 
 function registerText(define: Define): void {
   define('lower(string): string', (text: string) => text.toLowerCase());

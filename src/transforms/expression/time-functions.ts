@@ -1,7 +1,7 @@
 import { cutText } from '../../lib/redact.ts';
 import { type DateTime, parseDateTime } from '../values/instant.ts';
 import { CellFault } from './cell-fault.ts';
-import type { Define } from './functions.ts';
+import type { Define } from './define.ts';
 
 const timestamp = 'google.protobuf.Timestamp';
 const formats = new Map<string, Intl.DateTimeFormat>();

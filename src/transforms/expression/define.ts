@@ -1,0 +1,2 @@
+/** Registers one function that never waits. */
+export type Define = (signature: string, handler: (...args: never[]) => unknown) => void;

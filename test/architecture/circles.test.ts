@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Files that still import each other. This list only shrinks. */
+const known = [
+  'src/cli/config/head.ts',
+  'src/cli/config/show.ts',
+  'src/daemon/explain-rules.ts',
+  'src/daemon/login-holds/gate.ts',
+  'src/daemon/login-holds/visit.ts',
+  'src/daemon/refresh-targets.ts',
+  'src/daemon/retry/explain-attempt.ts',
+  'src/daemon/run-end.ts',
+  'src/daemon/run-job.ts',
+];
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** Static imports of each file, types included. */
+function importGraph(): Graph {
+  const files = globSync('{src,connectors}/**/*.ts', { cwd: root });
+  const importsOf = (file: string): string[] =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/\bfrom\s*'(\.[^']+)'/g)].map(([, path]) =>
+      relative(root, resolve(root, dirname(file), path!)),
+    );
+  return new Map(files.map((file) => [file, importsOf(file)]));
+}
+
+/** The files that reach themselves. */
+function circlesIn(graph: Graph): string[] {
+  const reaches = (start: string): boolean => {
+    const seen = new Set<string>();
+    const next = [...(graph.get(start) ?? [])];
+    for (let file = next.pop(); file !== undefined; file = next.pop()) {
+      if (file === start) return true;
+      if (seen.has(file)) continue;
+      seen.add(file);
+      next.push(...(graph.get(file) ?? []));
+    }
+    return false;
+  };
+  return [...graph.keys()].filter(reaches).sort();
+}
+
+it('files that import each other are found', () => {
+  const graph = new Map([
+    ['start', ['a']],
+    ['a', ['b']],
+    ['b', ['a', 'leaf']],
+    ['leaf', []],
+  ]);
+  expect(circlesIn(graph)).toEqual(['a', 'b']);
+});
+
+it('no files import each other', () => {
+  expect(circlesIn(importGraph())).toEqual(known);
+});
