@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openCatalogue } from '../src/config/catalogue.ts';
+import { openCatalog } from '../src/config/catalog/catalog.ts';
 import { cellText, storedRow } from '../src/sdk/index.ts';
 import { contextOf } from '../test/connectors/harness.ts';
 
@@ -20,7 +20,7 @@ interface Count {
 }
 
 async function ours([id, source, query, touch]: readonly string[]): Promise<Count> {
-  const connector = (await (await openCatalogue()).load(id!))!;
+  const connector = (await (await openCatalog()).load(id!))!;
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-bench-read-'));
   const run = { source: JSON.parse(source!), query: JSON.parse(query!), folder: tmpdir(), scratch };
   const count: Count = { rows: 0, characters: 0 };

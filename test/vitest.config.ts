@@ -7,7 +7,7 @@ const report = process.env.SLUICE_TEST_REPORT;
 /** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
-  // What authors outside of the package import; see src/config/load-plugin.ts.
+  // What authors outside of the package import; see src/config/catalog/load-plugin.ts.
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     include: ['test/**/*.test.ts'],

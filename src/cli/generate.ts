@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Catalogue, openCatalogue } from '../config/catalogue.ts';
-import { connectorPage } from '../config/connector-page.ts';
-import { configSchema } from '../config/json-schema.ts';
-import { configReference } from '../config/reference.ts';
+import { type Catalog, openCatalog } from '../config/catalog/catalog.ts';
+import { connectorPage } from '../config/docs/connector-page.ts';
+import { configSchema } from '../config/docs/json-schema.ts';
+import { configReference } from '../config/docs/reference.ts';
 import { logPage } from '../daemon/logs/page.ts';
 import { formats } from '../formats/index.ts';
 import { type SchemaEntry, schemaHash } from '../lib/sqlite-shape.ts';
@@ -27,9 +27,9 @@ const pagesFolder = 'docs/connectors';
 
 /** Every generated file by its name, with its text. */
 async function makeAll(): Promise<Map<string, string>> {
-  const catalogue = await openCatalogue();
-  const loaded = await Promise.all(catalogue.ids.map((id) => catalogue.load(id)));
-  const [broken] = catalogue.problems;
+  const catalog = await openCatalog();
+  const loaded = await Promise.all(catalog.ids.map((id) => catalog.load(id)));
+  const [broken] = catalog.problems;
   if (broken !== undefined) throw broken;
   const connectors = loaded.filter((connector) => connector !== undefined);
   const declarations = { connectors, formats, transforms };
@@ -43,7 +43,7 @@ async function makeAll(): Promise<Map<string, string>> {
     ['docs/service.md', withBehaviourTable(await pageOf('docs/service.md'), await collectResources())],
   ]);
   for (const connector of connectors) {
-    files.set(`${pagesFolder}/${connector.id}.md`, connectorPage(connector, await notesOf(connector.id, catalogue)));
+    files.set(`${pagesFolder}/${connector.id}.md`, connectorPage(connector, await notesOf(connector.id, catalog)));
   }
   return files;
 }
@@ -56,8 +56,8 @@ export const newestHash = '${schemaHash(schema)}';
 }
 
 /** What people wrote about a connector: `notes.md` in its folder, or `<id>.md` beside its file. */
-async function notesOf(id: string, catalogue: Catalogue): Promise<string | undefined> {
-  const folder = dirname(catalogue.file(id)!);
+async function notesOf(id: string, catalog: Catalog): Promise<string | undefined> {
+  const folder = dirname(catalog.file(id)!);
   const file = folder.endsWith(`/${id}`) ? 'notes.md' : `${id}.md`;
   return readFile(join(folder, file), 'utf8').catch(() => undefined);
 }

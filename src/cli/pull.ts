@@ -13,7 +13,7 @@ import { startChild } from './refresh/start-child.ts';
 const defaultLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
- * What the embedded service refreshes its data sources with: their own connectors, out of the catalogue. Service and
+ * What the embedded service refreshes its data sources with: their own connectors, out of the catalog. Service and
  * connectors do not know each other; here, where the service is started, they are brought together. Each refresh is a
  * process of its own: the creator of a data source decides what it does, so it is isolated from disk, memory and
  * network by means that no connector can bypass.

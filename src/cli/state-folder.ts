@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
-import { readDocument } from '../config/document.ts';
-import { Faults } from '../config/faults.ts';
-import { readText } from '../config/read-text.ts';
-import { topOptions } from '../config/settings.ts';
-import { validatePart } from '../config/validate.ts';
-import { resolvePart } from '../config/variables.ts';
+import { topOptions } from '../config/options/settings.ts';
+import { validatePart } from '../config/parse/validate.ts';
+import { readDocument } from '../config/text/document.ts';
+import { Faults } from '../config/text/faults.ts';
+import { readText } from '../config/text/read-text.ts';
+import { resolvePart } from '../config/text/variables.ts';
 import { isMap } from '../lib/is-map.ts';
 import { Problem } from '../lib/problem.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';

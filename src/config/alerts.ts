@@ -1,5 +1,5 @@
 import type { OptionValues } from '../sdk/option.ts';
-import type { ChannelType, channelOptions, occasions } from './alert-options.ts';
+import type { ChannelType, channelOptions, occasions } from './options/alerts.ts';
 
 export type { ChannelType };
 

@@ -7,10 +7,10 @@ import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
-import type { JobPriority } from './budget-options.ts';
-import type { OnStartError } from './settings.ts';
+import type { JobPriority } from './options/budget.ts';
+import type { OnStartError } from './options/settings.ts';
 
-export type { JobPriority } from './budget-options.ts';
+export type { JobPriority } from './options/budget.ts';
 
 /** A loaded and validated config with resolved secrets and names. Read-only; a reload creates a new one. */
 export interface Config {

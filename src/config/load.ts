@@ -4,22 +4,22 @@ import { formats as ownFormats } from '../formats/index.ts';
 import { Problem } from '../lib/problem.ts';
 import { transforms as ownTransforms } from '../transforms/index.ts';
 import type { Transform } from '../transforms/transform.ts';
-import { type Catalogue, openCatalogue, type Places } from './catalogue.ts';
-import type { Environment } from './command-value.ts';
+import { type Catalog, openCatalog, type Places } from './catalog/catalog.ts';
 import type { Config, Destination, Job, Source } from './config.ts';
-import { type Document, readDocument } from './document.ts';
-import { Faults } from './faults.ts';
-import { joinLogins } from './join-logins.ts';
-import type { LoadContext, LoadResult } from './load-context.ts';
-import { loadDestination } from './load-destination.ts';
-import { loadJob } from './load-job.ts';
-import { loadSource } from './load-source.ts';
-import { readTop } from './load-top.ts';
-import { warnUnsharedAccounts } from './lonely-accounts.ts';
-import type { Member } from './member.ts';
-import { readText } from './read-text.ts';
-import { refuseSharedTargets } from './shared-targets.ts';
-import type { Part } from './variables.ts';
+import type { LoadContext, LoadResult } from './parse/context.ts';
+import { loadDestination } from './parse/destination.ts';
+import { loadJob } from './parse/job.ts';
+import { joinLogins } from './parse/join-logins.ts';
+import { warnUnsharedAccounts } from './parse/lonely-accounts.ts';
+import type { Member } from './parse/member.ts';
+import { refuseSharedTargets } from './parse/shared-targets.ts';
+import { loadSource } from './parse/source.ts';
+import { readTop } from './parse/top.ts';
+import { type Document, readDocument } from './text/document.ts';
+import { Faults } from './text/faults.ts';
+import { readText } from './text/read-text.ts';
+import type { Environment } from './text/run-command.ts';
+import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
   /** Where `${env:…}` looks; the process's own by default. */
@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
   /** Finds the connectors, with those of the places that the config names. */
-  readonly catalogue?: (places: Places) => Promise<Catalogue>;
+  readonly catalog?: (places: Places) => Promise<Catalog>;
   /** Also import unused connectors of the config's own folders and packages, to report broken ones. */
   readonly everyConnector?: boolean;
   /** Cancels loading: stops commands that are still running. */
@@ -82,12 +82,12 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     signal: options.signal,
   });
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
-  const catalogue = await (options.catalogue ?? openCatalogue)(top.places);
-  if (options.everyConnector) await loadForeign(catalogue);
+  const catalog = await (options.catalog ?? openCatalog)(top.places);
+  if (options.everyConnector) await loadForeign(catalog);
   const formats = options.formats ?? ownFormats;
   const transforms = options.transforms ?? ownTransforms;
   const parts: Part[] = [top.part];
-  const context: LoadContext = { document, top, env, parts, catalogue, formats, transforms };
+  const context: LoadContext = { document, top, env, parts, catalog, formats, transforms };
 
   const destinations = await loadAll('destinations', (member) => loadDestination(member, context));
   const sources = await loadAll('sources', (member) => loadSource(member, context));
@@ -96,7 +96,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
   const shared = refuseSharedTargets(jobs.results, document);
 
-  const problems = [...document.problems, ...catalogue.problems, ...faults.problems];
+  const problems = [...document.problems, ...catalog.problems, ...faults.problems];
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
   const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
@@ -136,9 +136,9 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 }
 
 /** Our own connectors are not imported for this: they are tried before they are shipped, and are half of what a check would load. */
-async function loadForeign(catalogue: Catalogue): Promise<void> {
-  const ids = catalogue.ids.filter((id) => catalogue.origin(id) !== 'sluice');
-  await Promise.all(ids.map((id) => catalogue.load(id)));
+async function loadForeign(catalog: Catalog): Promise<void> {
+  const ids = catalog.ids.filter((id) => catalog.origin(id) !== 'sluice');
+  await Promise.all(ids.map((id) => catalog.load(id)));
 }
 
 interface Group<O> {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Loaded } from '../config/load.ts';
-import { type ShownConfig, showConfig } from '../config/show-config.ts';
+import { type ShownConfig, showConfig } from '../config/show/show-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Problem, placeOf } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';

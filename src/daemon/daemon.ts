@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { concurrencyDefault } from '../config/schedule-options.ts';
+import { concurrencyDefault } from '../config/options/schedule.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
-import { concurrencyDefault } from '../config/schedule-options.ts';
+import { concurrencyDefault } from '../config/options/schedule.ts';
 import { deliverOwed, resendDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher } from '../delivery/refresh-batcher.ts';

@@ -103,7 +103,7 @@ function faultOf({ file, target }: Import): string | undefined {
   const said = `${relative(root, file)} may not import ${target.startsWith('#') ? target : relative(root, target)}`;
   if (!(allowed[from] ?? []).includes(to)) return said;
   const nouns = nounsOnly[from]?.[to];
-  return nouns !== undefined && !nouns.includes(relative(root, target).split('/').at(-1)!) ? said : undefined;
+  return nouns !== undefined && !nouns.some((noun) => target === join(root, 'src', to, noun)) ? said : undefined;
 }
 
 const imports = ['src', 'connectors'].flatMap(sourcesBelow).flatMap(importsOf);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkConfig } from '../../src/config/check.ts';
-import { catalogue, configWith, folderWith, goodJob, id, transforms } from './fixtures.ts';
+import { catalog, configWith, folderWith, goodJob, id, transforms } from './fixtures.ts';
 
 async function verdict(text: string): Promise<string> {
   const folder = await folderWith({ 'sluice.yaml': text });
   const file = join(folder, 'sluice.yaml');
-  return (await checkConfig(file, { env: {}, catalogue, transforms })).verdict.replace(file, 'F');
+  return (await checkConfig(file, { env: {}, catalog, transforms })).verdict.replace(file, 'F');
 }
 
 it('a check ends with one sentence that counts jobs, faults and remarks, and says what can run', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Catalogue } from '../../src/config/catalogue.ts';
+import type { Catalog } from '../../src/config/catalog/catalog.ts';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import type { Problem } from '../../src/lib/problem.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
@@ -96,7 +96,7 @@ export const transforms = [select, filter] as readonly Transform[];
 const connectors = new Map(
   [warehouse, clock].map((connector) => [connector.id, connector as unknown as typeof warehouse]),
 );
-export const catalogue = async (): Promise<Catalogue> => ({
+export const catalog = async (): Promise<Catalog> => ({
   ids: [...connectors.keys()],
   problems: [],
   load: async (id) => connectors.get(id),
@@ -111,7 +111,7 @@ export async function load(
   files: Record<string, string> = {},
 ): Promise<Loaded> {
   const folder = await folderWith({ ...files, 'sluice.yaml': text });
-  return loadConfig(join(folder, 'sluice.yaml'), { env: {}, catalogue, transforms, ...options });
+  return loadConfig(join(folder, 'sluice.yaml'), { env: {}, catalog, transforms, ...options });
 }
 
 export const id = (digit: string): string => digit.repeat(32);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadGuards } from '../../src/config/load-guards.ts';
+import { loadGuards } from '../../src/config/parse/guards.ts';
 
 describe('the guards of a job', () => {
   const preset = { rowChange: { down: 0.5, from: 100 } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configSchema } from '../../src/config/json-schema.ts';
+import { configSchema } from '../../src/config/docs/json-schema.ts';
 import { redact } from '../../src/lib/redact.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
@@ -51,14 +51,14 @@ interface Given {
 /** Loads a config with these sources; JSON is YAML. */
 function load({ sources, top = {}, env = {} }: Given) {
   const destinations = { main: { url: 'https://app.example.com/api/1.0', api_key: 'k'.repeat(40) } };
-  const catalogue = async () => ({
+  const catalog = async () => ({
     ids: [...connectors.keys()],
     problems: [],
     load: async (id: string) => connectors.get(id),
     origin: () => 'sluice',
     file: () => undefined,
   });
-  return loadText(JSON.stringify({ ...top, destinations, sources, jobs: {} }), { env, catalogue });
+  return loadText(JSON.stringify({ ...top, destinations, sources, jobs: {} }), { env, catalog });
 }
 
 const sourcesOf = (sources: object) => load({ sources });

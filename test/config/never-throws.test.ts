@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { configSchema } from '../../src/config/json-schema.ts';
+import { configSchema } from '../../src/config/docs/json-schema.ts';
 import { formats } from '../../src/formats/index.ts';
 import { renderProblem } from '../../src/lib/problem.ts';
 import type { JsonSchema } from '../../src/sdk/option.ts';

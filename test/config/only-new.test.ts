@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
+import { loadCatalog, openCatalog } from '../../src/config/catalog/catalog.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
 import { load } from './fixtures.ts';
 
@@ -12,7 +12,7 @@ async function advice(id: string, source: object, query: object): Promise<string
     sources: { s: { connector: id, ...source } },
     jobs: { j: { source: 's', query: { ...query, incremental: true }, format: 'csv', target: 'a'.repeat(32) } },
   });
-  const { problems, warnings } = await load(text, { env, catalogue: () => openCatalogue() });
+  const { problems, warnings } = await load(text, { env, catalog: () => openCatalog() });
   expect(problems.map(({ message }) => message)).toEqual([]);
   return warnings.find(({ code }) => code === 'CONFIG_ONLY_NEW')?.next;
 }
@@ -35,7 +35,7 @@ describe('the advice for a job that reads only what is new', () => {
   });
 
   it('names columns that the page of the connector lists, for each stream that resumes', async () => {
-    const { connectors } = await loadCatalogue();
+    const { connectors } = await loadCatalog();
     const advised = [...connectors.values()].flatMap((connector) =>
       streamsOf(connector).flatMap((stream) =>
         (connector.rowKey?.({ stream } as never) ?? []).map((column) => ({ id: connector.id, stream, column })),

@@ -3,15 +3,15 @@ import { join, resolve } from 'node:path';
 import { Errors } from 'typebox/schema';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
-import { connectorPage } from '../../src/config/connector-page.ts';
-import { initConfig } from '../../src/config/init.ts';
-import { configSchema, type Declarations } from '../../src/config/json-schema.ts';
+import { initConfig } from '../../src/cli/config/init-config.ts';
+import { loadCatalog, openCatalog } from '../../src/config/catalog/catalog.ts';
+import { connectorPage } from '../../src/config/docs/connector-page.ts';
+import { configSchema, type Declarations } from '../../src/config/docs/json-schema.ts';
+import { configReference } from '../../src/config/docs/reference.ts';
+import { wholeExample } from '../../src/config/docs/whole-example.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { configReference } from '../../src/config/reference.ts';
-import * as settings from '../../src/config/settings.ts';
-import { datasourceOptions, targetOptions } from '../../src/config/target-options.ts';
-import { wholeExample } from '../../src/config/whole-example.ts';
+import * as settings from '../../src/config/options/settings.ts';
+import { datasourceOptions, targetOptions } from '../../src/config/options/target.ts';
 import { formats } from '../../src/formats/index.ts';
 import { transforms } from '../../src/transforms/index.ts';
 import { folderWith } from './fixtures.ts';
@@ -31,7 +31,7 @@ let declarations: Declarations;
 let example: string;
 
 beforeAll(async () => {
-  const { connectors } = await loadCatalogue();
+  const { connectors } = await loadCatalog();
   declarations = { connectors: [...connectors.values()], formats, transforms };
   example = await readFile(join(root, 'config/example.yaml'), 'utf8');
 });
@@ -49,7 +49,7 @@ async function problemsOf(text: string) {
   await mkdir(join(folder, 'my-connectors'));
   const { problems, warnings } = await loadConfig(join(folder, 'sluice.yaml'), {
     env,
-    catalogue: () => openCatalogue(),
+    catalog: () => openCatalog(),
   });
   // It shows how to read only what is new, which is told of wherever it stands.
   const told = warnings.filter(({ code }) => code !== 'CONFIG_ONLY_NEW');

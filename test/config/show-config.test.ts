@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { variable } from '../../src/config/settings.ts';
-import { type ShownConfig, showConfig } from '../../src/config/show-config.ts';
+import { variable } from '../../src/config/options/settings.ts';
+import { type ShownConfig, showConfig } from '../../src/config/show/show-config.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { id, load } from './fixtures.ts';
 

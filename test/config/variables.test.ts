@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { splitWords } from '../../src/config/command-value.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { splitWords } from '../../src/config/text/run-command.ts';
 import { forgetSecrets, redact } from '../../src/lib/redact.ts';
-import { catalogue, configWith, folderWith, goodJob, lines, load, transforms } from './fixtures.ts';
+import { catalog, configWith, folderWith, goodJob, lines, load, transforms } from './fixtures.ts';
 
 const $ = '$';
 afterEach(forgetSecrets);
@@ -159,7 +159,7 @@ describe('secrets', () => {
       .replace('abcdefabcdef', `prefix-${$}{env:SECRET_PART}`);
     await writeFile(join(folder, 'sluice.yaml'), text);
     const env = { SECRET_PART: 'env-secret-part', HEADER_PART: 'header-secret-part' };
-    const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env, catalogue, transforms });
+    const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env, catalog, transforms });
     expect(problems).toEqual([]);
     for (const secret of [
       'literal-password',

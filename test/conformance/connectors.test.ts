@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connectorKit, type World } from '#sdk/testing';
-import { openCatalogue } from '../../src/config/catalogue.ts';
+import { openCatalog } from '../../src/config/catalog/catalog.ts';
 
-/** Every connector of the catalogue gets the standard suite in each of its worlds: `connectors/<id>.ts` beside this file. */
-const catalogue = await openCatalogue();
-const connectors = await Promise.all(catalogue.ids.map(async (id) => ({ id, connector: await catalogue.load(id) })));
+/** Every connector of the catalog gets the standard suite in each of its worlds: `connectors/<id>.ts` beside this file. */
+const catalog = await openCatalog();
+const connectors = await Promise.all(catalog.ids.map(async (id) => ({ id, connector: await catalog.load(id) })));
 
 async function worldsOf(id: string): Promise<readonly World[]> {
   const file = new URL(`./connectors/${id}.ts`, import.meta.url);
@@ -14,8 +14,8 @@ async function worldsOf(id: string): Promise<readonly World[]> {
   return [worlds].flat();
 }
 
-it('the catalogue can be loaded, all of it', () => {
-  expect(catalogue.problems).toEqual([]);
+it('the catalog can be loaded, all of it', () => {
+  expect(catalog.problems).toEqual([]);
   expect(connectors.length).toBeGreaterThan(2);
 });
 
@@ -30,7 +30,7 @@ for (const { id, connector } of connectors) {
   describe.each(worlds.map((world) => ({ world, name: [id, world?.name].filter(Boolean).join(' in ') })))(
     'the connector $name',
     ({ world }) => {
-      const { checks, close } = connectorKit(connector, world, { file: catalogue.file(id)! });
+      const { checks, close } = connectorKit(connector, world, { file: catalog.file(id)! });
       afterAll(close);
       for (const { name, run } of checks) it(name, run);
     },

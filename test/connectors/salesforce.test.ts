@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 import salesforce from '../../connectors/salesforce.ts';
-import type { Catalogue } from '../../src/config/catalogue.ts';
+import type { Catalog } from '../../src/config/catalog/catalog.ts';
 import { load } from '../config/fixtures.ts';
 import { openDesk } from '../oauth/rig.ts';
 import { tokenAddress } from '../oauth/token-address.ts';
@@ -275,7 +275,7 @@ it.each(['client_credentials', 'jwt_bearer'])(
         sources: { crm: { connector: 'salesforce', login_url: new URL(url).origin, login: app } },
         jobs: {},
       }),
-      { catalogue: async () => onlySalesforce },
+      { catalog: async () => onlySalesforce },
     );
     expect(problems).toEqual([]);
     const desk = await openDesk({ login: config!.sources.get('crm')!.login! });
@@ -286,7 +286,7 @@ it.each(['client_credentials', 'jwt_bearer'])(
   },
 );
 
-const onlySalesforce: Catalogue = {
+const onlySalesforce: Catalog = {
   ids: ['salesforce'],
   problems: [],
   load: async (id) => (id === 'salesforce' ? salesforce : undefined),

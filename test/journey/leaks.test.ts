@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadCatalogue } from '../../src/config/catalogue.ts';
+import { loadCatalog } from '../../src/config/catalog/catalog.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { JsonSchema, Option, OptionSet } from '../../src/sdk/option.ts';
 import { openReceiver } from '../alerts/receiver.ts';
@@ -94,7 +94,7 @@ describe('secrets of every connector', () => {
 
   it('are in no command that looks at the config, whether or not the config holds', async () => {
     const canaries = new Canaries();
-    const { connectors } = await loadCatalogue();
+    const { connectors } = await loadCatalog();
     const sources: Record<string, object> = {};
     const jobs: Record<string, object> = {};
     for (const [id, connector] of connectors) {

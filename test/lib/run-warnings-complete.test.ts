@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadGuards } from '../../src/config/load-guards.ts';
+import { loadGuards } from '../../src/config/parse/guards.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
 
 const changed = { code: 'REST_TOTAL_CHANGED', message: 'The total changed', incomplete: true } as const;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { loadGuards } from '../../src/config/load-guards.ts';
+import { loadGuards } from '../../src/config/parse/guards.ts';
 import { csv } from '../../src/formats/csv.ts';
 import type { Format } from '../../src/formats/format.ts';
 import { json } from '../../src/formats/json.ts';

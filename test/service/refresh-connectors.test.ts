@@ -2,10 +2,10 @@ import papaparse from 'papaparse';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TestSource, World } from '#sdk/testing';
 import { pullDatasource } from '../../src/cli/pull.ts';
-import { openCatalogue } from '../../src/config/catalogue.ts';
+import { openCatalog } from '../../src/config/catalog/catalog.ts';
 
-/** Every connector of the catalogue in the worlds of the standard suite, as a data source of the service reads it. */
-const catalogue = await openCatalogue();
+/** Every connector of the catalog in the worlds of the standard suite, as a data source of the service reads it. */
+const catalog = await openCatalog();
 
 /** What stands on the disk of the service is no data source's: its files, databases, and authorities of certificates. */
 const onDisk = ['file', 'db in SQLite', 'ftp in FTPS'];
@@ -44,8 +44,8 @@ async function pulled(connector: string, properties: Record<string, string>): Pr
   return papaparse.parse<string[]>(bytes.toString('utf8'), { skipEmptyLines: true }).data;
 }
 
-for (const id of catalogue.ids) {
-  const connector = await catalogue.load(id);
+for (const id of catalog.ids) {
+  const connector = await catalog.load(id);
   if (connector === undefined || connector.retired !== undefined) continue;
   describe.each(await worldsOf(id))('a data source of the connector $name', ({ name, world }) => {
     it(onDisk.includes(name) ? 'is refused, because it is on the disk of the service' : 'shows its rows', async () => {

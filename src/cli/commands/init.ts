@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts';
 import { configWords, defaultConfig } from '../config-file.ts';
 
 async function run(path: string, { force }: { force?: true }): Promise<void> {
-  const { initConfig } = await import('../../config/init.ts');
+  const { initConfig } = await import('../config/init-config.ts');
   const written = await initConfig({ path, force: force === true });
   const which = configWords(path);
   process.stdout.write(

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { describeSchedule, scheduleText } from '../../config/describe-schedule.ts';
+import { describeSchedule, scheduleText } from '../../config/show/schedule-text.ts';
 import { spanText } from '../../lib/span.ts';
 import { timezoneFault } from '../../schedule/cron.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
@@ -48,7 +48,7 @@ const shownOf = ({ name: job, schedule, enabled }: { name: string; schedule?: Sc
 });
 
 async function ofText(text: string, { timezone }: Flags): Promise<Shown[] | undefined> {
-  const { trySchedule } = await import('../../config/try-schedule.ts');
+  const { trySchedule } = await import('../../config/parse/try-schedule.ts');
   const { schedule, problems } = trySchedule(text, timezone);
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;

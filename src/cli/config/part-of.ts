@@ -1,5 +1,5 @@
-import { below } from '../../config/document.ts';
-import type { ShownConfig } from '../../config/show-config.ts';
+import type { ShownConfig } from '../../config/show/show-config.ts';
+import { below } from '../../config/text/document.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 

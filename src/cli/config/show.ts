@@ -1,5 +1,5 @@
 import type { Loaded } from '../../config/load.ts';
-import type { ShownConfig } from '../../config/show-config.ts';
+import type { ShownConfig } from '../../config/show/show-config.ts';
 import type { Taken } from '../../daemon/config-note.ts';
 import { advised } from '../../lib/advice.ts';
 import { redact } from '../../lib/redact.ts';
@@ -73,7 +73,7 @@ async function readInForce(store: Store): Promise<Found | undefined> {
 async function onDisk(file: string): Promise<Found> {
   const [{ noteOf }, { showConfig }] = await Promise.all([
     import('../../daemon/config-note.ts'),
-    import('../../config/show-config.ts'),
+    import('../../config/show/show-config.ts'),
   ]);
   const note = await noteOf(file);
   const loaded: Loaded & { config: NonNullable<Loaded['config']> } = await openConfig(file);

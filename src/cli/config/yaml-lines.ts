@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { below } from '../../config/document.ts';
-import type { ShownConfig } from '../../config/show-config.ts';
+import type { ShownConfig } from '../../config/show/show-config.ts';
+import { below } from '../../config/text/document.ts';
 import { cellsOf } from '../table.ts';
 
 /** Remarks begin in this column, or two behind a longer line. */

@@ -1,14 +1,14 @@
-import { wholeExample } from '../../config/whole-example.ts';
-import { describeSchema } from '../../config/wording.ts';
+import { wholeExample } from '../../config/docs/whole-example.ts';
+import { describeSchema } from '../../config/options/describe-schema.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { Option, OptionSet } from '../../sdk/option.ts';
-import { catalogueOf, connectorNamed } from './catalogue-of.ts';
+import { catalogOf, connectorNamed } from './catalog-of.ts';
 
 /** Shows everything that a connector declares. */
 export async function describeConnector(id: string, { config, json }: { config: string; json?: true }): Promise<void> {
-  const catalogue = await catalogueOf(config);
-  const connector = await connectorNamed(id, catalogue);
-  const from = catalogue.origin(id) ?? '';
+  const catalog = await catalogOf(config);
+  const connector = await connectorNamed(id, catalog);
+  const from = catalog.origin(id) ?? '';
   const shown = json ? JSON.stringify(asData(connector, from), undefined, 2) : asText(connector, from);
   process.stdout.write(`${shown}\n`);
 }

@@ -1,9 +1,9 @@
-import type { Catalogue } from '../../config/catalogue.ts';
+import type { Catalog } from '../../config/catalog/catalog.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { renderTable } from '../table.ts';
-import { catalogueOf } from './catalogue-of.ts';
+import { catalogOf } from './catalog-of.ts';
 
 /** One connector in a list. */
 interface Listed {
@@ -19,25 +19,25 @@ interface Listed {
 
 /** Shows every connector there is; one that is broken is named on standard error, and the exit code is 2 then. */
 export async function listConnectors({ config, json }: { config: string; json?: true }): Promise<void> {
-  const catalogue = await catalogueOf(config);
+  const catalog = await catalogOf(config);
   const listed: Listed[] = [];
-  for (const id of catalogue.ids) {
-    const connector = await catalogue.load(id);
-    if (connector !== undefined) listed.push(listedAs(connector, catalogue));
+  for (const id of catalog.ids) {
+    const connector = await catalog.load(id);
+    if (connector !== undefined) listed.push(listedAs(connector, catalog));
   }
-  if (catalogue.problems.length > 0) process.exitCode = exit.usage;
-  showProblems(catalogue.problems);
+  if (catalog.problems.length > 0) process.exitCode = exit.usage;
+  showProblems(catalog.problems);
   process.stdout.write(json ? `${JSON.stringify(listed, undefined, 2)}\n` : `${tableOf(listed)}\n`);
 }
 
-function listedAs({ id, title, summary, oauth, resumes, retired }: Connector, catalogue: Catalogue): Listed {
+function listedAs({ id, title, summary, oauth, resumes, retired }: Connector, catalog: Catalog): Listed {
   return {
     id,
     title,
     summary,
     oauth: oauth !== undefined,
     resumes: resumes !== undefined,
-    from: catalogue.origin(id) ?? '',
+    from: catalog.origin(id) ?? '',
     retired,
   };
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { openCatalogue } from '../../config/catalogue.ts';
-import { shipped } from '../../config/shipped.ts';
+import { openCatalog } from '../../config/catalog/catalog.ts';
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
+import { shipped } from '../config/shipped-files.ts';
 
 /** The files of the template, in the order in which they are told, and what each of them is. */
 const files = {
@@ -72,7 +72,7 @@ async function refuseName(id: string): Promise<void> {
       allowed: 'lowercase letters and digits, words joined by _, starting with a letter',
     });
   }
-  if ((await openCatalogue()).ids.includes(id)) {
+  if ((await openCatalog()).ids.includes(id)) {
     throw new Problem({
       code: 'CONNECTOR_NAME',
       family: 'config',

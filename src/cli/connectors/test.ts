@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { loadPlugin, openSdkDoor } from '../../config/load-plugin.ts';
-import { placeOfError } from '../../config/plugin-place.ts';
+import { loadPlugin, openSdkDoor } from '../../config/catalog/load-plugin.ts';
+import { placeOfError } from '../../config/catalog/plugin-place.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Connector } from '../../sdk/connector.ts';

@@ -1,9 +1,9 @@
 import type { Login as LoginConfig } from '../../config/config.ts';
-import { readDocument } from '../../config/document.ts';
-import { Faults } from '../../config/faults.ts';
-import { fillDescription } from '../../config/fill-description.ts';
-import { loadLogin } from '../../config/load-login.ts';
-import { loginOptions } from '../../config/login-options.ts';
+import { loginOptions } from '../../config/options/login.ts';
+import { loadLogin } from '../../config/parse/login.ts';
+import { fillDescription } from '../../config/parse/oauth-description.ts';
+import { readDocument } from '../../config/text/document.ts';
+import { Faults } from '../../config/text/faults.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { HttpAgent } from '../../lib/http.ts';
 import { Problem } from '../../lib/problem.ts';

@@ -1,9 +1,9 @@
-import { readDocument } from '../../config/document.ts';
-import { Faults } from '../../config/faults.ts';
-import { reportRules } from '../../config/load-source.ts';
-import { registerSecrets } from '../../config/secrets.ts';
-import { validatePart } from '../../config/validate.ts';
-import type { Part } from '../../config/variables.ts';
+import { reportRules } from '../../config/parse/source.ts';
+import { validatePart } from '../../config/parse/validate.ts';
+import { readDocument } from '../../config/text/document.ts';
+import { Faults } from '../../config/text/faults.ts';
+import { registerSecrets } from '../../config/text/register-secrets.ts';
+import type { Part } from '../../config/text/variables.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';

@@ -1,4 +1,4 @@
-import { openCatalogue } from '../../config/catalogue.ts';
+import { openCatalog } from '../../config/catalog/catalog.ts';
 import { formatById } from '../../formats/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -45,8 +45,8 @@ export async function readSource(order: Order, sink: Sink, signal: AbortSignal):
 }
 
 async function connectorOf(id: string): Promise<Connector> {
-  const catalogue = await openCatalogue();
-  const connector = id === 'file' ? undefined : await catalogue.load(id);
+  const catalog = await openCatalog();
+  const connector = id === 'file' ? undefined : await catalog.load(id);
   if (connector !== undefined) return connector;
   throw new Problem({
     code: 'REFRESH_CONNECTOR',

@@ -1,6 +1,6 @@
-import { alertDefaults } from '../../config/alert-options.ts';
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config, Job } from '../../config/config.ts';
+import { alertDefaults } from '../../config/options/alerts.ts';
 import { spanOf } from '../../lib/span.ts';
 
 /** How old the data of a job may become; undefined: by its schedule; false: it never counts as too old. */

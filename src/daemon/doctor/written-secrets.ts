@@ -1,4 +1,4 @@
-import { below, type Document, type Path, readDocument } from '../../config/document.ts';
+import { below, type Document, type Path, readDocument } from '../../config/text/document.ts';
 import { redact } from '../../lib/redact.ts';
 
 /** Where a config file holds secrets by themselves: `destinations.main.api_key (line 3)`; never the secrets. */

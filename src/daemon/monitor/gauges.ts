@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import { occasions } from '../../config/alert-options.ts';
 import type { Config } from '../../config/config.ts';
+import { occasions } from '../../config/options/alerts.ts';
 import { bytesOf } from '../../kept-rows/manifest.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { diskUsageKinds } from '../../state/disk-usage.ts';

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { openCatalogue } from '../../../src/config/catalogue.ts';
+import { openCatalog } from '../../../src/config/catalog/catalog.ts';
 import type { WorldLook } from './connectors-child.ts';
 
 const child = new URL('./connectors-child.ts', import.meta.url).pathname;
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node, without = [] }) => {
   it('reads the first page of every connector, in every world of its conformance test', async () => {
-    const ids = [...(await openCatalogue()).ids].filter((id) => !without.includes(id));
+    const ids = [...(await openCatalog()).ids].filter((id) => !without.includes(id));
     const looks = await lookByChild(node, ids);
     expect(looks.filter(({ error }) => error !== undefined)).toEqual([]);
     expect([...new Set(looks.map(({ id }) => id))].sort()).toEqual(ids.sort());

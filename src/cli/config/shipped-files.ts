@@ -1,0 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+/** The text of a file of the package's config folder, which stands three folders above the sources and four above the built files. */
+export async function shipped(name: string): Promise<string> {
+  for (const up of ['../../../config', '../../../../config']) {
+    const text = await readFile(resolve(import.meta.dirname, up, name), 'utf8').catch(() => undefined);
+    if (text !== undefined) return text;
+  }
+  throw new Error(`the package lacks config/${name}`);
+}

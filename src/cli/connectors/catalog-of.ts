@@ -1,0 +1,30 @@
+import type { Catalog } from '../../config/catalog/catalog.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { showProblems } from '../config-file.ts';
+
+/** The connectors that a config can name: ours, and those of the folder and packages that it tells. */
+export async function catalogOf(config: string): Promise<Catalog> {
+  const { readPlaces } = await import('../../config/parse/connector-paths.ts');
+  const { openCatalog } = await import('../../config/catalog/catalog.ts');
+  const { places, problems } = await readPlaces(config);
+  showProblems(problems);
+  return openCatalog(places);
+}
+
+/** The connector of this name. @throws Problem that names the nearest one, or says what is wrong with this one. */
+export async function connectorNamed(id: string, catalog: Catalog): Promise<Connector> {
+  const connector = await catalog.load(id);
+  if (connector !== undefined) return connector;
+  const broken = catalog.problems.find(({ where }) => where.file !== undefined && where.file === catalog.file(id));
+  if (broken !== undefined) throw broken;
+  const meant = nearest(id, catalog.ids);
+  throw new Problem({
+    code: 'CLI_UNKNOWN_CONNECTOR',
+    family: 'config',
+    message: `Unknown connector "${id}"`,
+    allowed: catalog.ids.join(', '),
+    next: meant === undefined ? 'sluice connectors list' : `Did you mean "${meant}"?`,
+  });
+}

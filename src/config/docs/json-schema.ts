@@ -1,0 +1,135 @@
+import type { Format } from '../../formats/format.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { type JsonSchema, schemaOf } from '../../sdk/option.ts';
+import type { Transform } from '../../transforms/transform.ts';
+import { optionsOfSource } from '../options/login.ts';
+import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions } from '../options/settings.ts';
+import { datasourceOptions, targetOptions } from '../options/target.ts';
+import { topMaps } from '../parse/top.ts';
+
+/** Everything that brings options of its own. */
+export interface Declarations {
+  readonly connectors: readonly Connector[];
+  readonly formats: readonly Format[];
+  readonly transforms: readonly Transform[];
+}
+
+/**
+ * The JSON Schema (2020-12) of a whole config, for editors: made of the same declarations that checking uses. It is a
+ * little wider than checking where no schema can know: any value may be a variable, a connector may be one of the user's
+ * own, and letters outside of ASCII have no portable pattern.
+ */
+export function configSchema(declarations: Declarations): JsonSchema {
+  const top = schemaOf({ ...topOptions, ...topMaps });
+  const schema = {
+    ...top,
+    properties: {
+      ...(top.properties as object),
+      destinations: mapOf(topMaps.destinations.schema, schemaOf(destinationOptions)),
+      sources: mapOf(topMaps.sources.schema, sourceSchema(declarations.connectors)),
+      jobs: mapOf(topMaps.jobs.schema, jobSchema(declarations)),
+    },
+  };
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Sluice config',
+    description: 'Jobs that carry rows from sources to dashboard data sources.',
+    ...(allowVariables(schema) as JsonSchema),
+  };
+}
+
+function mapOf(map: JsonSchema, members: JsonSchema): JsonSchema {
+  return { ...map, propertyNames: nameSchema, additionalProperties: members };
+}
+
+/** One branch for each connector; an unknown word is a connector of the user's own, whose options are not known here. */
+function sourceSchema(connectors: readonly Connector[]): JsonSchema {
+  const ids = connectors.map(({ id }) => id);
+  const word = sourceOptions.connector.schema;
+  const named = connectors.map((connector) => ({
+    if: { properties: { connector: { const: connector.id } }, required: ['connector'] },
+    ...branch(schemaOf(optionsOfSource(connector))),
+  }));
+  return {
+    type: 'object',
+    required: ['connector'],
+    properties: { connector: { ...word, anyOf: [{ enum: ids }, { type: 'string' }] } },
+    allOf: named,
+  };
+}
+
+/** An object with a member "then" looks like a promise to linters; this is the one place that makes some. */
+function branch(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries([['then', schema]]);
+}
+
+function jobSchema({ connectors, formats, transforms }: Declarations): JsonSchema {
+  const about = (name: keyof typeof jobOptions, more: JsonSchema): JsonSchema => {
+    const { type: _, items: __, ...rest } = jobOptions[name].schema;
+    return { ...rest, ...more };
+  };
+  const job = schemaOf(jobOptions);
+  return {
+    ...job,
+    properties: {
+      ...(job.properties as object),
+      query: about('query', { anyOf: [{ type: 'string' }, ...connectors.map(querySchema), { type: 'object' }] }),
+      transforms: about('transforms', { type: 'array', items: transformSchema(transforms) }),
+      format: about('format', { anyOf: [{ enum: formats.map(({ id }) => id) }, ...formats.map(formatSchema)] }),
+      target: about('target', { anyOf: [{ type: 'string' }, targetSchema()] }),
+    },
+  };
+}
+
+function querySchema(connector: Connector): JsonSchema {
+  return { title: `query of ${connector.id}`, ...schemaOf(connector.query) };
+}
+
+function transformSchema(transforms: readonly Transform[]): JsonSchema {
+  const properties = transforms.map(({ id, summary, schema }) => [id, { description: summary, ...schema }]);
+  return {
+    type: 'object',
+    minProperties: 1,
+    maxProperties: 1,
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  };
+}
+
+function formatSchema({ id, summary, options }: Format): JsonSchema {
+  const own = schemaOf(options);
+  const type = { const: id, description: summary };
+  return { ...own, properties: { type, ...(own.properties as object) } };
+}
+
+function targetSchema(): JsonSchema {
+  const target = schemaOf(targetOptions);
+  const { type: _, ...datasource } = targetOptions.datasource.schema;
+  const declared = { ...datasource, ...schemaOf(datasourceOptions) };
+  return { ...target, properties: { ...(target.properties as object), datasource: declared } };
+}
+
+const isVariable: JsonSchema = { type: 'string', pattern: '\\$\\{' };
+const scalars = ['integer', 'number', 'boolean'];
+
+/** Wherever a number, a switch, a word out of a list or a text of a certain form stands, a variable may stand too. */
+function allowVariables(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(allowVariables);
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : allowVariables(value)]);
+  const open = Object.fromEntries(entries) as Record<string, unknown>;
+  // YAML reads an unquoted `null` as nothing; checking takes it for the word.
+  if (isWord(open) && (open.enum as unknown[]).includes('null')) open.enum = [...(open.enum as unknown[]), null];
+  const isNarrow = scalars.includes(String(open.type)) || (open.type === 'string' && 'pattern' in open) || isWord(open);
+  if (!isNarrow) return open;
+  const { description, default: fallback, examples, writeOnly, ...rest } = open;
+  const about = Object.entries({ description, default: fallback, examples, writeOnly });
+  return { ...Object.fromEntries(about.filter(([, value]) => value !== undefined)), anyOf: [rest, isVariable] };
+}
+
+/** Keywords whose value is data or a condition, not a place where a config has a value. */
+const isData = new Set(['enum', 'const', 'default', 'examples', 'required', 'if', 'propertyNames']);
+
+function isWord(node: Record<string, unknown>): boolean {
+  return Array.isArray(node.enum);
+}

@@ -1,0 +1,108 @@
+import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
+import { alertOptions, channelOptions, ownAlertOptions, ruleOptions } from '../options/alerts.ts';
+import { describeSchema } from '../options/describe-schema.ts';
+import { guardOptions } from '../options/guards.ts';
+import { loginOptions } from '../options/login.ts';
+import { retryOptions } from '../options/retry.ts';
+import { scheduleOptions } from '../options/schedule.ts';
+import { destinationOptions, jobOptions, sourceOptions, topOptions } from '../options/settings.ts';
+import { datasourceOptions, targetOptions } from '../options/target.ts';
+import { writeOptions } from '../options/write.ts';
+import { topMaps } from '../parse/top.ts';
+import type { Declarations } from './json-schema.ts';
+import { optionTable } from './option-table.ts';
+
+/** The reference page of the config, as Markdown, out of the same declarations that checking uses. */
+export function configReference({ connectors, formats, transforms }: Declarations): string {
+  const parts = [
+    '# Config reference',
+    'Generated from the declarations by `npm run generate`: edit those, not this page. [config/example.yaml](../config/example.yaml)\nuses every option.',
+    variablesText,
+    section('Top level', { ...topOptions, ...topMaps }),
+    section('A destination', destinationOptions, 'Under `destinations`, with a name of your choice.'),
+    section(
+      'A source',
+      sourceOptions,
+      'Under `sources`, with a name of your choice. The options of its connector are next to `connector`.',
+    ),
+    section('A login', loginOptions, 'In `login` of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
+    section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
+    section('A schedule', scheduleOptions, scheduleText),
+    section('Retry', retryOptions, retryText),
+    section(
+      'Guards',
+      guardOptions,
+      'In `guards` of a job, or of the top level for all jobs. [guards.md](guards.md) explains what happens to a quarantined result.',
+    ),
+    section(
+      'Write',
+      writeOptions,
+      'In `write` of a job, as a map. [incremental.md](incremental.md) explains how rows are kept.',
+    ),
+    section('Alerts', alertOptions, 'In `alerts` of the top level; see [alerts.md](alerts.md).'),
+    section('An alert rule', ruleOptions, 'In `rules` of `alerts`.'),
+    section('Alerts of a job', ownAlertOptions, 'In `alerts` of a job.'),
+    ...Object.entries(channelOptions).map(([type, options]) =>
+      section(`Alert channel: ${type}`, options, `In \`channels\` of \`alerts\`, with \`type: ${type}\`.`),
+    ),
+    section(
+      'A target',
+      targetOptions,
+      'In `target`, as a map with exactly one of `instance`, `datasource` and `refresh`.',
+    ),
+    section('A declared data source', datasourceOptions, 'In `target: {datasource: …}`.'),
+    '## Connectors',
+    'Each connector has a page with its options, columns and limits. To write your own, see [connectors.md](connectors.md).',
+    connectors.map(({ id, summary }) => `- [${id}](connectors/${id}.md): ${summary}`).join('\n'),
+    '## Formats',
+    ...formats.map(({ id, summary, options }) => [`### ${id}`, summary, optionTable(options)].join('\n\n')),
+    '## Transforms',
+    ...transforms.map(({ id, summary, schema }) => [`### ${id}`, summary, transformText(id, schema)].join('\n\n')),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function section(title: string, options: OptionSet, intro?: string): string {
+  return [`## ${title}`, ...(intro === undefined ? [] : [intro]), optionTable(options)].join('\n\n');
+}
+
+function transformText(id: string, schema: JsonSchema): string {
+  const example = (schema.examples as unknown[] | undefined)?.[0];
+  const about = schema.description === undefined ? '' : `${String(schema.description)} `;
+  const shown = example === undefined ? '' : ` Example: \`- ${id}: ${JSON.stringify(example)}\`.`;
+  return `${about}Takes ${describeSchema(schema)}.${shown}`;
+}
+
+const variablesText = `## Variables
+
+Any value, but no key, may contain variables. They are replaced after the file is parsed, so they can't change its
+structure. If a value is a single variable, numbers and \`true\`/\`false\` are recognized where the option expects them.
+
+| Variable | Value |
+|---|---|
+| \`\${env:NAME}\` | the environment variable; an error if it isn't set |
+| \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
+| \`\${file:PATH}\` | the content of the file, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
+| \`\${cmd:program arguments}\` | the output of the program, without trailing line breaks; only with \`allow_commands: true\`, without a shell, within 10 seconds |
+| \`$\${\` | the two characters \`\${\` |
+
+Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
+
+const retryText = `In \`retry\` of a job, or of the top level for all jobs. It repeats a whole **run** minutes later, with a new connection, for
+example after a database restart or a 503 of the token address. In contrast, \`retries\` of an HTTP source
+([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
+the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next
+attempt starts. From the second attempt on, a request is repeated at most once.
+[operate.md](operate.md#a-source-that-is-away) explains what is retried, and until when.`;
+
+const scheduleText = `A schedule is text or a map:
+
+| Schedule | Fires |
+|---|---|
+| \`"*/15 * * * *"\` | according to the cron expression, in quotes: minute, hour, day of month, month, day of week; names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
+| \`every 15m\` | every 15 minutes of real time |
+| \`at 06:00, 18:30 on MON-FRI\` | at these times of day; without \`on\`, every day |
+| \`manual\` | never; the default |
+
+As a map, it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) explains clock changes, missed and
+overlapping runs, and edits of a schedule.`;

@@ -1,0 +1,218 @@
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+
+/** A duration as written: a number and m, h, d or w (also s if seconds make sense). */
+const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
+const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,6})?%$', examples: ['10%'] };
+const text: JsonSchema = { type: 'string', minLength: 1 };
+const address: JsonSchema = { ...text, pattern: '^https?://', writeOnly: true };
+
+/** Kinds of events that alerts report. */
+export const occasions = [
+  'failed',
+  'stale',
+  'quarantined',
+  'dead',
+  'quota',
+  'login',
+  'credentials',
+  'unsent',
+  'scheduler',
+  'disk',
+  'source',
+  'config',
+  'clock',
+] as const;
+
+export const alertDefaults = {
+  remind: '24h',
+  afterFailures: 3,
+  settle: '30s',
+  unsentAfter: '15m',
+  quotaLeft: '10%',
+  every: '5m',
+};
+
+const timeout = option.integer({
+  minimum: 1,
+  maximum: 300,
+  default: 15,
+  about: 'Timeout in seconds.',
+});
+
+const urlOf = (about: string, example: string) =>
+  option.schema<string>(address, { required: true, secret: true, about, example });
+
+/** Options of each channel type, besides `type`. */
+export const channelOptions = {
+  webhook: {
+    url: urlOf('URL that receives alerts as JSON by POST.', 'https://alerts.example.com/sluice'),
+    secret: option.text({
+      required: true,
+      secret: true,
+      pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+      about: 'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+      example: '${env:SLUICE_ALERT_SECRET}',
+    }),
+    timeout_seconds: timeout,
+  },
+  slack: {
+    url: urlOf('Incoming webhook of Slack or of a compatible service.', 'https://hooks.slack.com/services/T0/B0/x'),
+    timeout_seconds: timeout,
+  },
+  email: {
+    server: option.schema<string>(
+      { ...text, pattern: '^smtps?://[^/\\s]+$' },
+      {
+        required: true,
+        about:
+          'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). The URL can contain a user and password.',
+        example: 'smtp://mail.example.com',
+      },
+    ),
+    user: option.text({ about: 'User name.', example: 'sluice@example.com' }),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    password: option.text({ secret: true, about: 'Password of that user.', example: '${env:SMTP_PASSWORD}' }),
+    from: option.text({ required: true, about: 'Sender.', example: 'Sluice <sluice@example.com>' }),
+    to: option.schema<readonly string[]>(
+      { type: 'array', items: text, minItems: 1 },
+      { required: true, about: 'Recipients.', example: ['me@example.com'] },
+    ),
+    tls: option.choice(['required', 'when offered'], {
+      about: 'Whether to refuse servers without encryption. A password is never sent unencrypted.',
+      default: 'required',
+    }),
+    timeout_seconds: timeout,
+  },
+  command: {
+    command: option.schema<readonly string[]>(
+      { type: 'array', items: text, minItems: 1 },
+      {
+        required: true,
+        about:
+          'Program and its arguments, run without a shell in the folder of this file. It gets the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.',
+        example: ['/usr/local/bin/page', '--urgent'],
+      },
+    ),
+    timeout_seconds: timeout,
+  },
+  heartbeat: {
+    url: urlOf(
+      'URL that is pinged with GET while everything works. The monitoring service raises the alarm when pings stop.',
+      'https://hc.example.com/ping/0123',
+    ),
+    jobs: option.list<string>(text, {
+      about:
+        'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
+      example: ['orders'],
+    }),
+    every: option.schema<string>(span, {
+      about: 'Ping interval if no jobs are set.',
+      default: alertDefaults.every,
+    }),
+    timeout_seconds: timeout,
+  },
+} satisfies Record<string, OptionSet>;
+
+export type ChannelType = keyof typeof channelOptions;
+export const channelTypes = Object.keys(channelOptions) as ChannelType[];
+
+/** One schema per channel type. Built from entries, because an object with a member "then" looks like a promise. */
+const channelSchema: JsonSchema = {
+  type: 'object',
+  properties: { type: { enum: channelTypes } },
+  required: ['type'],
+  allOf: channelTypes.map((type) => {
+    const { properties, ...rest } = schemaOf(channelOptions[type]) as { properties: object };
+    return Object.fromEntries([
+      ['if', { properties: { type: { const: type } }, required: ['type'] }],
+      ['then', { ...rest, properties: { type: { const: type }, ...properties } }],
+    ]);
+  }),
+};
+
+/** A rule routes some occasions of some jobs to some channels. */
+export const ruleOptions = {
+  on: option.list<(typeof occasions)[number]>(
+    { enum: occasions },
+    { about: 'Occasions that match. Default: all.', example: ['stale', 'dead'] },
+  ),
+  jobs: option.list<string>(text, {
+    about:
+      'Jobs that match; `*` is a wildcard. Alerts about no single job only match rules without `jobs`. Default: all.',
+    example: ['orders*'],
+  }),
+  to: option.schema<readonly string[]>(
+    { type: 'array', items: text },
+    { required: true, about: 'Names of the channels.', example: ['ops'] },
+  ),
+} satisfies OptionSet;
+
+const staleAfter: JsonSchema = { anyOf: [{ const: false }, span] };
+const failures: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
+
+/** Options that a job can override. */
+export const jobAlertOptions = {
+  first_failure: option.schema<boolean | undefined>(
+    { type: 'boolean' },
+    { about: 'Alert on the first failure. Default: true.', example: false },
+  ),
+  after_failures: option.schema<number | undefined>(failures, {
+    about: `Alert again after this many consecutive failures; 0: never. Default: ${alertDefaults.afterFailures}.`,
+    example: 5,
+  }),
+  stale_after: option.schema<string | false | undefined>(staleAfter, {
+    about:
+      'Alert when the data of the instance is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.',
+    example: '26h',
+  }),
+  remind: option.schema<string | undefined>(span, {
+    about: `Minimum time between reminders of an open alert. Default: ${alertDefaults.remind}.`,
+    example: '12h',
+  }),
+} satisfies OptionSet;
+
+/** `alerts` of a job: its overrides and channels, or `false`. */
+export const ownAlertOptions = {
+  ...jobAlertOptions,
+  to: option.schema<readonly string[] | undefined>(
+    { type: 'array', items: text },
+    { about: 'Channels for the alerts of this job, instead of the rules.', example: ['ops'] },
+  ),
+} satisfies OptionSet;
+
+/** `alerts` of the top level. */
+export const alertOptions = {
+  channels: option.schema<Record<string, Record<string, unknown>>>(
+    { type: 'object', additionalProperties: channelSchema },
+    {
+      required: true,
+      about: 'Channels that alerts are sent to, by names of your choice.',
+      example: {
+        ops: { type: 'email', server: 'smtp://mail.example.com', from: 's@example.com', to: ['me@example.com'] },
+      },
+    },
+  ),
+  rules: option.list<Record<string, unknown>>(schemaOf(ruleOptions), {
+    about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',
+    example: [{ on: ['dead'], to: ['ops'] }],
+  }),
+  ...jobAlertOptions,
+  recovery: option.boolean({ about: 'Also alert when a problem is over.', default: true }),
+  settle: option.schema<string>(span, {
+    about: 'How long the daemon collects alerts with the same cause before it sends one message.',
+    default: alertDefaults.settle,
+  }),
+  unsent_after: option.schema<string>(span, {
+    about:
+      'Alert when payloads for a destination have been undeliverable for this long, except because of quota or credentials.',
+    default: alertDefaults.unsentAfter,
+  }),
+  quota_left: option.schema<string>(percent, {
+    about: "Alert when less than this is left of an account's daily allowance, or when it will not last.",
+    default: alertDefaults.quotaLeft,
+  }),
+} satisfies OptionSet;
+
+export const alertsSchema: JsonSchema = schemaOf(alertOptions);
+export const ownAlertsSchema: JsonSchema = { anyOf: [{ const: false }, schemaOf(ownAlertOptions)] };

@@ -1,0 +1,47 @@
+import { type OptionSet, option } from '../../sdk/option.ts';
+
+/** Rate limit of the service, in requests per second, for every plan. */
+const maxRequestsPerSecond = 5;
+
+/** Importance of a job when requests are scarce. */
+export const priorities = ['high', 'normal', 'low'] as const;
+export type JobPriority = (typeof priorities)[number];
+
+/** Budget options of a job. */
+export const budgetJobOptions = {
+  priority: option.choice(priorities, {
+    about:
+      'Priority when requests are scarce: payloads are sent in this order, and when the daily allowance does not last, `low` jobs are throttled first, then `normal`; `high` jobs never are.',
+    default: 'normal',
+  }),
+} satisfies OptionSet;
+
+/** Request limits of a destination. */
+export const budgetDestinationOptions = {
+  requests_per_second: option.integer({
+    minimum: 1,
+    maximum: maxRequestsPerSecond,
+    default: maxRequestsPerSecond,
+    about: 'Maximum requests per second. The limit of the service is 5.',
+  }),
+  requests_per_day: option.integer({
+    minimum: 1,
+    default: 1000,
+    about: 'Daily allowance of your plan, midnight to midnight in New York.',
+  }),
+  reserve_requests: option.integer({
+    minimum: 0,
+    default: 0,
+    about: 'Requests per day that scheduled jobs leave for manual commands.',
+  }),
+  when_short: option.choice(['throttle', 'first_come'], {
+    about:
+      'What to do when the remaining firings of the day need more requests than are left: `throttle` runs the least important jobs less often and reports it; `first_come` runs all jobs until no requests are left.',
+    default: 'throttle',
+  }),
+  ask_usage: option.boolean({
+    about:
+      'Ask the service for the request count of the account, at most once an hour and only if there is something to send. This counts requests by others on the same account. It costs one request and requires the permission `account.api`.',
+    default: true,
+  }),
+} satisfies OptionSet;

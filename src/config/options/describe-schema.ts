@@ -1,0 +1,75 @@
+import type { JsonSchema } from '../../sdk/option.ts';
+
+/** The node that a schema path (`#/properties/url`) names; undefined when it leads outside the schema's own text. */
+export function nodeAt(schema: JsonSchema, schemaPath: string): JsonSchema | undefined {
+  return schemaPath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<JsonSchema | undefined>((node, key) => node?.[key] as JsonSchema | undefined, schema);
+}
+
+const typeWords: Record<string, string> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of options',
+  null: 'nothing',
+};
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' && !/^\w[\w.-]*$/.test(value) ? JSON.stringify(value) : String(value);
+}
+
+/** What a schema accepts, in words. */
+export function describeSchema(node: JsonSchema): string {
+  if (Array.isArray(node.enum)) return node.enum.map(wordOf).join(', ');
+  if ('const' in node) return String(node.const);
+  const branches = (node.anyOf ?? node.oneOf) as JsonSchema[] | undefined;
+  if (branches !== undefined) return branches.map(describeSchema).join('; or ');
+  const types = [node.type ?? 'anything'].flat().map((type) => typeWords[String(type)] ?? String(type));
+  return types.join(' or ') + boundsOf(node) + membersOf(node);
+}
+
+function boundsOf(node: JsonSchema): string {
+  const { minimum, maximum } = node;
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `, ${minimum} or more`;
+  return maximum === undefined ? '' : `, at most ${maximum}`;
+}
+
+function membersOf(node: JsonSchema): string {
+  const names = Object.keys((node.properties as object | undefined) ?? {});
+  return node.type === 'object' && names.length > 0 ? ` (${names.join(', ')})` : '';
+}
+
+/** The values that would have been right, for one error of the validator. */
+export function allowedBy(error: { keyword: string; params: object }, node: JsonSchema | undefined): string {
+  const params = error.params as { limit?: number; propertyNames?: string[]; pattern?: unknown };
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  switch (error.keyword) {
+    case 'pattern':
+      // A reference to a variable shows nothing of what the variable has to hold.
+      return typeof example === 'string' && example.startsWith('${')
+        ? String(node?.description ?? `text of the form ${String(params.pattern)}`)
+        : example === undefined
+          ? `text of the form ${String(params.pattern)}`
+          : `text like ${JSON.stringify(example)}`;
+    case 'minLength':
+      return 'text that is not empty';
+    case 'minItems':
+      return `a list of at least ${params.limit}`;
+    case 'maxItems':
+      return `a list of at most ${params.limit}`;
+    case 'minProperties':
+      return `a map with at least ${params.limit} key${params.limit === 1 ? '' : 's'}`;
+    case 'maxProperties':
+      return `a map with at most ${params.limit} key${params.limit === 1 ? '' : 's'}`;
+    case 'uniqueItems':
+      return 'a list without duplicates';
+    default:
+      return node === undefined ? 'see the reference, docs/config.md' : describeSchema(node);
+  }
+}

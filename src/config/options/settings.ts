@@ -1,0 +1,277 @@
+import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
+import { alertsSchema, ownAlertsSchema } from './alerts.ts';
+import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
+import { diskDefaults, diskSchema, guardsSchema, keepDefaults, keepSchema } from './guards.ts';
+import { jobRetryOptions, topRetryOptions } from './retry.ts';
+import { jobScheduleOptions, topScheduleOptions } from './schedule.ts';
+import { writeSchema } from './write.ts';
+
+/**
+ * Declarations of all config options. Validation, the schema for editors, the reference page and
+ * the test of the example file use them. Connectors, formats and transforms declare their own.
+ */
+
+/** Upload limit of the service, in bytes. */
+export const serviceUploadLimit = 10 * 1024 * 1024;
+
+/** A variable as it is written in a config. */
+export const variable = (name: string): string => `\${env:${name}}`;
+
+/** At least the length of 24 random bytes in base64. */
+const longKey = '^.{32,}$';
+
+/** What the daemon does at startup about jobs that cannot run. */
+export const startErrors = ['ignore', 'retry', 'probe', 'fail'] as const;
+export type OnStartError = (typeof startErrors)[number];
+
+const name = { type: 'string', minLength: 1 } as const;
+
+export const topOptions = {
+  version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
+  state: option.text({
+    about: 'Folder for the state: owed payloads, history, request counts. Relative to this file.',
+    default: './sluice-state',
+  }),
+  timezone: option.text({
+    about: 'IANA time zone of schedules without their own, and of times shown to people. JSON and log lines use UTC.',
+    default: 'UTC',
+    example: 'Europe/Berlin',
+  }),
+  login_key: option.text({
+    secret: true,
+    pattern: longKey,
+    about:
+      'Key that encrypts logins at rest, at least 32 characters. Default: the environment variable SLUICE_KEY, or a key file generated in the state folder.',
+    example: variable('SLUICE_KEY'),
+  }),
+  former_login_keys: option.list<string>(
+    { type: 'string', pattern: longKey, writeOnly: true },
+    {
+      secret: true,
+      about: 'Previous encryption keys. Logins encrypted with them are still read, and rewritten with the new key.',
+      example: [variable('SLUICE_FORMER_KEY')],
+    },
+  ),
+  on_start_error: option.choice(startErrors, {
+    about:
+      'What `sluice run` does at startup about jobs that cannot run: `ignore` starts the others and reports the errors; `retry` also resolves the variables of this file again until all jobs can run; `probe` also tests every source once and reports those that do not respond; `fail` starts only if the config has no errors, every source responds and every login has a token.',
+    default: 'ignore',
+  }),
+  allow_commands: option.boolean({
+    about:
+      'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user of Sluice.',
+    default: false,
+  }),
+  monitor: option.schema<{ host?: string; port: number; names?: readonly string[] } | undefined>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        host: {
+          ...name,
+          default: '127.0.0.1',
+          description: 'Address to listen on; 0.0.0.0 is all addresses.',
+        },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 picks a free port.' },
+        names: {
+          type: 'array',
+          items: name,
+          description:
+            'Allowed host names in requests, besides `host`, IP addresses, names without a dot and the name of this machine.',
+        },
+      },
+      required: ['port'],
+    },
+    {
+      about:
+        'Address where `sluice run` serves the console, /healthz, /readyz and /metrics over plain HTTP without authentication. Default: off. Takes effect at startup.',
+      example: { host: '127.0.0.1', port: 9464 },
+    },
+  ),
+  ...topScheduleOptions,
+  ...topRetryOptions,
+  guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
+    about:
+      'Guards for the results of all jobs. A job can override each guard. `false`: no guards except those set in jobs.',
+    example: { row_change: { down: '30%' } },
+  }),
+  alerts: option.schema<Record<string, unknown> | undefined>(alertsSchema, {
+    about: 'Who is alerted of problems, and how often. Default: no alerts.',
+    example: { channels: { chat: { type: 'slack', url: variable('SLACK_WEBHOOK') } } },
+  }),
+  keep: option.schema<{ payloads?: number; days?: number }>(keepSchema, {
+    about: 'Delivered payloads to keep on disk for `sluice rollback`. Takes effect at startup.',
+    default: keepDefaults,
+  }),
+  disk: option.schema<{ limit_megabytes?: number; free_megabytes?: number }>(diskSchema, {
+    about:
+      'Disk limits of the state folder. A run whose result does not fit fails before writing it. Owed payloads are kept; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
+    default: diskDefaults,
+  }),
+  connectors: option.text({
+    about:
+      'Folder of your own connectors, one file each; the file name is the name of the connector. Relative to this file.',
+    example: './my-connectors',
+  }),
+  connector_packages: option.list<string>(
+    { type: 'string', minLength: 1 },
+    {
+      about: 'npm packages that provide connectors, installed in the folder of this file or above it.',
+      example: ['sluice-connector-acme'],
+    },
+  ),
+} satisfies OptionSet;
+
+export const destinationOptions = {
+  url: option.text({
+    required: true,
+    about: 'Base URL of the service, including the API version.',
+    example: 'https://app.example.com/api/1.0',
+  }),
+  api_key: option.text({
+    secret: true,
+    about: 'API key. Set either this or `basic`.',
+    example: variable('SLUICE_API_KEY'),
+  }),
+  basic: option.schema<{ user: string; password: string } | undefined>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        user: { ...name, description: 'E-mail address of the user.' },
+        password: { ...name, writeOnly: true, description: 'Password of the user.' },
+      },
+      required: ['user', 'password'],
+    },
+    {
+      about: 'User and password. Set either this or `api_key`.',
+      example: { user: 'me@example.com', password: variable('SLUICE_PASSWORD') },
+    },
+  ),
+  client_id: option.text({
+    about: 'Client account to write to, unless a target sets another.',
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+  account: option.text({
+    about:
+      'Name of the quota account. Destinations with the same account share their limits. Default: destinations with the same URL and the same key or user share an account. If you replace the key, the requests already used today still count.',
+    example: 'agency',
+  }),
+  ...budgetDestinationOptions,
+  upload_limit_bytes: option.integer({
+    minimum: 1,
+    default: serviceUploadLimit,
+    about:
+      'Maximum payload size in bytes. A larger payload fails the job before anything is sent. The limit of the service is 10 MB.',
+  }),
+  timeout_seconds: option.integer({
+    minimum: 1,
+    maximum: 86_400,
+    default: 60,
+    about: 'Timeout of one request in seconds.',
+  }),
+  attempts: option.integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 8,
+    about:
+      'Failed attempts before a payload is marked dead, if the service accepts other payloads. If the service fails for all payloads or is unreachable, Sluice keeps retrying.',
+  }),
+} satisfies OptionSet;
+
+/** Options of every source, besides those of its connector. */
+export const sourceOptions = {
+  connector: option.text({ required: true, about: 'Name of the connector that reads this source.', example: 'db' }),
+  login_retry: option.choice(['auto', 'off'], {
+    default: 'auto',
+    about:
+      'Whether to retry a refused login automatically: after 1 hour, after 4 more hours, then once a day. Use `off` for accounts that lock: then only `sluice sources resume`, a successful `sluice check --connect` or a new secret resumes it.',
+  }),
+  check_every: option.text({
+    pattern: '^([1-9]\\d{0,5}[mhdw])+$',
+    about:
+      'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. It costs no request of the service.',
+    example: '1h',
+  }),
+} satisfies OptionSet;
+
+/** `query`, `transforms`, `format` and `target` are validated further by what they name. */
+export const jobOptions = {
+  source: option.text({
+    about: 'Name of the source to read. Required except for a bulk refresh.',
+    example: 'shop',
+  }),
+  query: option.schema<string | Record<string, unknown> | undefined>(
+    { type: ['string', 'object'] },
+    {
+      about: 'What to read: query options of the connector, or its shorthand as plain text.',
+      example: 'select * from orders',
+    },
+  ),
+  transforms: option.schema<readonly unknown[]>(
+    { type: 'array', items: { type: 'object', minProperties: 1, maxProperties: 1 } },
+    { about: 'Steps that transform the rows, in this order, each a map with one key.', default: [] },
+  ),
+  format: option.schema<string | Record<string, unknown> | undefined>(
+    { type: ['string', 'object'] },
+    { about: 'Output format: its name, or a map of `type` and its options.', example: 'csv' },
+  ),
+  target: option.schema<string | Record<string, unknown>>(
+    { type: ['string', 'object'] },
+    {
+      required: true,
+      about:
+        'What the job writes: the ID of a data source instance, or a map with `instance`, `datasource` or `refresh`.',
+      example: '0123456789abcdef0123456789abcdef',
+    },
+  ),
+  destination: option.text({
+    about: 'Name of the destination. Optional if there is only one.',
+    example: 'main',
+  }),
+  ...jobScheduleOptions,
+  ...jobRetryOptions,
+  enabled: option.boolean({
+    about: 'False: the daemon does not run the job; `sluice sync <job>` still does.',
+    default: true,
+  }),
+  ...budgetJobOptions,
+  always: option.boolean({ about: 'Send even if the instance already has identical data.', default: false }),
+  allow_empty: option.boolean({
+    about:
+      'Allow a result without rows to replace the data of the instance. Otherwise such a run fails and the instance keeps its data.',
+    default: false,
+  }),
+  guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
+    about:
+      'Conditions for a result to replace the data of the instance. Other results are quarantined until a person decides. `false`: no guards.',
+    example: { rows: { minimum: 10 }, columns: ['id', 'amount'] },
+  }),
+  alerts: option.schema<false | Record<string, unknown> | undefined>(ownAlertsSchema, {
+    about: 'Alert options of this job. `false`: no alerts.',
+    example: { stale_after: '2h', to: ['ops'] },
+  }),
+  write: option.schema<string | Record<string, unknown> | undefined>(writeSchema, {
+    about:
+      'How rows are combined with earlier rows: a disposition (replace, append, merge), or a map of `disposition`, `key`, `deleted` and `retain`. Default: replace.',
+    example: { disposition: 'merge', key: ['id'] },
+  }),
+  stall_timeout_seconds: option.integer({
+    minimum: 0,
+    maximum: 604_800,
+    default: 300,
+    about: 'Stall timeout: seconds without data from the source before the run is stopped; 0 disables it.',
+  }),
+} satisfies OptionSet;
+
+/** Names of destinations, sources and jobs, which appear on command lines, in logs and in file names. */
+export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
+
+/**
+ * The same for editors. JSON Schema asks for patterns that all languages read alike, and `\p{…}` is none (Python refuses it), so this
+ * one is wider outside of ASCII.
+ */
+export const nameSchema: JsonSchema = {
+  pattern: '^[^\\x00-/:-@\\[-`{-\\xa0][^\\x00-,/:-@\\[-\\^`{-\\xa0]{0,99}$',
+  description: 'letters, digits, and - _ . after the first; at most 100',
+};

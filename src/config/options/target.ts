@@ -1,0 +1,51 @@
+import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
+
+const name = { type: 'string', minLength: 1 } as const;
+
+const shareSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    group: { ...name, description: 'ID of the group to share with.' },
+    user: { ...name, description: 'ID of the user to share with.' },
+    can_edit: { type: 'boolean', default: false, description: 'Allow editing as well as viewing.' },
+  },
+};
+
+/** A data source that `sluice apply` creates and keeps as declared. */
+export const datasourceOptions = {
+  name: option.schema<string>(name, { required: true, about: 'Name of the data source.', example: 'Orders' }),
+  description: option.text({
+    about: 'Description of the data source.',
+    default: '',
+    example: 'Orders of the last 90 days',
+  }),
+  format: option.choice(['csv', 'json', 'xml'], { about: 'Data format. Default: the format of the job.' }),
+  shares: option.list<{ group?: string; user?: string; can_edit?: boolean }>(shareSchema, {
+    about: 'Groups and users to share it with.',
+    example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],
+  }),
+} satisfies OptionSet;
+
+/** Exactly one of the first three. */
+export const targetOptions = {
+  instance: option.schema<string | undefined>(name, {
+    about: 'ID of the data source instance to write.',
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+  datasource: option.schema<Record<string, unknown> | undefined>(
+    { type: 'object' },
+    { about: 'A data source that `sluice apply` creates; the job then writes its instance.' },
+  ),
+  refresh: option.schema<readonly string[] | undefined>(
+    { type: 'array', items: name, minItems: 1, uniqueItems: true },
+    {
+      about: 'IDs of data sources for the service to refresh; the job extracts no rows.',
+      example: ['0123456789abcdef0123456789abcdef'],
+    },
+  ),
+  client_id: option.text({
+    about: "Client account to write to, instead of the destination's.",
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+} satisfies OptionSet;

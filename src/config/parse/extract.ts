@@ -1,0 +1,181 @@
+import { isMap } from '../../lib/is-map.ts';
+import { nearest } from '../../lib/nearest.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
+import type { Extract, Source, Target, TransformStep } from '../config.ts';
+import { jobOptions } from '../options/settings.ts';
+import type { Faults } from '../text/faults.ts';
+import { registerSecrets } from '../text/register-secrets.ts';
+import type { Part } from '../text/variables.ts';
+import type { Draft, JobContext, SourceResult } from './context.ts';
+import { findNamed } from './find-named.ts';
+import { loadFormat } from './format.ts';
+import { partAt } from './member.ts';
+import { reportRules } from './source.ts';
+import { validatePart } from './validate.ts';
+import { loadWrite } from './write.ts';
+
+/** Source, query, transforms and format of a job. Undefined when any of them has a fault. */
+export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
+  const source = findSource(draft, context);
+  const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
+  const transforms = loadTransforms(draft, context);
+  const format = loadFormat(draft, target, context.formats);
+  const write = loadWrite(draft.part, draft.faults);
+  if (source?.value === undefined || query === undefined || format === undefined) return undefined;
+  const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
+  return {
+    source: source.value,
+    query,
+    transforms,
+    format: format.format,
+    formatOptions: format.options,
+    stallTimeoutMs: stall_timeout_seconds * 1000,
+    write,
+  };
+}
+
+function findSource(draft: Draft, { sources }: JobContext): SourceResult | undefined {
+  const name = draft.given.source;
+  if (typeof name === 'string') return findNamed({ name, option: 'source', all: sources }, draft);
+  if (name === undefined) {
+    draft.faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: 'Missing "source": this job has no source',
+      path: draft.part.path,
+      on: 'key',
+      allowed: [...sources.keys()].join(', ') || 'none: the config has no sources',
+      next: 'Add a line: source: NAME',
+    });
+  }
+  return undefined;
+}
+
+function loadQuery(
+  { part, given, faults }: Draft,
+  connector: Connector,
+  source: Source | undefined,
+): OptionValues<OptionSet> | undefined {
+  const before = faults.problems.length;
+  const at = partAt(part, 'query');
+  const required = Object.keys(connector.query).filter((name) => connector.query[name]!.required);
+  if (at.value === undefined && required.length > 0) {
+    const main = connector.query[connector.shorthand ?? required[0]!]!;
+    faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: 'Missing "query": this job does not say what to read',
+      path: part.path,
+      on: 'key',
+      allowed: connector.shorthand === undefined ? Object.keys(connector.query).join(', ') : main.about,
+      next: `Add a line: query: ${connector.shorthand === undefined ? `{${required[0]}: …}` : String(main.example ?? '…')}`,
+    });
+    return undefined;
+  }
+  const query =
+    typeof at.value === 'string' ? fromShorthand(at, { connector, faults }) : { ...at, value: at.value ?? {} };
+  if (query === undefined || !isMap(query.value)) return undefined;
+  registerSecrets(query, connector.query);
+  const elsewhere = { options: Object.keys(connector.source), place: 'the source' };
+  const noun = `query (connector ${connector.id})`;
+  validatePart(query, { schema: schemaOf(connector.query), noun, faults, elsewhere });
+  if (faults.problems.length > before) return undefined;
+  const values = withDefaults(connector.query, query.value as Record<string, unknown>);
+  if (source !== undefined)
+    reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
+  if (faults.problems.length === before && !keepsRows(given.write)) tellOfNewOnly(query, { connector, values, faults });
+  return values;
+}
+
+/** Whether the rows of earlier runs are still there to be shown. */
+function keepsRows(write: unknown): boolean {
+  const disposition = isMap(write) ? write.disposition : write;
+  return disposition === 'append' || disposition === 'merge';
+}
+
+/** Targets are replaced whole: a job that reads only what is new shows nothing else. That is seldom what is meant. */
+function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
+  const option = connector.givesOnlyNewBy?.(values);
+  if (option === undefined) return;
+  faults.warn({
+    code: 'CONFIG_ONLY_NEW',
+    message: `With "${option}", a run reads only rows that are new since the last run, and replaces everything that the instance shows`,
+    path: partAt(query, option).path,
+    on: 'key',
+    next: `To show all rows on the dashboard, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
+  });
+}
+
+/** How a job keeps its rows, by a key that they have: advice that fits one query may fail each run of another. */
+function keepingRows(key: readonly string[] | undefined): string {
+  if (key === undefined)
+    return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if no row repeats; or ';
+  return key.length === 0 ? '' : `keep the rows with write: {disposition: merge, key: [${key.join(', ')}]}; or `;
+}
+
+interface NewOnly {
+  readonly connector: Connector;
+  readonly values: OptionValues<OptionSet>;
+  readonly faults: Faults;
+}
+
+function fromShorthand(at: Part, { connector, faults }: { connector: Connector; faults: Faults }): Part | undefined {
+  const name = connector.shorthand;
+  if (name === undefined) {
+    faults.add({
+      code: 'CONFIG_WRONG_VALUE',
+      message: `The connector "${connector.id}" does not accept a plain text query`,
+      path: at.path,
+      seen: JSON.stringify(at.value),
+      allowed: `a map of ${Object.keys(connector.query).join(', ')}`,
+    });
+    return undefined;
+  }
+  const inner = partAt(at, name).path;
+  const variable = at.resolved.get(at.path);
+  return {
+    ...at,
+    value: { [name]: at.value },
+    resolved: variable === undefined ? at.resolved : new Map([...at.resolved, [inner, variable]]),
+    broken: at.broken.has(at.path) ? new Set([...at.broken, inner]) : at.broken,
+  };
+}
+
+function loadTransforms({ part, given, faults }: Draft, context: JobContext): TransformStep[] {
+  const list = given.transforms;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, i) => {
+    const entries = isMap(item) ? Object.keys(item) : [];
+    const step =
+      entries.length === 1 ? loadTransform(partAt(part, 'transforms', i), entries[0]!, { faults, context }) : undefined;
+    return step === undefined ? [] : [step];
+  });
+}
+
+function loadTransform(
+  at: Part,
+  id: string,
+  { faults, context }: { faults: Faults; context: JobContext },
+): TransformStep | undefined {
+  const transform = context.transforms.find((known) => known.id === id);
+  const given = partAt(at, id);
+  if (transform === undefined) {
+    const known = context.transforms.map((one) => one.id);
+    const meant = nearest(id, known);
+    faults.add({
+      code: 'CONFIG_UNKNOWN_TRANSFORM',
+      message: `Unknown transform "${id}"`,
+      path: given.path,
+      on: 'key',
+      allowed: known.join(', '),
+      next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    });
+    return undefined;
+  }
+  const before = faults.problems.length;
+  validatePart(given, { schema: transform.schema, noun: `transform (${id})`, faults });
+  if (faults.problems.length > before || given.broken.size > 0) return undefined;
+  for (const message of transform.check?.(given.value) ?? []) {
+    faults.add({ code: 'CONFIG_TRANSFORM', message, path: given.path });
+  }
+  return { transform, given: given.value };
+}

@@ -1,0 +1,32 @@
+import { nearest } from '../../lib/nearest.ts';
+import type { Draft, LoadResult } from './context.ts';
+import { partAt } from './member.ts';
+
+/** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
+export function findNamed<O extends LoadResult<unknown>>(
+  { name, option, all }: Named<O>,
+  { part, faults, blamed }: Draft,
+): O | undefined {
+  const result = all.get(name);
+  if (result !== undefined) {
+    blamed.push(...result.problems);
+    return result;
+  }
+  const path = partAt(part, option).path;
+  if (part.broken.has(path)) return undefined;
+  const meant = nearest(name, all.keys());
+  faults.add({
+    code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
+    message: `Unknown ${option} "${name}"`,
+    path,
+    allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
+    next: meant === undefined ? `Name one of these, or add it under "${option}s"` : `Did you mean "${meant}"?`,
+  });
+  return undefined;
+}
+
+export interface Named<O> {
+  readonly name: string;
+  readonly option: 'source' | 'destination';
+  readonly all: ReadonlyMap<string, O>;
+}

@@ -1,0 +1,94 @@
+import type { Format } from '../../formats/format.ts';
+import { isMap } from '../../lib/is-map.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
+import type { Target } from '../config.ts';
+import { showValue } from '../text/show-value.ts';
+import type { Part } from '../text/variables.ts';
+import type { Draft } from './context.ts';
+import { partAt } from './member.ts';
+import { validatePart } from './validate.ts';
+
+/** A format and the options that a job gives it. */
+interface ChosenFormat {
+  readonly format: Format;
+  readonly options: OptionValues<OptionSet>;
+}
+
+interface Asked {
+  readonly at: Part;
+  readonly formats: readonly Format[];
+}
+
+/** The format that a job names, or else that of the data source it declares. Undefined when it has a fault. */
+export function loadFormat(
+  draft: Draft,
+  target: Target | undefined,
+  formats: readonly Format[],
+): ChosenFormat | undefined {
+  const { part, given, faults } = draft;
+  const written = given.format;
+  const declared = target?.kind === 'datasource' ? target.declaration.format : undefined;
+  const id = written === undefined ? declared : isMap(written) ? (written.type ?? declared) : written;
+  if (id === undefined) return reportMissing(draft, formats);
+  const at = partAt(part, 'format');
+  const typeAt = isMap(written) ? partAt(at, 'type') : at;
+  if (at.broken.has(typeAt.path)) return undefined;
+  const format = formats.find((one) => one.id === id);
+  if (format === undefined) {
+    // What is neither a name nor a map, the schema of the job refuses.
+    if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
+    return undefined;
+  }
+  if (declared !== undefined && declared !== format.id) {
+    faults.add({
+      code: 'CONFIG_TARGET',
+      message: `The job writes ${format.id}, but its data source is declared as ${declared}`,
+      path: typeAt.path,
+      next: `Leave out "format", or declare the data source as ${format.id}`,
+    });
+  }
+  const { type: _, ...options } = isMap(written) ? written : {};
+  const own: Part = { ...at, value: options };
+  const before = faults.problems.length;
+  validatePart(own, { schema: schemaOf(format.options), noun: `format (${format.id})`, faults });
+  if (faults.problems.length > before) return undefined;
+  return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
+}
+
+function reportMissing({ part, given, faults }: Draft, formats: readonly Format[]): undefined {
+  const allowed = formats.map(({ id }) => id).join(', ');
+  if (given.format !== undefined) {
+    faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: 'Missing "type" in this format',
+      path: partAt(part, 'format').path,
+      on: 'key',
+      allowed,
+      next: 'Add a line: type: csv',
+    });
+    return;
+  }
+  // Of a declared data source without a format it has been said already.
+  if (isMap(given.target) && given.target.datasource !== undefined) return;
+  faults.add({
+    code: 'CONFIG_MISSING_OPTION',
+    message: 'Missing "format" in this job',
+    path: part.path,
+    on: 'key',
+    allowed,
+    next: 'Add a line: format: csv',
+  });
+}
+
+function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults'> & Asked): void {
+  const known = formats.map((format) => format.id);
+  const meant = nearest(String(id), known);
+  faults.add({
+    code: 'CONFIG_UNKNOWN_FORMAT',
+    message: `Unknown format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
+    path: at.path,
+    allowed: known.join(', '),
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+  });
+}

@@ -1,0 +1,119 @@
+import { isMap } from '../../lib/is-map.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import type { GrantKind, OAuthDescription } from '../../sdk/oauth.ts';
+import { type OptionSet, type OptionValues, withDefaults } from '../../sdk/option.ts';
+import type { Login } from '../config.ts';
+import { defaultRedirect, loginOptions } from '../options/login.ts';
+import type { Faults } from '../text/faults.ts';
+import type { Part } from '../text/variables.ts';
+import { addressFault, fillDescription } from './oauth-description.ts';
+import { optionPath } from './validate.ts';
+
+type Values = OptionValues<typeof loginOptions>;
+
+interface Draft {
+  readonly source: string;
+  readonly connector: Connector;
+  readonly options: OptionValues<OptionSet>;
+  readonly part: Part;
+  readonly faults: Faults;
+}
+
+/** How a source logs in; undefined where it does not do so by OAuth. Faults are added where something is missing. */
+export function loadLogin(draft: Draft): Login | undefined {
+  const { source, connector, options, part } = draft;
+  const written = (part.value as Record<string, unknown>).login;
+  const described = connector.oauth?.(options);
+  if (described === undefined) return written === undefined ? undefined : refuseLogin(draft);
+  const description = fillDescription(described, options);
+  if (!isMap(written)) return askForLogin(draft);
+  const values = withDefaults(loginOptions, written);
+  const grant = values.grant ?? likelyGrant(values, description.grants);
+  checkGrant(draft, { values, grant, description });
+  return {
+    name: values.name ?? source,
+    description,
+    grant,
+    scopes: values.scopes ?? usualScopes(description, grant),
+    redirectUri: String(values.redirect_uri),
+    clientId: values.client_id ?? '',
+    ...given('clientSecret', values.client_secret),
+    ...given('accountFile', values.account_file),
+    ...given('privateKey', values.private_key),
+    ...given('subject', values.subject),
+    ...given('username', values.username),
+    ...given('password', values.password),
+  };
+}
+
+function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, grant: GrantKind): readonly string[] {
+  return grant === 'authorization_code' ? [...scopes, ...person_scopes] : scopes;
+}
+
+function refuseLogin(draft: Draft): undefined {
+  const message = 'This source does not use OAuth: its credentials are in other options';
+  fault(draft, { message, next: 'Delete "login", or those options' });
+}
+
+function askForLogin({ connector, part, faults }: Draft): undefined {
+  faults.add({
+    code: 'CONFIG_MISSING_OPTION',
+    message: `"login" is missing: ${connector.title} requires a login`,
+    path: part.path,
+    on: 'key',
+    next: 'Add a line: login: { client_id: …, client_secret: … }  # docs/oauth.md lists what each vendor requires',
+  });
+}
+
+interface Chosen {
+  readonly values: Values;
+  readonly grant: GrantKind;
+  readonly description: OAuthDescription;
+}
+
+function checkGrant(draft: Draft, { values, grant, description }: Chosen): void {
+  const offered = description.grants.join(', ');
+  if (!description.grants.includes(grant)) {
+    fault(draft, { message: `${draft.connector.title} does not support the grant "${grant}"`, allowed: offered });
+    return;
+  }
+  for (const name of missing(values, grant, description.assertion?.algorithm)) {
+    const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
+    fault(draft, { message, next: `Add it; this vendor supports the grants ${offered}` });
+  }
+  for (const address of [
+    description.token_url,
+    description.authorize_url,
+    description.refresh_url,
+    description.device?.url,
+  ]) {
+    const message = address === undefined ? undefined : addressFault(address);
+    if (message !== undefined) fault(draft, { message, allowed: 'https://…' });
+  }
+  if (URL.parse(String(values.redirect_uri)) === null) {
+    fault(draft, { message: 'The redirect_uri of "login" is not a URL', allowed: defaultRedirect });
+  }
+}
+
+function fault({ part, faults }: Draft, said: { message: string; allowed?: string; next?: string }): void {
+  faults.add({ code: 'CONFIG_LOGIN', path: optionPath(part, 'login'), on: 'key', ...said });
+}
+
+const given = <K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> =>
+  (value === undefined ? {} : { [name]: value }) as Partial<Record<K, string>>;
+
+function likelyGrant(values: Values, offered: readonly GrantKind[]): GrantKind {
+  const isSigned = values.account_file !== undefined || values.private_key !== undefined;
+  if (isSigned && offered.includes('jwt_bearer')) return 'jwt_bearer';
+  if (values.password !== undefined && offered.includes('password')) return 'password';
+  return offered[0] ?? 'authorization_code';
+}
+
+function missing(values: Values, grant: GrantKind, algorithm: 'RS256' | 'HS256' | undefined): string[] {
+  const absent = (...names: (keyof Values)[]): string[] => names.filter((name) => values[name] === undefined);
+  if (grant === 'client_credentials') return absent('client_id', 'client_secret');
+  if (grant === 'password') return absent('client_id', 'username', 'password');
+  if (grant === 'authorization_code') return absent('client_id');
+  if (values.account_file !== undefined) return [];
+  return algorithm === 'HS256' ? absent('client_id', 'client_secret') : absent('client_id', 'private_key');
+}

@@ -1,0 +1,29 @@
+import type { Problem } from '../../lib/problem.ts';
+import type { Destination } from '../config.ts';
+import { below, type Document } from '../text/document.ts';
+import { Faults } from '../text/faults.ts';
+import type { LoadResult } from './context.ts';
+
+/**
+ * Warns about an account that has the name of another destination with a different account. The two were probably meant to
+ * share, and would use the daily allowance twice.
+ */
+export function warnUnsharedAccounts(
+  destinations: ReadonlyMap<string, LoadResult<Destination>>,
+  document: Document,
+): Problem[] {
+  const all = [...destinations.values()].flatMap(({ value }) => value ?? []);
+  return all.flatMap(({ name, account }) => {
+    const meant = destinations.get(account)?.value;
+    if (meant === undefined || meant.name === name || meant.account === account) return [];
+    const faults = new Faults(document, { destination: name });
+    faults.warn({
+      code: 'CONFIG_ACCOUNT',
+      message: `The destination "${meant.name}" has its own account, so the two share no limits`,
+      path: below(below('/destinations', name), 'account'),
+      seen: account,
+      next: `Write "account: ${account}" in the destination "${meant.name}" too`,
+    });
+    return faults.warnings;
+  });
+}

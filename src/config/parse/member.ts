@@ -1,0 +1,44 @@
+import { namePattern, nameSchema } from '../options/settings.ts';
+import { below, type Path } from '../text/document.ts';
+import type { Faults } from '../text/faults.ts';
+import { type Part, resolvePart } from '../text/variables.ts';
+import type { LoadContext } from './context.ts';
+
+/** One named member of `destinations`, `sources` or `jobs`, as written. */
+export interface Member {
+  readonly map: 'destinations' | 'sources' | 'jobs';
+  readonly name: string;
+  readonly value: unknown;
+  readonly faults: Faults;
+}
+
+export function memberPath({ map, name }: Member): Path {
+  return below(`/${map}`, name);
+}
+
+/** The member with its variables resolved, its name checked. */
+export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
+  const path = memberPath(member);
+  if (!namePattern.test(member.name)) {
+    const allowed = String(nameSchema.description);
+    member.faults.add({
+      code: 'CONFIG_NAME',
+      message: `"${member.name}" is not a valid name`,
+      path,
+      on: 'key',
+      allowed,
+    });
+  }
+  const part = await resolvePart({ path, value: member.value }, { env, ...top }, member.faults);
+  parts.push(part);
+  return part;
+}
+
+/** One option of a part as a part of its own. */
+export function partAt(part: Part, ...keys: (string | number)[]): Part {
+  const value = keys.reduce<unknown>(
+    (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
+    part.value,
+  );
+  return { ...part, path: keys.reduce<Path>(below, part.path), value };
+}

@@ -1,0 +1,52 @@
+import { isMap } from '../../lib/is-map.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import type { Source } from '../config.ts';
+import { optionsOfSource } from '../options/login.ts';
+import type { Faults } from '../text/faults.ts';
+import { registerSecrets } from '../text/register-secrets.ts';
+import { type Part, resolvePart } from '../text/variables.ts';
+import type { LoadContext } from './context.ts';
+import { type Member, memberPath } from './member.ts';
+
+interface Renewable {
+  readonly member: Member;
+  readonly context: LoadContext;
+  readonly connector: Connector;
+}
+
+/**
+ * How the texts of a source that come from files and commands are resolved again, in place: its jobs have the same objects. Nothing
+ * for a source without any. If a file or a command fails now, everything stays as it is.
+ */
+export function renewalOf(part: Part, { member, context, connector }: Renewable): Pick<Source, 'renew'> {
+  const isRenewable = [...part.resolved.values()].some(({ written }) => /\$\{\s*(?:file|cmd)\s*:/.test(written));
+  if (!isRenewable) return {};
+  const path = memberPath(member);
+  const { value } = member;
+  // What else the config was loaded from is let go.
+  const settings = { env: context.env, folder: context.top.folder, allowCommands: context.top.allowCommands };
+  const renew = async ({ options, login }: Source): Promise<void> => {
+    let isWhole = true;
+    const add = (): void => {
+      isWhole = false;
+    };
+    const fresh = await resolvePart({ path, value }, settings, { add } as unknown as Faults);
+    if (!isWhole || !isMap(fresh.value)) return;
+    registerSecrets(fresh, optionsOfSource(connector));
+    assignTexts(options, fresh.value);
+    if (login !== undefined && isMap(fresh.value.login)) {
+      const { client_secret: clientSecret, private_key: privateKey, password } = fresh.value.login;
+      assignTexts(login, { clientSecret, privateKey, password });
+    }
+  };
+  return { renew };
+}
+
+/** Texts alone, where there was a text before: everything else was checked as it was. */
+function assignTexts(old: object, fresh: Readonly<Record<string, unknown>>): void {
+  const target = old as Record<string, unknown>;
+  for (const [name, value] of Object.entries(fresh)) {
+    if (typeof value === 'string' && typeof target[name] === 'string') target[name] = value;
+    else if (isMap(value) && isMap(target[name])) assignTexts(target[name], value);
+  }
+}

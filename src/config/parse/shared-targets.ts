@@ -1,0 +1,50 @@
+import type { Problem } from '../../lib/problem.ts';
+import { clientOf, type Job } from '../config.ts';
+import type { Document } from '../text/document.ts';
+import { below } from '../text/document.ts';
+import { Faults } from '../text/faults.ts';
+import type { LoadResult } from './context.ts';
+
+/**
+ * Two jobs that write to one instance would keep overwriting each other, so the later one is refused. A disabled job
+ * does not count: people keep variants of a job that way.
+ */
+export function refuseSharedTargets(
+  jobs: ReadonlyMap<string, LoadResult<Job>>,
+  document: Document,
+): Map<string, Problem[]> {
+  const writers = new Map<string, Job>();
+  const refused = new Map<string, Problem[]>();
+  for (const { value: job } of jobs.values()) {
+    const key = job?.enabled ? targetKey(job) : undefined;
+    if (job === undefined || key === undefined) continue;
+    const first = writers.get(key);
+    if (first === undefined) writers.set(key, job);
+    else refused.set(job.name, [sharedProblem(job, first, document)]);
+  }
+  return refused;
+}
+
+function targetKey(job: Job): string | undefined {
+  const { target, destination } = job;
+  if (target.kind === 'refresh') return undefined;
+  if (target.kind === 'instance') return JSON.stringify([destination.url, target.instance]);
+  return JSON.stringify([
+    destination.url,
+    destination.account,
+    clientOf(job).clientId ?? '',
+    'name',
+    target.declaration.name,
+  ]);
+}
+
+function sharedProblem(job: Job, first: Job, document: Document): Problem {
+  const faults = new Faults(document, { job: job.name });
+  faults.add({
+    code: 'CONFIG_TARGET_TAKEN',
+    message: `The job "${first.name}" (line ${first.line}) writes to the same target; each would overwrite the other`,
+    path: `${below('/jobs', job.name)}/target`,
+    next: 'Give one of them another target, or disable one with "enabled: false"',
+  });
+  return faults.problems[0]!;
+}

@@ -1,0 +1,127 @@
+import { meantSpan, parseSpan, spanText } from '../../lib/span.ts';
+import '../../lib/temporal.ts';
+
+/** A parsed value, or an error with the allowed form and, if it can be guessed, the intended value. */
+export type Told<T> =
+  | { readonly value: T }
+  | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const maxIntervalMs = 3650 * dayMs;
+const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
+
+/** Parses a duration between two bounds (milliseconds, inclusive). `of` names it in errors. */
+export function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
+  const value = parseSpan(text.trim());
+  const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
+  if (value === undefined) {
+    const meant = meantSpan(text);
+    const next = meant === undefined ? undefined : `Write it together: ${meant}`;
+    return { fault: `${of} is not a valid duration`, allowed, next };
+  }
+  if (value < from) return { fault: `${of} is too short`, allowed, next: `Write ${spanText(from)} or more` };
+  return value > to ? { fault: `${of} is too long`, allowed, next: `Write ${spanText(to)} or less` } : { value };
+}
+
+/** `every`: whole minutes, the resolution of the scheduler. */
+export function readInterval(every: string | number): Told<number> {
+  const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
+  const text = String(every).trim();
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    return { fault: `"every" has no unit`, allowed, next: `Write ${Number(text)}m if minutes are meant` };
+  }
+  const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
+  if (value === undefined) return { fault: 'not a valid duration', allowed };
+  if (value === 0) {
+    const next = 'For a job that runs only on request, write schedule: manual';
+    return { fault: 'the interval must be greater than zero', allowed, next };
+  }
+  if (value > maxIntervalMs) return { fault: 'the maximum interval is 10 years', allowed };
+  const [under, over] = [Math.floor(value / minuteMs), Math.ceil(value / minuteMs)].map((n) => spanText(n * minuteMs));
+  if (under !== over) {
+    const next = under === '0s' ? `Write ${over}` : `Write ${under} or ${over}`;
+    return { fault: 'the interval must be whole minutes', allowed, next };
+  }
+  return parseSpan(text) === undefined
+    ? { fault: 'not a valid duration', allowed, next: `Write it together: ${spanText(value)}` }
+    : { value };
+}
+
+/** `from`: an instant with its offset, or a date and time on the clock of the zone. */
+export function readGridStart(text: string, timezone: string): Told<number> {
+  try {
+    return { value: instantOf(text.trim(), timezone) };
+  } catch {
+    const allowed = '2026-11-21, 2026-11-21T06:30 (on the clock of the time zone), or 2026-11-21T06:30Z';
+    return { fault: `"from" is not a valid date and time`, allowed };
+  }
+}
+
+function instantOf(text: string, timezone: string): number {
+  const isPlain = !/([zZ]|[+-]\d{2}(:?\d{2})?)$/.test(text.replace(/^[^T ]*/, ''));
+  if (!isPlain) return Temporal.Instant.from(text).epochMilliseconds;
+  return Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds;
+}
+
+/** `at`: times of day as `HH:MM`, in order, each once. */
+export function readTimes(at: string | readonly string[]): Told<string[]> {
+  const times = (typeof at === 'string' ? at.split(',') : at).map((time) => time.trim());
+  const wrong = times.find((time) => !/^([01]?\d|2[0-3]):[0-5]\d$/.test(time));
+  if (wrong === undefined) return { value: [...new Set(times.map((time) => time.padStart(5, '0')))].sort() };
+  const meant = meantTime(wrong);
+  return {
+    fault: `"${wrong}" is not a valid time`,
+    allowed: 'hours and minutes from 00:00 to 23:59, as in "06:00" or ["06:00", "18:30"]',
+    seen: wrong,
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+  };
+}
+
+/** `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
+function meantTime(text: string): string | undefined {
+  const [, hour, minute = '00', half] = /^(\d{1,2})(?:[:.h](\d{2}))?(?::00)?\s*([ap]m)?$/i.exec(text) ?? [];
+  if (hour === undefined || Number(minute) > 59) return undefined;
+  const isHalf = half !== undefined;
+  if (isHalf && (Number(hour) === 0 || Number(hour) > 12)) return undefined;
+  const hours = isHalf ? (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hour) % 24;
+  return Number(hour) > 24 || (Number(hour) === 24 && minute !== '00')
+    ? undefined
+    : `${String(hours).padStart(2, '0')}:${minute}`;
+}
+
+const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+
+/** `days`: 1 (Monday) to 7 (Sunday), in order, each once. A range may run over the end of the week. */
+export function readDays(days: string | readonly string[]): Told<number[]> {
+  const parts = (typeof days === 'string' ? days.split(',') : days).map((part) => part.trim());
+  const wanted = new Set<number>();
+  for (const part of parts) {
+    const ends = part.split('-').map(dayOf);
+    const [first, last = first] = ends;
+    if (first === undefined || last === undefined || ends.length > 2 || ends.includes(undefined)) return noDays(part);
+    for (let day = first; ; day = (day % 7) + 1) {
+      wanted.add(day);
+      if (day === last) break;
+    }
+  }
+  return { value: [...wanted].sort() };
+}
+
+function dayOf(text: string): number | undefined {
+  const name = text.trim().toLowerCase();
+  const index = dayNames.findIndex((known) => known === name || known.slice(0, 3) === name);
+  return index === -1 ? undefined : index + 1;
+}
+
+function noDays(part: string): Told<never> {
+  const allowed = 'MON, TUE, WED, THU, FRI, SAT, SUN, ranges such as MON-FRI, and lists of them';
+  const next = /^weekdays?$|^workdays?$/i.test(part) ? 'Did you mean "MON-FRI"?' : undefined;
+  const fix = /^weekends?$/i.test(part) ? 'Did you mean "SAT-SUN"?' : next;
+  return {
+    fault: `"${part}" is not a valid day of the week`,
+    allowed,
+    seen: part,
+    next: fix,
+  };
+}

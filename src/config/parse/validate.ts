@@ -1,0 +1,310 @@
+import { Check, Compile, Errors } from 'typebox/schema';
+import { Settings } from 'typebox/system';
+import { nearest } from '../../lib/nearest.ts';
+import { redact } from '../../lib/redact.ts';
+import type { JsonSchema, OptionSet, OptionValues } from '../../sdk/option.ts';
+import { allowedBy, nodeAt } from '../options/describe-schema.ts';
+import { below, type Path } from '../text/document.ts';
+import type { Fault, Faults } from '../text/faults.ts';
+import { kindOf, showValue } from '../text/show-value.ts';
+import type { Part } from '../text/variables.ts';
+
+/** The library stops at eight errors by default; people want all of them at once. */
+Settings.Set({ maxErrors: 10_000 });
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** Options of another part that people write here by mistake. */
+export interface Elsewhere {
+  readonly options: readonly string[];
+  /** Where they belong: "the query of a job". */
+  readonly place: string;
+}
+
+interface Rules {
+  readonly schema: JsonSchema;
+  readonly noun: string;
+  readonly faults: Faults;
+  readonly elsewhere?: Elsewhere;
+}
+
+/**
+ * Checks a part of the config against a JSON Schema and reports every fault with its place. Values that were one
+ * variable and nothing else become numbers or booleans in `part.value` where the schema wants that, and an unquoted `null` becomes the
+ * word where that is one of the choices. `noun` is what
+ * messages call the thing: "source", "job", "destination".
+ */
+export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
+  convertValues(part, schema);
+  for (const error of distinct(errorsOf(schema, part.value))) {
+    const path = part.path + error.instancePath;
+    if (isBroken(part, path)) continue;
+    const around = { part, schema, noun, written: (at: Path) => faults.written(at), elsewhere };
+    for (const fault of faultsOf(error, around)) faults.add(fault);
+  }
+}
+
+/** Checking is several times faster than collecting errors, and there are hardly ever any. */
+function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
+  return fits(schema, value) ? [] : Errors(schema, value)[1];
+}
+
+/** By schema: how often it was asked for, and what answers faster once it is asked for often. */
+const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
+/** Compiling a schema costs as much as this many uncompiled checks. */
+const worthCompiling = 20;
+
+/**
+ * The options of a map that are declared and follow their schema. For readers that go on after faults: what is not among them
+ * has been reported by {@link validatePart}.
+ */
+export function fittingOptions<S extends OptionSet>(
+  set: S,
+  written: Readonly<Record<string, unknown>>,
+): Partial<OptionValues<S>> {
+  const fitting = Object.entries(written).filter(
+    ([name, value]) => value === undefined || (Object.hasOwn(set, name) && fits(set[name]!.schema, value)),
+  );
+  return Object.fromEntries(fitting) as Partial<OptionValues<S>>;
+}
+
+function fits(schema: JsonSchema, value: unknown): boolean {
+  const use = uses.get(schema) ?? { times: 0 };
+  uses.set(schema, use);
+  use.times += 1;
+  if (use.times === worthCompiling) {
+    const compiled = Compile(schema);
+    use.check = (it) => compiled.Check(it);
+  }
+  return use.check === undefined ? Check(schema, value) : use.check(value);
+}
+
+function isBroken(part: Part, path: Path): boolean {
+  return [...part.broken].some((broken) => broken === path || broken.startsWith(`${path}/`));
+}
+
+/**
+ * `requests_per_day: ${env:N}` is text until the schema says that it should be a number, and `zero_dates: null` is nothing
+ * to YAML until the schema says that it is a word.
+ */
+function convertValues(part: Part, schema: JsonSchema): void {
+  for (const error of errorsOf(schema, part.value)) {
+    const convert = conversionFor(error, { part, schema });
+    if (convert !== undefined) part.value = changed(part.value, error.instancePath.split('/').slice(1), convert);
+  }
+}
+
+function conversionFor(
+  { keyword, instancePath, schemaPath, params }: SchemaError,
+  { part, schema }: { readonly part: Part; readonly schema: JsonSchema },
+): ((value: unknown) => unknown) | undefined {
+  if (keyword === 'enum') {
+    const words = nodeAt(schema, schemaPath)?.enum as readonly unknown[];
+    return (value) => (value === null && words.includes('null') ? 'null' : value);
+  }
+  if (keyword !== 'type' || !part.resolved.get(part.path + instancePath)?.whole) return undefined;
+  const wanted = [(params as { type: string | string[] }).type].flat();
+  return (text) => converted(text, wanted);
+}
+
+function converted(value: unknown, wanted: readonly string[]): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if (wanted.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumber =
+    /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return isNumber && (wanted.includes('number') || wanted.includes('integer')) ? Number(text) : value;
+}
+
+function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown) => unknown): unknown {
+  if (key === undefined) return change(value);
+  const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (Array.isArray(value)) return value.map((item, i) => (String(i) === name ? changed(item, rest, change) : item));
+  const map = value as Record<string, unknown>;
+  return { ...map, [name]: changed(map[name], rest, change) };
+}
+
+/** Of an anyOf, the one branch that was meant speaks; where none was, the alternatives are named once. */
+function distinct(errors: readonly SchemaError[]): SchemaError[] {
+  const forks = errors.filter(isFork);
+  return errors.filter((error) => {
+    if (['if', 'additionalProperties', 'propertyNames'].includes(error.keyword)) return false;
+    if (forks.includes(error)) return meantBranch(error, errors) === undefined;
+    return forks.every((fork) => {
+      const branch = branchOf(error, fork);
+      return branch === undefined || branch === meantBranch(fork, errors);
+    });
+  });
+}
+
+function isFork({ keyword }: SchemaError): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
+}
+
+function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
+  const prefix = `${fork.schemaPath}/${fork.keyword}/`;
+  return error.schemaPath.startsWith(prefix) ? error.schemaPath.slice(prefix.length).split('/')[0] : undefined;
+}
+
+/** The only branch whose type and fixed words fit the value; where several do, the only one with all it requires. */
+function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
+  const inside = errors.flatMap((error) => {
+    const branch = branchOf(error, fork);
+    return branch === undefined ? [] : [{ branch, error }];
+  });
+  const without = (isOther: (error: SchemaError) => boolean): string[] => {
+    const others = new Set(inside.filter(({ error }) => isOther(error)).map(({ branch }) => branch));
+    return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
+  };
+  const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
+  // What a fork inside of a branch cannot take is for that fork to tell.
+  const isMisfit = (error: SchemaError): boolean =>
+    (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
+    (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);
+  const fitting = without(isMisfit);
+  if (fitting.length === 1) return fitting[0];
+  const complete = without((error) => isMisfit(error) || error.keyword === 'required');
+  return complete.length === 1 ? complete[0] : undefined;
+}
+
+interface Around {
+  readonly part: Part;
+  readonly schema: JsonSchema;
+  readonly noun: string;
+  readonly written: (path: Path) => string;
+  readonly elsewhere: Elsewhere | undefined;
+}
+
+function faultsOf(error: SchemaError, around: Around): Fault[] {
+  const path = around.part.path + error.instancePath;
+  const params = error.params as { requiredProperties?: string[] };
+  if (error.keyword === 'boolean') return [unknownOption(error, path, around)];
+  if (error.keyword === 'required')
+    return (params.requiredProperties ?? []).map((name) => missing({ name, path, error, around }));
+  if (error.schemaPath.includes('/propertyNames')) return [wrongName(error, path, around)];
+  return [wrongValue(error, path, around)];
+}
+
+function wrongName(error: SchemaError, path: Path, { schema }: Around): Fault {
+  const name = error.instancePath.slice(error.instancePath.lastIndexOf('/') + 1);
+  return {
+    code: 'CONFIG_NAME',
+    message: `"${name}" is not a valid name`,
+    path,
+    on: 'key',
+    allowed: String(nodeAt(schema, error.schemaPath)?.description ?? allowedBy(error, undefined)),
+  };
+}
+
+function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere }: Around): Fault {
+  const cut = error.instancePath.lastIndexOf('/');
+  const name = error.instancePath
+    .slice(cut + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+  const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
+  const known = Object.keys((owner?.properties as object | undefined) ?? {});
+  const next = cut <= 0 && elsewhere?.options.includes(name) ? `Write it in ${elsewhere.place}` : guess(name, known);
+  const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
+  return {
+    code: 'CONFIG_UNKNOWN_OPTION',
+    message: `Unknown option "${name}" in ${cut <= 0 ? `this ${inside}` : inside}`,
+    path,
+    on: 'key',
+    allowed: known.join(', ') || 'none',
+    next,
+  };
+}
+
+function guess(name: string, known: readonly string[]): string | undefined {
+  const meant = nearest(name, known);
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
+}
+
+function missing({
+  name,
+  path,
+  error,
+  around,
+}: {
+  name: string;
+  path: Path;
+  error: SchemaError;
+  around: Around;
+}): Fault {
+  const owner = nodeAt(around.schema, error.schemaPath);
+  const node = ((owner?.properties ?? {}) as Record<string, JsonSchema>)[name];
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  const inside = error.instancePath === '' ? `this ${around.noun}` : `"${error.instancePath.split('/').at(-1)}"`;
+  const value = example === undefined ? '…' : typeof example === 'string' ? example : JSON.stringify(example);
+  const about = node?.description === undefined ? '' : `  # ${String(node.description)}`;
+  return {
+    code: 'CONFIG_MISSING_OPTION',
+    message: `"${name}" is missing from ${inside}`,
+    path,
+    on: 'key',
+    next: `Add a line: ${name}: ${value}${about}`,
+  };
+}
+
+function wrongValue(error: SchemaError, path: Path, { part, schema, written }: Around): Fault {
+  const node = nodeAt(schema, error.schemaPath);
+  const value = error.instancePath
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+      part.value,
+    );
+  const variable = part.resolved.get(path);
+  const isSecret = node?.enum === undefined && isInsideSecret(schema, error.schemaPath);
+  const plain =
+    typeof value === 'number' && variable === undefined ? written(path) || showValue(value) : showValue(value);
+  const shown = isSecret ? `${kindOf(value)} (a secret, not shown)` : redact(plain);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isItem = /^\d+$/.test(name);
+  const fix = fixOf(value, { node, quoted: isSecret ? '' : `: "${written(path)}"` });
+  return {
+    code: 'CONFIG_WRONG_VALUE',
+    message: isItem ? `Invalid item ${Number(name) + 1} in this list` : `Invalid value for "${name}"`,
+    path,
+    seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
+    allowed: lacksUnit(value, node) ? allowedBy({ ...error, keyword: 'pattern' }, node) : allowedBy(error, node),
+    next: fix,
+  };
+}
+
+/** A secret may be a whole map (headers); then everything in it is. */
+function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
+  const keys = schemaPath.split('/');
+  return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
+}
+
+/** A bare number where the example has a unit behind one: quotes alone would not help. */
+function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);
+}
+
+function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined; quoted: string }): string | undefined {
+  const wantsText = [node?.type].flat().includes('string');
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  if (lacksUnit(value, node)) return `Write it with its unit, as in ${example}`;
+  if (node?.type === 'array' && typeof value === 'string' && Array.isArray(example) && quoted !== '')
+    return `Write a list, as in ${JSON.stringify(example)}`;
+  if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `Put it in quotes${quoted}`;
+  if (typeof value !== 'string') return undefined;
+  if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
+  if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';
+  return guess(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
+}
+
+/** The pointer of an option of a part. */
+export function optionPath(part: Part, ...keys: (string | number)[]): Path {
+  return keys.reduce<Path>(below, part.path);
+}

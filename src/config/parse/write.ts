@@ -1,0 +1,71 @@
+import type { RetentionSpan, WriteRule } from '../../kept-rows/write-rule.ts';
+import { isMap } from '../../lib/is-map.ts';
+import { type WrittenRule, writeOptions } from '../options/write.ts';
+import type { Faults } from '../text/faults.ts';
+import type { Part } from '../text/variables.ts';
+import { partAt } from './member.ts';
+import { fittingOptions } from './validate.ts';
+
+const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+/**
+ * How a job's rows become what is shown; undefined where they replace it. Expects values that the schema has let through,
+ * and reports what options do not go together.
+ */
+export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
+  const at = partAt(job, 'write');
+  const written: WrittenRule = fittingOptions(
+    writeOptions,
+    typeof at.value === 'string' ? { disposition: at.value } : mapOf(at.value),
+  ) as WrittenRule;
+  const { disposition = 'replace', key = [], deleted, retain } = written;
+  refuseMismatch(written, { at, faults });
+  if (disposition === 'replace') return undefined;
+  const { within, ...rest } = retain ?? {};
+  const span = within === undefined ? {} : { within: spanOf(within) };
+  return {
+    disposition,
+    key: [key].flat(),
+    deleted,
+    retain: retain === undefined ? undefined : { ...rest, ...span },
+  };
+}
+
+const mapOf = (value: unknown): Record<string, unknown> => (isMap(value) ? value : {});
+
+function spanOf(text: string): RetentionSpan {
+  return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };
+}
+
+function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults: Faults }): void {
+  const { disposition = 'replace', key, deleted, retain } = written;
+  const refuse = (option: string, message: string, next: string) =>
+    faults.add({ code: 'CONFIG_WRITE', message, path: partAt(at, option).path, on: 'key', next });
+  if (disposition === 'merge' && key === undefined) {
+    faults.add({
+      code: 'CONFIG_WRITE',
+      message: 'Missing "key": merge requires a key',
+      path: at.path,
+      on: 'key',
+      next: 'Add the columns that identify a row: write: {disposition: merge, key: [id]}',
+    });
+  }
+  for (const option of ['key', 'deleted'] as const) {
+    if (written[option] === undefined || disposition === 'merge') continue;
+    refuse(option, `"${option}" has no effect with ${disposition}`, `Delete "${option}", or write disposition: merge`);
+  }
+  if (deleted !== undefined && [key].flat().includes(deleted))
+    refuse('deleted', 'The column of "deleted" cannot be part of the key', 'Use another column');
+  if (retain === undefined) return;
+  if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'Delete "retain"');
+  else if (retain.within !== undefined && retain.column === undefined)
+    refuse('retain', 'Missing "column": "within" requires a column', 'Add a column of dates or times');
+  else if (retain.rows !== undefined && retain.column === undefined && disposition === 'merge')
+    refuse('retain', 'Missing "column": "rows" requires a column', 'Add a column of dates or times');
+  else if (retain.rows === undefined && retain.within === undefined)
+    refuse(
+      'retain',
+      'Missing limit: "retain" has a column but neither within nor rows',
+      'Add within: 90d, or rows: 100000',
+    );
+}

@@ -1,0 +1,101 @@
+import { isMap } from '../../lib/is-map.ts';
+import { type JsonSchema, type OptionSet, schemaOf } from '../../sdk/option.ts';
+import { below, type Document, type Path } from '../text/document.ts';
+import { memberOf, type Nature } from '../text/register-secrets.ts';
+import type { Part } from '../text/variables.ts';
+
+/** What stands in the place of a secret, whatever it is. */
+const hidden = '[redacted]';
+
+/** Where values come from, by their place. What is not in it is a default. */
+export type Origins = Record<Path, string>;
+
+/** What the parts of a config are shown with. */
+export interface Showing {
+  readonly document: Document;
+  /** The top level. */
+  readonly top: Part;
+  readonly from: Origins;
+}
+
+/** The options of a part, which is a map of them, each as it is in force. */
+export function fillPart(part: Part, options: OptionSet, { document, from }: Showing): Record<string, unknown> {
+  const nature = { schema: schemaOf(options), secret: false };
+  return fillValue(part.value ?? {}, part.path, { document, part, from, nature }) as Record<string, unknown>;
+}
+
+interface Given {
+  readonly document: Document;
+  readonly part: Part;
+  readonly from: Origins;
+}
+
+/**
+ * A value of the config as it is in force: what is not written has its default, secrets are hidden. Where each written
+ * value comes from (its line, its variables) is put into `from`; a list is one value there.
+ */
+function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {
+  const { schema } = nature;
+  if (value === undefined || value === null) return defaultOf(schema);
+  const secret = nature.secret || schema?.writeOnly === true;
+  if (!isMap(value)) {
+    given.from[path] = originOf(path, given);
+    return hideBelow(value, { schema, secret });
+  }
+  const names = new Set([...Object.keys(membersFor(schema, value)), ...Object.keys(value)]);
+  const filled = [...names].map((name) => [
+    name,
+    fillValue(value[name], below(path, name), { ...given, nature: memberOf({ schema, secret }, name) }),
+  ]);
+  return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
+}
+
+/** What a schema says of a value that is not there; members that its default does not name may have their own. */
+function defaultOf(schema: JsonSchema | undefined): unknown {
+  const whole = schema?.default;
+  if (!isMap(whole)) return whole;
+  const members = Object.entries(membersFor(schema, whole)).map(([name, inside]) => [name, defaultOf(inside)]);
+  return { ...Object.fromEntries(members.filter(([, member]) => member !== undefined)), ...whole };
+}
+
+/** The members that a map may have. */
+function membersFor(schema: JsonSchema | undefined, value: Record<string, unknown>): Record<string, JsonSchema> {
+  return (formFor(schema, value)?.properties ?? {}) as Record<string, JsonSchema>;
+}
+
+/** Of several forms, the one that this map has: its constants are those of the map. */
+function formFor(schema: JsonSchema | undefined, value: Record<string, unknown>): JsonSchema | undefined {
+  if (schema === undefined) return undefined;
+  const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  const forms = branches.map((one) => (isMap(one.then) && fits(one.if, value) ? one.then : one));
+  return forms.find((form) => isMap(form.properties) && fits(form, value)) ?? schema;
+}
+
+function fits(form: unknown, value: Record<string, unknown>): boolean {
+  const properties = isMap(form) && isMap(form.properties) ? form.properties : {};
+  return Object.entries(properties).every(
+    ([name, inside]) => !isMap(inside) || !('const' in inside) || inside.const === value[name],
+  );
+}
+
+function hideBelow(value: unknown, nature: Nature): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, i) => hideBelow(item, listed(nature, memberOf(nature, String(i)))));
+  }
+  if (!isMap(value)) return nature.secret ? hidden : value;
+  const members = Object.entries(value).map(([name, member]) => [name, hideBelow(member, memberOf(nature, name))]);
+  return Object.fromEntries(members);
+}
+
+/** The items of a list that is a secret are. */
+const listed = (list: Nature, item: Nature): Nature => ({ ...item, secret: list.secret || item.secret });
+
+/** `line 12`, with the variables that stand there. A default inside of one may be a secret: only the name is told then. */
+function originOf(path: Path, { document, part }: Given): string {
+  const line = `line ${document.place(path).line}`;
+  // A shorthand ("query: select 1") has its variables at the path of the map.
+  const variable = part.resolved.get(path) ?? part.resolved.get(path.slice(0, path.lastIndexOf('/')));
+  if (variable === undefined) return line;
+  const { written, whole, pieces } = variable;
+  return `${line}, ${whole && !written.includes(':-') ? written : pieces.map(({ name }) => name).join(', ')}`;
+}

@@ -1,0 +1,54 @@
+import { isMap } from '../../lib/is-map.ts';
+import type { Config, Source } from '../config.ts';
+import type { Making } from '../load.ts';
+import { optionsOfSource } from '../options/login.ts';
+import { destinationOptions, topOptions } from '../options/settings.ts';
+import { topMaps } from '../parse/top.ts';
+import { below } from '../text/document.ts';
+import type { Part } from '../text/variables.ts';
+import { fillPart, type Origins, type Showing } from './fill-value.ts';
+import { showJob } from './show-job.ts';
+
+/** A config in the words of its file, as it is in force, without what it leaves out for its faults. Secrets are hidden. */
+export interface ShownConfig {
+  /** Every option; those that are not there have no value and no default. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Where values come from, by JSON pointer: the line and the variables in it, or what else they follow from. What is neither named nor lies in something that is named is a default. */
+  readonly from: Origins;
+}
+
+/** Renders a config with all defaults. Reads no files: `made` is what it was loaded from. */
+export function showConfig(config: Config, made: Making): ShownConfig {
+  const from: Origins = {};
+  const showing: Showing = { document: made.document, top: made.parts[0] as Part, from };
+  const parts = new Map(made.parts.map((part) => [part.path, part]));
+  const members = <T>(map: keyof typeof topMaps, of: ReadonlyMap<string, T>, show: Show<T>): object =>
+    Object.fromEntries(
+      [...of].map(([name, one]) => [name, show(one, parts.get(below(`/${map}`, name)) as Part, showing)]),
+    );
+  const values = {
+    ...showTop(showing),
+    state: config.state,
+    destinations: members('destinations', config.destinations, (_, part) =>
+      fillPart(part, destinationOptions, showing),
+    ),
+    sources: members('sources', config.sources, showSource),
+    jobs: members('jobs', config.jobs, showJob),
+  };
+  return { values, from };
+}
+
+type Show<T> = (one: T, part: Part, showing: Showing) => unknown;
+
+function showTop(showing: Showing): object {
+  const { top: part } = showing;
+  const written = Object.entries(isMap(part.value) ? part.value : {}).filter(([name]) => !Object.hasOwn(topMaps, name));
+  return fillPart({ ...part, value: Object.fromEntries(written) }, topOptions, showing);
+}
+
+function showSource({ connector, login }: Source, part: Part, showing: Showing): object {
+  const filled = fillPart(part, optionsOfSource(connector), showing);
+  if (login === undefined) return filled;
+  const { name, grant, scopes } = login;
+  return { ...filled, login: { ...(isMap(filled.login) ? filled.login : {}), name, grant, scopes } };
+}

@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { Problem } from '../../lib/problem.ts';
+
+/** The text of a config, or what is wrong with the file: not there, not to be read, not UTF-8. */
+export async function readText(file: string): Promise<string | Problem> {
+  try {
+    const bytes = await readFile(file);
+    return isText(bytes) ? bytes.toString('utf8') : notUtf8(file, bytes);
+  } catch (error) {
+    return unreadable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
+  const isAbsent = cause.code === 'ENOENT';
+  const fix = cause.code === 'EISDIR' ? 'Set a file in this folder with --config' : 'Fix the permissions of the file';
+  return new Problem({
+    code: 'CONFIG_UNREADABLE',
+    family: 'config',
+    message: isAbsent ? `Config not found: ${file}` : `Cannot read the config ${file}`,
+    where: { file },
+    ...(isAbsent ? {} : { seen: cause.message }),
+    next: isAbsent ? 'Create one with "sluice init", or set the path with --config FILE' : fix,
+    cause,
+  });
+}
+
+const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
+
+/** Read as if it were UTF-8, a name would go to the dashboard with a question mark in it. */
+function notUtf8(file: string, bytes: Buffer): Problem {
+  const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes as in Windows-1252 or Latin-1';
+  return new Problem({
+    code: 'CONFIG_NOT_UTF8',
+    family: 'config',
+    message: 'Invalid encoding: the config is not UTF-8',
+    where: { file, line: firstBadLine(bytes) },
+    seen,
+    allowed: 'UTF-8, with or without a byte order mark',
+    next: 'Save the file as UTF-8',
+  });
+}
+
+/** 1-based. No byte of a longer character is a line break, so lines can be looked at one by one. */
+function firstBadLine(bytes: Buffer): number {
+  let line = 1;
+  for (let start = 0; ; line++) {
+    const end = bytes.indexOf('\n', start);
+    if (end === -1 || !isText(bytes.subarray(start, end))) return line;
+    start = end + 1;
+  }
+}

@@ -1,0 +1,107 @@
+import { registerSecret, secretName } from '../../lib/redact.ts';
+import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
+import { below, type Path } from './document.ts';
+import type { Part } from './variables.ts';
+
+/** The same of variables, and of options that have a schema of their own: narrower, for both may be called something with a key. */
+const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
+
+/**
+ * Makes every secret of a part known to redaction, before anything else looks at it: values of secret options, the
+ * parts of them that came from variables, passwords inside of addresses, and variables whose name says it all.
+ */
+export function registerSecrets(part: Part, options: OptionSet): void {
+  const values = (part.value ?? {}) as Record<string, unknown>;
+  if (typeof values !== 'object') return;
+  for (const [name, value] of Object.entries(values)) {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    registerBelow(value, below(part.path, name), { part, schema: option?.schema, secret: option?.secret ?? false });
+  }
+}
+
+/** What is known of a value before it is looked at. */
+export interface Nature {
+  readonly schema: JsonSchema | undefined;
+  readonly secret: boolean;
+}
+
+interface Around extends Nature {
+  readonly part: Part;
+}
+
+/** The nature of a member of a map or list. */
+export function memberOf({ schema, secret }: Nature, name: string): Nature {
+  const inside = memberSchemas(schema, name);
+  const telling = isDeclared(schema, name) ? secretWord : secretName;
+  // Of a map that is secret as a whole, plain words ("basic", "application/json") are not: hiding them would blot out logs.
+  const isSecret = inside.some((node) => node.writeOnly === true) || (secret && telling.test(name));
+  return { schema: inside[0], secret: isSecret };
+}
+
+function registerBelow(value: unknown, path: Path, { part, schema, secret }: Around): void {
+  const isSecret = secret || schema?.writeOnly === true;
+  if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      registerPieces(below(path, name), part, isSecret);
+      registerBelow(member, below(path, name), { part, ...memberOf({ schema, secret: isSecret }, name) });
+    }
+    return;
+  }
+  registerPieces(path, part, isSecret);
+  // A variable without a value stands there as it is written, which is no secret.
+  if (part.broken.has(path)) return;
+  if (typeof value === 'string') registerPassword(value);
+  if (!isSecret || (typeof value !== 'string' && typeof value !== 'number')) return;
+  registerSecret(String(value));
+  registerPath(String(value));
+}
+
+function registerPieces(path: Path, part: Part, isSecret: boolean): void {
+  for (const { name, text } of part.resolved.get(path)?.pieces ?? []) {
+    if (isSecret || secretWord.test(name)) registerSecret(text);
+  }
+}
+
+function registerPassword(text: string): void {
+  const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*?:([^/?#\s]+)@/i.exec(text)?.[1];
+  if (password === undefined) return;
+  registerSecret(password);
+  try {
+    registerSecret(decodeURIComponent(password));
+  } catch {
+    // Not percent-encoded: the form as written is all there is.
+  }
+}
+
+/** Shorter parts of an address are words. */
+const shortestPart = 12;
+
+/** A secret URL is secret because of its path or query, which the server may echo on their own. */
+function registerPath(text: string): void {
+  const url = /^https?:/i.test(text) ? URL.parse(text) : null;
+  if (url === null) return;
+  const whole = `${url.pathname}${url.search}`;
+  const parts = [...url.pathname.split('/'), ...url.searchParams.values()];
+  for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
+}
+
+/** Whether the schema itself has this member; otherwise it is one of a map whose names are the user's. */
+function isDeclared(schema: JsonSchema | undefined, name: string): boolean {
+  if (schema === undefined) return false;
+  return Object.hasOwn(schema.properties ?? {}, name) || branchesOf(schema).some((branch) => isDeclared(branch, name));
+}
+
+function branchesOf(schema: JsonSchema): JsonSchema[] {
+  const lists = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  return schema.then === undefined ? lists : [...lists, schema.then as JsonSchema];
+}
+
+function memberSchemas(schema: JsonSchema | undefined, name: string): JsonSchema[] {
+  if (schema === undefined) return [];
+  const branches = branchesOf(schema);
+  const named = (schema.properties as Record<string, JsonSchema> | undefined)?.[name];
+  const items = /^\d+$/.test(name) ? (schema.items as JsonSchema | undefined) : undefined;
+  const rest = schema.additionalProperties;
+  const own = named ?? items ?? (typeof rest === 'object' && rest !== null ? (rest as JsonSchema) : undefined);
+  return [...(own === undefined ? [] : [own]), ...branches.flatMap((branch) => memberSchemas(branch, name))];
+}

@@ -1,0 +1,25 @@
+import { redact } from '../../lib/redact.ts';
+
+const longest = 60;
+
+/** A value as it may stand in a message: short, on one line, secrets out. */
+export function showValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return `a map (${Object.keys(value).slice(0, 4).join(', ')})`;
+  const text = redact(typeof value === 'string' ? JSON.stringify(value) : String(value));
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+/** What kind of thing a value is, for values that must not be shown. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  const kinds: Record<string, string> = {
+    object: 'a map',
+    string: 'text',
+    number: 'a number',
+    boolean: 'true or false',
+  };
+  return kinds[typeof value] ?? typeof value;
+}

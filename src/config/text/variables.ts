@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { below, type Path } from './document.ts';
+import type { Faults } from './faults.ts';
+import { type Environment, runCommand } from './run-command.ts';
+
+export interface VariableSettings {
+  readonly env: Environment;
+  /** Relative paths of `${file:…}` are meant from here; commands run here. */
+  readonly folder: string;
+  readonly allowCommands: boolean;
+  /** Ends commands that still run. */
+  readonly signal?: AbortSignal;
+}
+
+/** One value of the config that had variables in it. */
+interface Resolved {
+  /** As written: safe to show. */
+  readonly written: string;
+  /** What the variables stood for, each: what redaction has to know when the option is a secret. */
+  readonly pieces: readonly Piece[];
+  /** The value was one variable and nothing else, so it may become a number or a boolean. */
+  readonly whole: boolean;
+}
+
+export interface Piece {
+  /** The environment variable's, file's or command's name. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A part of the config with its variables replaced. */
+export interface Part {
+  readonly path: Path;
+  value: unknown;
+  /** Values that had variables, by their place. */
+  readonly resolved: ReadonlyMap<Path, Resolved>;
+  /** Values whose variables could not be resolved: already reported, not to be checked again. */
+  readonly broken: ReadonlySet<Path>;
+}
+
+/**
+ * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
+ * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` is a literal `${`.
+ * Works on parsed data, so nothing in a resolved value can change the structure of the config.
+ */
+export async function resolvePart(
+  given: { path: Path; value: unknown },
+  settings: VariableSettings,
+  faults: Faults,
+): Promise<Part> {
+  const resolved = new Map<Path, Resolved>();
+  const broken = new Set<Path>();
+  const walk = async (value: unknown, path: Path): Promise<unknown> => {
+    if (typeof value === 'string') return text(value, path);
+    if (Array.isArray(value)) return Promise.all(value.map((item, i) => walk(item, below(path, i))));
+    if (value === null || typeof value !== 'object') return value;
+    const entries = Object.entries(value).map(
+      async ([key, item]) => [key, await walk(item, below(path, key))] as const,
+    );
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  const text = async (written: string, path: Path): Promise<string> => {
+    if (!written.includes('${')) return written;
+    const scan = new Scan(settings, (fault) => {
+      broken.add(path);
+      faults.add({ path, ...fault });
+    });
+    const replaced = await scan.replace(written);
+    const whole = written.startsWith('${') && closing(written, 2) === written.length - 1;
+    if (scan.pieces.length > 0) resolved.set(path, { written, pieces: scan.pieces, whole });
+    return replaced;
+  };
+  return { path: given.path, value: await walk(given.value, given.path), resolved, broken };
+}
+
+interface VariableFault {
+  readonly code: string;
+  readonly message: string;
+  readonly within: string;
+  readonly allowed?: string;
+  readonly next?: string;
+}
+
+/** Index of the brace that closes the one opened before `from`; braces inside are counted. -1 when there is none. */
+function closing(text: string, from: number): number {
+  for (let i = from, depth = 1; i < text.length; i++) {
+    if (text[i] === '{') depth++;
+    if (text[i] === '}' && --depth === 0) return i;
+  }
+  return -1;
+}
+
+class Scan {
+  readonly pieces: Piece[] = [];
+  readonly #settings: VariableSettings;
+  readonly #report: (fault: VariableFault) => void;
+
+  constructor(settings: VariableSettings, report: (fault: VariableFault) => void) {
+    this.#settings = settings;
+    this.#report = report;
+  }
+
+  async replace(text: string): Promise<string> {
+    let out = '';
+    let at = 0;
+    for (let open = text.indexOf('${'); open >= 0; open = text.indexOf('${', at)) {
+      if (text[open - 1] === '$' && open - 1 >= at) {
+        out += `${text.slice(at, open - 1)}\${`;
+        at = open + 2;
+        continue;
+      }
+      const close = closing(text, open + 2);
+      if (close < 0) {
+        this.#report({
+          code: 'CONFIG_VARIABLE',
+          message: `A variable that starts with "\${" is not closed with "}"`,
+          within: text.slice(open),
+          next: `Close it, or write "$\${" for the literal text`,
+        });
+        return text;
+      }
+      out += text.slice(at, open) + (await this.#value(text.slice(open + 2, close), text.slice(open, close + 1)));
+      at = close + 1;
+    }
+    return out + text.slice(at);
+  }
+
+  #value(inner: string, within: string): Promise<string> | string {
+    const colon = inner.indexOf(':');
+    const kind = inner.slice(0, colon).trim();
+    const rest = inner.slice(colon + 1);
+    if (kind === 'env') return this.#env(rest, within);
+    if (kind === 'file') return this.#file(rest.trim(), within);
+    if (kind === 'cmd') return this.#command(rest.trim(), within);
+    return this.#fault({
+      code: 'CONFIG_VARIABLE',
+      message: `"${within}" is not a valid variable`,
+      within,
+      allowed: ['env:NAME', 'env:NAME:-default', 'file:PATH', 'cmd:program arguments']
+        .map((form) => `\${${form}}`)
+        .join(', '),
+      next: /^\w+$/.test(inner)
+        ? `Write \${env:${inner}}, or $${within} for the literal text`
+        : `Write $${within} for the literal text`,
+    });
+  }
+
+  async #env(rest: string, within: string): Promise<string> {
+    const split = rest.indexOf(':-');
+    const name = (split < 0 ? rest : rest.slice(0, split)).trim();
+    const value = this.#settings.env[name];
+    if (split >= 0 && (value === undefined || value === '')) return this.replace(rest.slice(split + 2));
+    if (value !== undefined) return this.#piece(name, value);
+    return this.#fault({
+      code: 'CONFIG_VARIABLE_UNDEFINED',
+      message: `The environment variable ${name || '(without a name)'} is not set`,
+      within,
+      next: `Set it before starting Sluice (export ${name || 'NAME'}=…), or give a default: \${env:${name || 'NAME'}:-value}`,
+    });
+  }
+
+  /** The path can contain variables; their values are not secret. */
+  async #file(written: string, within: string): Promise<string> {
+    let isWhole = true;
+    const path = await new Scan(this.#settings, (fault) => {
+      isWhole = false;
+      this.#report(fault);
+    }).replace(written);
+    if (!isWhole) return within;
+    try {
+      return this.#piece(path, withoutLastNewlines(await readFile(resolve(this.#settings.folder, path), 'utf8')));
+    } catch (error) {
+      const reason =
+        (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : String((error as Error).message);
+      return this.#fault({
+        code: 'CONFIG_VARIABLE_FILE',
+        message: `The file ${path} ${reason === 'does not exist' ? reason : `cannot be read: ${reason}`}`,
+        within,
+        next:
+          (error as NodeJS.ErrnoException).code === 'EACCES'
+            ? `Make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
+            : `Paths are relative to the config's folder, ${this.#settings.folder}`,
+      });
+    }
+  }
+
+  async #command(line: string, within: string): Promise<string> {
+    if (!this.#settings.allowCommands) {
+      return this.#fault({
+        code: 'CONFIG_COMMANDS_REFUSED',
+        message: 'Commands are not allowed in this config',
+        within,
+        next: 'Write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
+      });
+    }
+    const ran = await runCommand(line, {
+      cwd: this.#settings.folder,
+      env: this.#settings.env,
+      signal: this.#settings.signal,
+    });
+    if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
+    const next = "Run it manually in the config's folder and check its standard error";
+    return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
+  }
+
+  #piece(name: string, text: string): string {
+    this.pieces.push({ name, text });
+    return text;
+  }
+
+  /** What could not be resolved stays as it is written. */
+  #fault(fault: VariableFault): string {
+    this.#report(fault);
+    return fault.within;
+  }
+}
+
+function withoutLastNewlines(text: string): string {
+  return text.replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
+}
