@@ -1,5 +1,6 @@
 import { Problem, toProblem } from '../lib/problem.ts';
 import type { RetryRow } from '../state/tables.ts';
+import { sealHandedOn } from './retry/handed-on.ts';
 import type { RunGiven, Stage } from './run-job.ts';
 import type { Runtime } from './wire.ts';
 
@@ -14,8 +15,9 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
   await noteRefusal(given, problem);
   const follow = given.attempt?.after(run, problem) ?? {};
-  if (follow.row !== undefined && (await planNext(given, { problem, row: follow.row }))) {
-    return { state: 'retrying', problem, until: follow.row.next_at, retry: follow.row };
+  if (follow.row !== undefined) {
+    const row = { ...follow.row, facts: await sealHandedOn(given, run) };
+    if (await planNext(given, { problem, row })) return { state: 'retrying', problem, until: row.next_at, retry: row };
   }
   const why = 'why' in follow ? follow.why : undefined;
   const told = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
@@ -34,8 +36,9 @@ async function endStopped(given: RunGiven, run: string): Promise<Stage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
   const isReplaced = why?.code === 'RUN_CANCELLED';
+  const facts = await sealHandedOn(given, run);
   await runtime.store.settle(run, async ({ runs, retries }) => {
-    if (!isReplaced && (await retries.stopped(run))) return;
+    if (!isReplaced && (await retries.stopped(run, facts))) return;
     await runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
   });
   return { state: 'stopped', problem: why };

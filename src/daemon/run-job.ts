@@ -18,6 +18,7 @@ import { busy, held, loginHeld, nothingDone } from './not-run.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Attempt } from './retry/attempt.ts';
+import { openHandedOn } from './retry/handed-on.ts';
 import { endFailed, placeOf, tellEnd } from './run-end.ts';
 import type { Runtime } from './wire.ts';
 
@@ -174,7 +175,7 @@ function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
   return { ...what, source: { ...source, options: { ...source.options, retries: 1 } } };
 }
 
-function extract(
+async function extract(
   given: RunGiven,
   what: Extract,
   { id, place, judged, warnings }: Run,
@@ -205,6 +206,7 @@ function extract(
     logicalAt,
     room,
     watermark,
+    attemptFacts: await openHandedOn(given, id),
     ...(keptRows === undefined ? { isShown } : { keptRows }),
     onBatch: watch === undefined ? undefined : (batch) => watch.take(batch),
   });
@@ -236,14 +238,14 @@ async function commit(given: RunGiven, payload: FreshPayload, { id, place, judge
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
 async function settleUnchanged(
-  { runtime, job }: RunGiven,
+  { runtime, job, attempt }: RunGiven,
   run: string,
   { reading, text }: { reading: string; text: string | undefined },
 ): Promise<Stage> {
   const key = { url: job.destination.url, ...(await addressOf(runtime.store, job)) };
   await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
-    await receipts.recheck(key, (await runs.find(run))?.started_at ?? 0);
+    await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
   });
   return { state: 'unchanged' };

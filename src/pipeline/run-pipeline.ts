@@ -7,7 +7,7 @@ import { toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { ConnectorLog } from '../sdk/connector.ts';
+import type { AttemptFacts, ConnectorLog } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import type { PipelineEvents } from './events.ts';
 import type { KeptRowsOptions } from './merged-source.ts';
@@ -50,6 +50,8 @@ export interface PipelineOptions {
 export interface ResumeOptions extends PipelineOptions {
   /** Watermark of the last run of the job; absent to read from the start. */
   readonly watermark?: string;
+  /** For a run that may have several attempts: what they share. */
+  readonly attemptFacts?: AttemptFacts;
   /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
   readonly keptRows?: KeptRowsOptions;
   /**
@@ -95,11 +97,13 @@ export async function runPipeline(given: PipelineOptions): Promise<FreshPayload>
 /** The same from a watermark on; without a payload where nothing has changed. */
 export async function resumePipeline(given: ResumeOptions): Promise<FreshPayload | Unchanged | AlreadyShown> {
   const { extract, clock, emit, job, run } = given;
-  const asOf = clock.now();
+  const at = clock.now();
+  // A report that an earlier attempt ordered has the data of then.
+  const asOf = given.attemptFacts?.since ?? at;
   const began = clock.monotonic();
   let last: Pick<StreamProgress, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };
   const report = progressReporter(given);
-  emit('extract.started', { job, run, source: extract.source.name, connector: extract.source.connector.id, at: asOf });
+  emit('extract.started', { job, run, source: extract.source.name, connector: extract.source.connector.id, at });
   try {
     const onProgress = (carried: StreamProgress) => {
       last = carried;

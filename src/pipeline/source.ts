@@ -8,7 +8,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
-import type { ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
+import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
@@ -38,6 +38,8 @@ export interface SourceReaderOptions {
   readonly logicalAt?: number;
   /** Watermark of the last run. */
   readonly watermark?: string;
+  /** What the attempts of the run share. */
+  readonly attemptFacts?: AttemptFacts;
   /** Read this, and not what is new. */
   readonly range?: Range;
   /** What may be written into the folder of this run; absent: anything. */
@@ -184,7 +186,7 @@ export class SourceReader {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range } = this.#options;
+    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range, attemptFacts } = this.#options;
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
@@ -196,6 +198,7 @@ export class SourceReader {
       logicalAt,
       watermark,
       range,
+      attemptFacts,
     };
     const open = (logIn: LogInContext) => Promise.try(() => connector.extract({ ...context, ...logIn }));
     return guard === undefined ? open({}) : guard({ signal: this.#stop.signal, login }, open);

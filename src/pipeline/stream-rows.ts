@@ -12,7 +12,7 @@ import { toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { ConnectorLog } from '../sdk/connector.ts';
+import type { AttemptFacts, ConnectorLog } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import { Chain } from './chain.ts';
 import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
@@ -46,6 +46,8 @@ export interface StreamRowsOptions {
   readonly room?: DiskSpace;
   /** Watermark of the last run. */
   readonly watermark?: string;
+  /** What the attempts of the run share. */
+  readonly attemptFacts?: AttemptFacts;
   /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
   /** Start of the run, epoch milliseconds. Default: now. */

@@ -86,6 +86,26 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * Only for connectors that say {@link Connector.rangesBy}. Present beside the watermark.
    */
   readonly range?: Range;
+  /** What the attempts of the run share. Absent if there is only one. */
+  readonly attemptFacts?: AttemptFacts;
+}
+
+/**
+ * What the attempts of a run share, so that a retry continues with what a vendor already works on instead of ordering it
+ * again.
+ */
+export interface AttemptFacts {
+  /**
+   * Texts by keys of the connector's choice, such as the id of a report. If an attempt fails with a temporary error, the next
+   * one finds the same texts; they are stored encrypted, and deleted with the run. Another login or another config starts
+   * without any. The key must say what the text is about: a hash of the request that ordered the report.
+   */
+  readonly texts: Map<string, string>;
+  /**
+   * The instant that the data of the run dates from, epoch milliseconds: the start of this attempt or, if it was handed texts,
+   * of the attempt that began with them. Use it as the current time if there is no `logicalAt`.
+   */
+  readonly since: number;
 }
 
 /** A stretch of time, or of numbers, as a person wrote it: from the first on, up to but without the second. */

@@ -15,6 +15,7 @@ export { batchOf, batchText, cellText, storedRow, valueText } from './batch.ts';
 export type { Column, ColumnType } from './column.ts';
 export { columnTypes } from './column.ts';
 export type {
+  AttemptFacts,
   Connector,
   ConnectorLog,
   ExtractContext,

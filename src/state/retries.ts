@@ -46,12 +46,12 @@ export class Retries {
     });
   }
 
-  /** Rows that wait longer, or are due sooner; one that is gone by now stays gone. */
+  /** Rows that wait longer, are due sooner or hand on nothing any more; one that is gone by now stays gone. */
   async move(rows: readonly RetryRow[]): Promise<void> {
     await inTransaction(this.#context, async ({ db }) => {
-      for (const { job, run, next_at, waits, until } of rows) {
-        const at = { next_at, waits, until };
-        await db.updateTable('retries').set(at).where('job', '=', job).where('run', '=', run).execute();
+      for (const { job, run, next_at, waits, until, facts } of rows) {
+        const change = { next_at, waits, until, facts };
+        await db.updateTable('retries').set(change).where('job', '=', job).where('run', '=', run).execute();
       }
     });
   }
@@ -81,13 +81,18 @@ export class Retries {
   }
 
   /**
-   * An attempt was stopped and does not count: it is due at the next start.
+   * An attempt was stopped and does not count: it is due at the next start, with the `facts` that this one hands on.
    *
    * @returns false for a run that has no row here.
    */
-  stopped(run: string): Promise<boolean> {
+  stopped(run: string, facts: string | null): Promise<boolean> {
     return inTransaction(this.#context, async ({ db }) => {
-      const row = await db.selectFrom('retries').select('run').where('run', '=', run).executeTakeFirst();
+      const row = await db
+        .updateTable('retries')
+        .set({ facts })
+        .where('run', '=', run)
+        .returning('run')
+        .executeTakeFirst();
       if (row === undefined) return false;
       await db
         .updateTable('runs')

@@ -86,7 +86,7 @@ async function newWorld() {
       const run = await store.runs.begin({ job: name, origin: 'schedule' });
       const now = Math.round(clock.now());
       const waits = { fired_at: now, logical_at: null, attempt: 1, waits: 1, since: now };
-      const row = { job: name, run, ...waits, next_at: now + 60_000, until: now + 3_600_000 };
+      const row = { job: name, run, ...waits, next_at: now + 60_000, until: now + 3_600_000, facts: null };
       await store.retries.plan(run, { code: 'DB_UNREACHABLE', message: 'refused' }, row);
     },
     stop: ({ job: name }) => end(name, { state: 'interrupted', problem: { code: 'STOPPED', message: 'told to stop' } }),

@@ -20,6 +20,7 @@ afterEach(cleanUp);
  */
 const landed: Readonly<Record<string, string>> = {
   '1 first-schema': 'b7c0f26e3b51',
+  '2 attempt-facts': 'e80abbc30323',
 };
 
 /** The statements of each migration, hashed. */

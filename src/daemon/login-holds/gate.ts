@@ -32,7 +32,7 @@ const unansweredMs = 5 * 60_000;
  */
 export class LoginGate {
   readonly #given: LoginGateOptions;
-  readonly #keys: EncryptionKeys;
+  readonly keys: EncryptionKeys;
   /** Attempts that runs have taken and not made yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly turns: Turns;
@@ -41,7 +41,7 @@ export class LoginGate {
 
   constructor(given: LoginGateOptions) {
     this.#given = given;
-    this.#keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
+    this.keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
     this.turns = new Turns(given);
   }
 
@@ -152,7 +152,7 @@ export class LoginGate {
   }
 
   async #isOf(row: LoginHoldRow, login: SourceLogin): Promise<boolean> {
-    const key = this.#keys.find(row.key_id);
+    const key = this.keys.find(row.key_id);
     return key !== undefined && isSameHash(row.secret, await hashSecret(login, key, this.#given.folder));
   }
 
@@ -160,7 +160,7 @@ export class LoginGate {
     const { connector, place, account, ...login } = loginOf(source)!;
     const known = await this.#known(source);
     if (known !== undefined) return known;
-    const key = this.#keys.current();
+    const key = this.keys.current();
     const secret = await hashSecret({ connector, place, account, ...login }, key, this.#given.folder);
     return { connector, place, account, key_id: key.id, secret };
   }

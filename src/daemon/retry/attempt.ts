@@ -3,6 +3,7 @@ import type { Problem } from '../../lib/problem.ts';
 import { nextFiring } from '../../schedule/schedule.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import { decideRetry } from './decide-retry.ts';
+import { HandedOn } from './handed-on.ts';
 
 /** What follows a failed attempt: another one, or none and, where that needs words, why. */
 export type Follow = { readonly row: RetryRow } | { readonly row?: undefined; readonly why?: string };
@@ -15,6 +16,8 @@ export interface Attempt {
   readonly run?: string;
   /** Whether what follows is written into the state, for any process to take up. */
   readonly isKept: boolean;
+  /** What the attempt before it handed on, and what it hands on itself. */
+  readonly handedOn: HandedOn;
   /** What follows if this attempt of `run` fails with `problem`, as things are now. */
   after(run: string, problem: Problem): Follow;
 }
@@ -43,6 +46,7 @@ export function attemptOf(options: AttemptOptions): Attempt | undefined {
     number,
     run: row?.run,
     isKept,
+    handedOn: new HandedOn(row?.facts ?? null),
     after(run, problem) {
       const decided = decideRetry({
         ...{ rule, problem, attempt: number, waits, since },
@@ -54,10 +58,9 @@ export function attemptOf(options: AttemptOptions): Attempt | undefined {
       const { at, until } = decided;
       if (at >= deadline) return {};
       const end = Math.round(Math.min(until, deadline));
-      const facts = { fired_at: firedAt, logical_at: logicalAt ?? null, since };
-      return {
-        row: { job: job.name, run, ...facts, attempt: number, waits: waits + 1, next_at: at, until: end },
-      };
+      const begun = { fired_at: firedAt, logical_at: logicalAt ?? null, since };
+      const waited = { attempt: number, waits: waits + 1, next_at: at, until: end };
+      return { row: { job: job.name, run, ...begun, ...waited, facts: null } };
     },
   };
 }

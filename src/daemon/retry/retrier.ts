@@ -53,19 +53,19 @@ export class Retrier {
   async adopt({ jobs }: Config): Promise<void> {
     const { attempts } = this.#options.scheduler;
     const now = this.#options.clock.now();
-    const sooner: RetryRow[] = [];
+    const changed: RetryRow[] = [];
     for (const { job: former, row } of attempts.all()) {
       const job = jobs.get(row.job);
       if (job === undefined || !canRetry(job)) {
         await this.#drop(row);
         continue;
       }
-      const isDue = !isSameRun(former, job) && row.next_at > now;
-      const next = isDue ? { ...row, next_at: Math.round(now) } : row;
+      const isSame = isSameRun(former, job);
+      const next = isSame ? row : { ...row, next_at: Math.min(row.next_at, Math.round(now)), facts: null };
       attempts.add({ job, row: next });
-      if (isDue) sooner.push(next);
+      if (!isSame) changed.push(next);
     }
-    await this.#options.store.retries.move(sooner);
+    await this.#options.store.retries.move(changed);
   }
 
   /** Whether a firing is to be acted on; an attempt that came too late is not. A new firing ends what waits for its job. */

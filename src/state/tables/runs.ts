@@ -46,6 +46,8 @@ export interface RetriesTable {
   next_at: number;
   /** No attempt begins then or later: the next firing, or the end of `within`. */
   until: number;
+  /** What the last attempt hands on to the next one, encrypted by `daemon/retry/handed-on.ts`; null: nothing. */
+  facts: string | null;
 }
 
 /**
