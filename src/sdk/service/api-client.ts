@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 import type { ConnectorLog } from '../connector.ts';
 import type { HttpClient } from '../http/client.ts';
@@ -75,7 +76,20 @@ export class ApiClient {
    * @throws Problem where an answer is no good one, {@link Ignored} and {@link WatermarkLost} where the rules say that.
    */
   call(call: ServiceCall): Promise<ClassifiedReply> {
-    return this.#repeated(call);
+    return this.#repeated(() => this.#attempt(call, 'known'));
+  }
+
+  /** A hash of what a request asks for, without the credentials that it is sent with: the same in every attempt of a run. */
+  async hashOf(request: RequestData, scope: Scope): Promise<string> {
+    const login = await this.#repeated(() => this.#credentials.facts());
+    const steady = { ...scope, login: login && { ...login, token: '' } };
+    const { method, url, trustedHeaders, body } = buildRequest(request, this.#options.service, steady, {
+      headers: {},
+      query: [],
+    });
+    return createHash('sha256')
+      .update(JSON.stringify([method, url.href, trustedHeaders, body]))
+      .digest('hex');
   }
 
   /** Ends a session that was opened. */
@@ -83,14 +97,14 @@ export class ApiClient {
     return this.#credentials.end();
   }
 
-  async #repeated(call: ServiceCall): Promise<ClassifiedReply> {
+  async #repeated<T>(attempt: () => Promise<T>): Promise<T> {
     const { retries, signal, log, alive } = this.#options;
     const signs = setInterval(alive, signEveryMs);
     signs.unref();
     const onPause = (problem: Problem, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     try {
-      return await withRetries({ retries, signal, maxPauseMs, onPause }, () => this.#attempt(call, 'known'));
+      return await withRetries({ retries, signal, maxPauseMs, onPause }, attempt);
     } finally {
       clearInterval(signs);
       alive();

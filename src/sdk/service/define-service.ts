@@ -15,6 +15,7 @@ import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
 import { coversOf, cursorOf, type RangeScope, rangeScope, rangesBy } from './ranges.ts';
 import { RecordStore } from './record-store.ts';
+import { ReportOrders } from './report-orders.ts';
 import { rowKeyOf } from './row-key.ts';
 import { type ColumnMap, RowMaker } from './rows.ts';
 import { queryFaults, queryOptions, sourceOptions } from './service-options.ts';
@@ -92,14 +93,16 @@ async function extractStream(
 ): Promise<Extraction> {
   const { query, scratch, watermark, alive = () => undefined } = context;
   const zone = zoneOf(context);
-  const plain = scopeOf(context.source, query, zone, context.logicalAt);
+  const plain = scopeOf(context.source, query, zone, context.logicalAt ?? context.attemptFacts?.since);
   const stream = withCursor(service.streams[String(query.stream)]!, plain);
   const asked = context.range === undefined ? undefined : rangeScope(context.range, { stream, scope: plain });
   const { scope } = asked ?? { scope: plain };
   const session = await open(service, context, { scope, scratch, alive });
   const position = watermarkOf({ stream, asked, scope, context });
   const maxPages = Number(query.max_pages);
-  const reading = new StreamReader({ ...context, service, api: session.api, watermark: position, maxPages, alive });
+  const orders = new ReportOrders(context.attemptFacts?.texts);
+  const options = { ...context, service, api: session.api, watermark: position, maxPages, alive, orders };
+  const reading = new StreamReader(options);
   try {
     const table = await tableOf({ service, stream, session, reading, scope, context });
     const pass: Pass = { rows: 0, isWhole: false };

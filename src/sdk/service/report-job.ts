@@ -1,16 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { exponentialMs } from '../../lib/backoff.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { ConnectorLog } from '../connector.ts';
 import { type AnswerPath, pick, type ServiceAnswer } from './answer.ts';
 import { type ApiClient, answerOf } from './api-client.ts';
 import type { JobData, StreamData } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import { placeText } from './page-problems.ts';
-import { jobNotMade, jobProblem } from './service-problems.ts';
+import type { ReportOrder, ReportOrders } from './report-orders.ts';
+import { Ignored, jobNotMade, jobProblem, WatermarkLost } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
 /** Polls become rarer up to this, or stay as far apart as the stream wants. */
 const maxPauseMs = 60_000;
+
+type Facts = Readonly<Record<string, unknown>>;
 
 interface ReportJobOptions {
   readonly api: ApiClient;
@@ -18,29 +23,93 @@ interface ReportJobOptions {
   readonly scope: Scope;
   readonly title: string;
   readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
   readonly alive: () => void;
+  readonly orders: ReportOrders;
 }
 
-/** Has the vendor make a report and waits for it. Gives the facts for `job` in templates. */
-export async function runReportJob(given: ReportJobOptions): Promise<Readonly<Record<string, unknown>>> {
-  const { api, stream, scope, title, signal, alive } = given;
-  const { create, keep, start, poll, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
-  const call = (request: typeof create, facts: object, isPoll = false) =>
-    api.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
-  const { answer: made } = await call(create, {});
-  const facts = kept(made, keep);
+/**
+ * Reads a report that the vendor prepares first; `read` gets the facts for `job` in templates. Continues with the report that an
+ * earlier attempt of the run ordered, if it is still there: another one would be paid for twice.
+ */
+export async function* readReport<T>(
+  given: ReportJobOptions,
+  read: (facts: Facts) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { api, stream, scope, signal, log, orders } = given;
+  const key = `${textOf(scope.stream)} ${await api.hashOf(stream.job!.create, scope)}`;
+  const earlier = orders.take(key);
+  let hasBegun = false;
+  if (earlier !== undefined && leftMs(earlier, stream.job!) > 0) {
+    try {
+      for await (const item of readOrder(given, { key, order: earlier, isEarlier: true }, read)) {
+        hasBegun = true;
+        yield item;
+      }
+      return;
+    } catch (error) {
+      if (signal.aborted || hasBegun || !isGone(error)) throw error;
+      const because = error instanceof Error ? error.message : String(error);
+      log.warn('the report that an earlier attempt ordered is gone: ordering another one', { because });
+    }
+  }
+  orders.forget(key);
+  const order = await placeOrder(given);
+  orders.keep(key, order);
+  yield* readOrder(given, { key, order, isEarlier: false }, read);
+}
+
+interface OrderInHand {
+  readonly key: string;
+  readonly order: ReportOrder;
+  /** An earlier attempt ordered it. */
+  readonly isEarlier: boolean;
+}
+
+/** Waits for an ordered report and reads it. A report that will never come is not asked for again. */
+async function* readOrder<T>(
+  given: ReportJobOptions,
+  inHand: OrderInHand,
+  read: (facts: Facts) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { needs = '' } = given.stream.job!;
+  try {
+    const facts = await awaitReport(given, inHand);
+    if (needs === '' || textOf(facts[needs]) !== undefined) yield* read(facts);
+  } catch (error) {
+    if (!given.signal.aborted && (isGone(error) || isLate(error))) given.orders.forget(inHand.key);
+    throw error;
+  }
+}
+
+/** Has the vendor begin a report. */
+async function placeOrder({ api, stream, scope, title }: ReportJobOptions): Promise<ReportOrder> {
+  const { create, keep } = stream.job!;
+  const answer = await answerOf(api, jobCall(stream, scope, create, {}));
+  const facts = kept(answer, keep);
   const missing = Object.keys(keep).find((name) => !isScalar(facts[name]));
-  if (missing !== undefined) throw jobNotMade(title, placeText(keep[missing]), made);
-  if (start !== undefined)
+  if (missing !== undefined) throw jobNotMade(title, placeText(keep[missing]), answer);
+  return { facts, at: Date.now(), isStarted: false };
+}
+
+/** Polls until the report is there. */
+async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: OrderInHand): Promise<Facts> {
+  const { api, stream, scope, title, signal, alive, orders } = given;
+  const { start, poll, state, done, failed, every = '5s' } = stream.job!;
+  const { facts } = order;
+  if (start !== undefined && !order.isStarted) {
     await answerOf(api, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
-  const deadline = performance.now() + secondsOf(patience) * 1000;
+    orders.keep(key, { ...order, isStarted: true });
+  }
+  const deadline = performance.now() + leftMs(order, stream.job!);
   const firstMs = secondsOf(every) * 1000;
   for (let polls = 0; ; polls++) {
     const pause = exponentialMs(polls, { firstMs, maxMs: Math.max(firstMs, maxPauseMs), factor: 1.5 });
-    const { answer, verdict } = await call(poll, facts, true);
+    const { answer, verdict } = await api.call({ ...jobCall(stream, scope, poll, facts), isPoll: true });
     const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
     if (done.includes(said)) return { ...facts, ...finished(answer, stream.job!, title) };
-    if (failed.includes(said)) throw jobProblem(title, said, false);
+    // Some vendors answer null for a report that they have deleted.
+    if (failed.includes(said) || (isEarlier && said === '')) throw jobProblem(title, said, false);
     if (performance.now() + pause > deadline) throw jobProblem(title, said, true);
     alive();
     await wait(pause, undefined, { signal }).catch((error: unknown) => {
@@ -48,6 +117,27 @@ export async function runReportJob(given: ReportJobOptions): Promise<Readonly<Re
       throw error;
     });
   }
+}
+
+/** How long the report may still take, milliseconds. */
+function leftMs({ at }: ReportOrder, { patience = '1h' }: JobData): number {
+  return secondsOf(patience) * 1000 - Math.max(0, Date.now() - at);
+}
+
+/** Whether this says that there is no such report, and never will be. A refused login says nothing about it. */
+function isGone(error: unknown): boolean {
+  if (!(error instanceof Problem)) return error instanceof Ignored || error instanceof WatermarkLost;
+  if (error.family === 'job' || error.family === 'config') return true;
+  return error.code === 'SERVICE_JOB_FAILED' || error.code === 'SERVICE_PERMISSION';
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'SERVICE_JOB_LATE';
+}
+
+function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], job: Facts) {
+  const decode = stream.decode === 'xml' ? ('xml' as const) : ('json' as const);
+  return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }
 
 /** What to fetch the report with. Null means that there is nothing in it; what is missing altogether means nothing. */
@@ -60,10 +150,6 @@ function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title:
 /** Whether there is something to put into an address. */
 function isScalar(value: unknown): boolean {
   return (textOf(value) ?? '').trim() !== '' && !isObject(value) && !Array.isArray(value);
-}
-
-function jobDecode({ decode }: StreamData) {
-  return decode === 'xml' ? 'xml' : 'json';
 }
 
 function kept(answer: ServiceAnswer, places: Readonly<Record<string, AnswerPath>>): Record<string, unknown> {

@@ -10,7 +10,9 @@ import { type PagePiece, PageSeries, type PageSeriesOptions } from './page-serie
 import type { Pager } from './paging.ts';
 import { valueAt } from './path.ts';
 import { readTwice, totalWarning } from './read-twice.ts';
-import { runReportJob } from './report-job.ts';
+import { readReport } from './report-job.ts';
+import type { ReportOrders } from './report-orders.ts';
+import type { RequestData } from './request-data.ts';
 import { isUnset } from './service-options.ts';
 import {
   cappedInstant,
@@ -37,6 +39,8 @@ export interface StreamReaderOptions {
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
   readonly alive: () => void;
+  /** Reports that the vendor prepares. */
+  readonly orders: ReportOrders;
 }
 
 /** Records that arrived together, with their template variables. */
@@ -156,15 +160,17 @@ export class StreamReader {
     return (record) => watermark?.cursorValue(record) ?? textOf(valueAt(record, column));
   }
 
-  /** All pages of one question. */
-  async *#series(stream: StreamData, outer: Scope, firstRequest = stream.request): AsyncGenerator<RecordChunk> {
-    const { api, service, signal, alive, watermark } = this.#options;
+  /** All pages of one question, of a report where the vendor makes one first. */
+  #series(stream: StreamData, scope: Scope, firstRequest = stream.request): AsyncGenerator<RecordChunk> {
+    if (stream.job === undefined) return this.#allPages(stream, scope, firstRequest);
+    const given = { ...this.#options, title: this.#options.service.title, stream, scope };
+    return readReport(given, (job) => this.#allPages(stream, { ...scope, job }, firstRequest));
+  }
+
+  async *#allPages(stream: StreamData, outer: Scope, firstRequest: RequestData): AsyncGenerator<RecordChunk> {
+    const { api, service, watermark } = this.#options;
     const { title } = service;
-    const job =
-      stream.job === undefined ? undefined : await runReportJob({ api, stream, scope: outer, title, signal, alive });
-    const { needs = '' } = stream.job ?? {};
-    if (needs !== '' && textOf(job?.[needs]) === undefined) return;
-    const options = { api, title, stream, firstRequest, scope: { ...outer, job }, onPage: () => this.#countPage() };
+    const options = { api, title, stream, firstRequest, scope: outer, onPage: () => this.#countPage() };
     const { total, pages } = stream.paging ?? {};
     const isTold = total !== undefined || pages !== undefined;
     const answer = yield* isTold ? this.#held(options) : this.#streamed(options);

@@ -100,6 +100,9 @@ function holding(connector: Connector, held: Hold): Connector {
   });
 }
 
+/** A connector that talks to a real server while the clock stands. */
+export const standing = (connector: Connector, clock: VirtualClock): Connector => holding(connector, standWhile(clock));
+
 /** Lets the clock stand while an HTTP request of this process is out. */
 export function standForRequests(clock: VirtualClock): void {
   const out = new Map<unknown, () => void>();
