@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
-import { hasDatabase } from '../state/has-database.ts';
+import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
 /** The state of a config if there is one. Read-only commands create nothing. Throws what {@link hasDatabase} throws. */

@@ -13,7 +13,7 @@ import type { LoginRegistry } from '../oauth/login-registry.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { LoginGuard } from '../pipeline/source.ts';
 import type { Batch } from '../sdk/batch.ts';
-import type { InstanceKey } from '../state/instance-key.ts';
+import type { InstanceKey } from '../state/outbox/instance-key.ts';
 import type { Store } from '../state/store.ts';
 import { openExisting } from './existing-store.ts';
 import { exit, isBrokenInstallation } from './exit.ts';

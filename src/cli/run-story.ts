@@ -1,5 +1,5 @@
 import { Problem } from '../lib/problem.ts';
-import { warningsOf } from '../state/runs.ts';
+import { warningsOf } from '../state/runs/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { bytesText, countOf, durationText, instantText } from './figures.ts';

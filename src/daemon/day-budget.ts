@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type Config, clientOf, type Job } from '../config/config.ts';
 import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts';
 import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
-import type { JobRunStats } from '../state/run-stats.ts';
+import type { JobRunStats } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { Throttleable } from './throttle-day.ts';
 

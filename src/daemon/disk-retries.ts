@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import type { Problem } from '../lib/problem.ts';
-import { isUnwritable } from '../state/state-problem.ts';
+import { isUnwritable } from '../state/engine/state-problem.ts';
 import type { Store } from '../state/store.ts';
 import type { RunEvents } from './events.ts';
 import type { Firing } from './scheduler.ts';

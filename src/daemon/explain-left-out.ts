@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { keyOf } from '../state/instance-key.ts';
+import { keyOf } from '../state/outbox/instance-key.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Condition, concerns } from './conditions/condition.ts';

@@ -1,6 +1,6 @@
 import { countOf, countText } from '../lib/count-text.ts';
 import { easternText } from '../lib/time-text.ts';
-import { warningsOf } from '../state/runs.ts';
+import { warningsOf } from '../state/runs/runs.ts';
 import type { OutboxRow, RunRow, SkipRow } from '../state/tables.ts';
 import type { Silence } from './overview.ts';
 

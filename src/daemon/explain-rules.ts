@@ -1,6 +1,6 @@
 import type { Job } from '../config/config.ts';
 import { countText } from '../lib/count-text.ts';
-import { blockedHolder } from '../state/blocked-runs.ts';
+import { blockedHolder } from '../state/runs/blocked-runs.ts';
 import type { OutboxRow, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import type { Condition, ConditionKind } from './conditions/condition.ts';
 import { deadFix } from './dead-fix.ts';

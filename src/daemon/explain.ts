@@ -1,6 +1,6 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { warningsOf } from '../state/runs.ts';
+import { warningsOf } from '../state/runs/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow, SkipRow } from '../state/tables.ts';
 import { type Condition, concerns } from './conditions/condition.ts';

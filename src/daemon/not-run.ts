@@ -1,8 +1,8 @@
 import type { Job } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
-import { blockedHolder } from '../state/blocked-runs.ts';
-import { processText } from '../state/processes.ts';
+import { processText } from '../state/processes/processes.ts';
+import { blockedHolder } from '../state/runs/blocked-runs.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, LoginHoldRow } from '../state/tables.ts';
 import { holdProblem } from './login-holds/problem.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Lease } from '../state/leases.ts';
-import { processText } from '../state/processes.ts';
+import type { Lease } from '../state/processes/leases.ts';
+import { processText } from '../state/processes/processes.ts';
 import { recover } from '../state/recover.ts';
 import type { Store } from '../state/store.ts';
 

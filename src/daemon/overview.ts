@@ -2,7 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import { addressGiven, declaredTarget, type TargetAddress } from '../delivery/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
-import { usesTurn } from '../state/run-stats.ts';
+import { usesTurn } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import { readChecks, type SourceCheck } from './checks/check-book.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
-import { processText } from '../state/processes.ts';
+import { processText } from '../state/processes/processes.ts';
 import type { Store } from '../state/store.ts';
 import { readPulse } from './pulse.ts';
 

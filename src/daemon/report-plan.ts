@@ -5,7 +5,7 @@ import { cronFault } from '../schedule/cron.ts';
 import { runsDue } from '../schedule/misfire.ts';
 import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
-import type { JobRunStats } from '../state/run-stats.ts';
+import type { JobRunStats } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
 import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';

@@ -4,7 +4,7 @@ import { decideMisfire, type SkippedFirings } from '../schedule/misfire.ts';
 import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
-import type { Move } from '../state/schedules.ts';
+import type { Move } from '../state/runs/schedules.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import type { RetryRow, ScheduleRow } from '../state/tables.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';

@@ -1,7 +1,7 @@
 import { clientOf, type Job } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
+import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
-import type { TargetKey } from '../state/targets.ts';
 
 /** A container without its volume begins with an empty state each time, and forgets what it has created and still owes. */
 export const missingVolume = 'if the state should not be new, look whether its volume is mounted';

@@ -1,7 +1,7 @@
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import type { Decided, DecidedBy } from '../state/audit.ts';
-import type { GoodPayload } from '../state/good-payloads.ts';
+import type { GoodPayload } from '../state/outbox/good-payloads.ts';
+import type { Decided, DecidedBy } from '../state/runs/audit.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';

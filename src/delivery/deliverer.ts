@@ -1,4 +1,4 @@
-import { dueAt } from '../state/attempts.ts';
+import { dueAt } from '../state/outbox/attempts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { Gateway } from './gateway.ts';
 import type { DeliveryState } from './send-payload.ts';

@@ -4,8 +4,8 @@ import type { GuardCounters } from '../guards/guard-counters.ts';
 import type { GuardFailure } from '../guards/guard-finding.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
-import type { InstanceKey } from '../state/instance-key.ts';
-import type { GuardVerdict } from '../state/quarantine.ts';
+import type { InstanceKey } from '../state/outbox/instance-key.ts';
+import type { GuardVerdict } from '../state/outbox/quarantine.ts';
 import type { Store } from '../state/store.ts';
 
 /** What guards look at. */

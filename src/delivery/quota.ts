@@ -1,5 +1,5 @@
 import type { Destination } from '../config/config.ts';
-import type { DayUse } from '../state/quota.ts';
+import type { DayUse } from '../state/quota/quota.ts';
 import type { Priority } from './send-queue.ts';
 import '../lib/temporal.ts';
 

@@ -1,6 +1,6 @@
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { keyOf } from '../state/instance-key.ts';
-import type { Resend } from '../state/resends.ts';
+import { keyOf } from '../state/outbox/instance-key.ts';
+import type { Resend } from '../state/outbox/resends.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
 import { decide } from './retry.ts';

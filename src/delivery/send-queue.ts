@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../lib/clock.ts';
-import type { NoFreeSlot, SlotTicket } from '../state/send-slots.ts';
+import type { NoFreeSlot, SlotTicket } from '../state/quota/send-slots.ts';
 
 /** People at a keyboard come before the schedule. */
 export type Priority = 'person' | 'schedule';

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { maxTravelMs, type SlotTicket } from '../state/send-slots.ts';
+import { maxTravelMs, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type Problem, toProblem } from '../lib/problem.ts';
-import type { Resend } from '../state/resends.ts';
-import { isUnwritable } from '../state/state-problem.ts';
+import { isUnwritable } from '../state/engine/state-problem.ts';
+import type { Resend } from '../state/outbox/resends.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';

@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from './context.ts';
+import { inTransaction, type StoreContext } from './engine/context.ts';
 import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
 

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import type { DiskSpace } from '../lib/disk-space.ts';
-import { diskFull, diskLimit } from './disk-problems.ts';
 import { bytesIn, diskUsageOf } from './disk-usage.ts';
-import type { Forgotten } from './payload-files.ts';
+import { diskFull, diskLimit } from './engine/disk-problems.ts';
+import type { Forgotten } from './outbox/payload-files.ts';
 import type { Store } from './store.ts';
 
 /** How much of a disk a state folder may take. */

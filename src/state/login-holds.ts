@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { redact } from '../lib/redact.ts';
-import { Audit, type DecidedBy } from './audit.ts';
-import { inTransaction, type StoreContext } from './context.ts';
+import { inTransaction, type StoreContext } from './engine/context.ts';
+import { Audit, type DecidedBy } from './runs/audit.ts';
 import type { LoginHoldRow, Tables } from './tables.ts';
 
 /** Whose login it is: the account at a server. */

@@ -1,4 +1,4 @@
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from './engine/context.ts';
 import type { LoginRow } from './tables.ts';
 
 /** What is kept of a login once a vendor has given tokens. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { takeBlockedRuns } from './blocked-runs.ts';
+import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from './engine/context.ts';
 
 /** Small facts by name that outlive the process and belong to no other table. */
 export class Settings {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { useDatabase } from '../../src/state/database.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
 import { SetClock, setUp, startDaemon } from './rig.ts';
 
 const hour = 3_600_000;

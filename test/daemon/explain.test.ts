@@ -4,7 +4,7 @@ import { explainJob } from '../../src/daemon/explain.ts';
 import { Pulse } from '../../src/daemon/pulse.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
-import type { RunEnd } from '../../src/state/runs.ts';
+import type { RunEnd } from '../../src/state/runs/runs.ts';
 import { cleanUp, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source } from './rig.ts';
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
-import { useDatabase } from '../../src/state/database.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from './bank.ts';
 import { newFolder, SetClock } from './rig.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SendQueue } from '../../src/delivery/send-queue.ts';
-import type { SlotTicket } from '../../src/state/send-slots.ts';
+import type { SlotTicket } from '../../src/state/quota/send-slots.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { useDatabase } from '../../src/state/database.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
 import { cleanUp, newStore, Population, VirtualClock } from '../state/fixtures.ts';
 import {
   answer,

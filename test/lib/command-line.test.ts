@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/lib/command-line.ts';
-import { folderAdvice } from '../../src/state/folder-advice.ts';
+import { folderAdvice } from '../../src/state/engine/folder-advice.ts';
 
 /** The words that a real shell makes of a line. */
 const wordsOf = (line: string) =>

@@ -15,7 +15,7 @@ import { Pulse } from '../../src/daemon/pulse.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
-import type { Lease } from '../../src/state/leases.ts';
+import type { Lease } from '../../src/state/processes/leases.ts';
 import { parseExposition } from '../daemon/exposition.ts';
 import { configOf, destinationOf, jobOf, Source } from '../daemon/rig.ts';
 import { cleanUp, newStore, oweText, spool, VirtualClock } from '../state/fixtures.ts';

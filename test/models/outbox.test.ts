@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, utimesSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import type { NewPayload } from '../../src/state/new-payload.ts';
-import type { AttemptedPayload } from '../../src/state/outbox.ts';
+import type { NewPayload } from '../../src/state/outbox/new-payload.ts';
+import type { AttemptedPayload } from '../../src/state/outbox/outbox.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readPastRuns } from '../../src/state/past-runs.ts';
+import { readPastRuns } from '../../src/state/runs/past-runs.ts';
 import { cleanUp, newFolder, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
 
 afterEach(cleanUp);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { SimulationReport } from '../../src/cli/simulate/report.ts';
 import { type SimulationGiven, simulate } from '../../src/cli/simulate/simulate.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { PastRuns } from '../../src/state/past-runs.ts';
+import type { PastRuns } from '../../src/state/runs/past-runs.ts';
 
 const job = { source: 'files', query: 'orders.csv', format: 'csv' };
 const target = (letter: string) => letter.repeat(32);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Disk } from '../../src/state/disk.ts';
 import { bytesIn, diskUsageIn } from '../../src/state/disk-usage.ts';
-import type { Forgotten } from '../../src/state/payload-files.ts';
+import type { Forgotten } from '../../src/state/outbox/payload-files.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
 

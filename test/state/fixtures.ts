@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ProcessState } from '../../src/lib/process-identity.ts';
 import type { Payload } from '../../src/pipeline/payload.ts';
-import type { Processes } from '../../src/state/processes.ts';
+import type { Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
 
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);

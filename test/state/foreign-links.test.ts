@@ -20,7 +20,7 @@ import { refuseForeignLinks } from '../../src/lib/foreign-links.ts';
 import { giveTreeToOwner } from '../../src/lib/give-to-owner.ts';
 import { createPrivateFile, openPrivateFile } from '../../src/lib/private-file.ts';
 import { EncryptionKeys } from '../../src/oauth/keys.ts';
-import { backUp } from '../../src/state/backup.ts';
+import { backUp } from '../../src/state/backup/backup.ts';
 import { refuseLinksIn } from '../../src/state/links.ts';
 import { openStore } from '../../src/state/store.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { useDatabase } from '../../src/state/database.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, HandClock, newFolder, newStore, Population } from './fixtures.ts';
 

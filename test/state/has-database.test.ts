@@ -6,9 +6,9 @@ import { openExisting } from '../../src/cli/existing-store.ts';
 import type { Config } from '../../src/config/config.ts';
 import { examine } from '../../src/daemon/doctor/examine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { backUp } from '../../src/state/backup.ts';
-import { inspectState } from '../../src/state/inspect.ts';
-import { readPastRuns } from '../../src/state/past-runs.ts';
+import { backUp } from '../../src/state/backup/backup.ts';
+import { inspectState } from '../../src/state/backup/inspect.ts';
+import { readPastRuns } from '../../src/state/runs/past-runs.ts';
 
 let folder: string;
 beforeAll(() => {

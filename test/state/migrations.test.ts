@@ -4,11 +4,11 @@ import { Kysely } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-import { useDatabase } from '../../src/state/database.ts';
-import { inspectState } from '../../src/state/inspect.ts';
-import { migrate } from '../../src/state/migrate.ts';
+import { inspectState } from '../../src/state/backup/inspect.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
+import { migrate } from '../../src/state/engine/migrate.ts';
+import { sqliteDialect } from '../../src/state/engine/sqlite.ts';
 import { type Migration, migrations } from '../../src/state/migrations/index.ts';
-import { sqliteDialect } from '../../src/state/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
 import { cleanUp, newFolder } from './fixtures.ts';
 

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { dueAt } from '../../src/state/attempts.ts';
+import { dueAt } from '../../src/state/outbox/attempts.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, noon, oweText, Population, place, spool, VirtualClock } from './fixtures.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { useDatabase } from '../../src/state/database.ts';
-import { pendingPayloads } from '../../src/state/pending-payloads.ts';
-import { PendingWrites } from '../../src/state/pending-writes.ts';
-import { type BoundValue, prepared } from '../../src/state/prepared.ts';
+import { useDatabase } from '../../src/state/engine/database.ts';
+import { PendingWrites } from '../../src/state/engine/pending-writes.ts';
+import { type BoundValue, prepared } from '../../src/state/engine/prepared.ts';
+import { pendingPayloads } from '../../src/state/outbox/pending-payloads.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, noon, oweText, place, VirtualClock } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ourselves } from '../../src/lib/process-identity.ts';
-import { pidHere } from '../../src/state/processes.ts';
+import { pidHere } from '../../src/state/processes/processes.ts';
 
 const owner = (changed: Partial<typeof ourselves>): string => {
   const { host, boot, space, pid, start } = { ...ourselves, pid: 4711, ...changed };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-import { systemProcesses } from '../../src/state/processes.ts';
+import { systemProcesses } from '../../src/state/processes/processes.ts';
 import { openStore } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, Population, spool, VirtualClock } from './fixtures.ts';
 
@@ -152,7 +152,7 @@ describe('a process', () => {
     const processes = systemProcesses();
     const script = `
       import { spawn } from 'node:child_process';
-      import { systemProcesses } from ${JSON.stringify(join(import.meta.dirname, '../../src/state/processes.ts'))};
+      import { systemProcesses } from ${JSON.stringify(join(import.meta.dirname, '../../src/state/processes/processes.ts'))};
       process.stdout.write(systemProcesses().self + '\\n');
       setInterval(() => {}, 1000);
     `;

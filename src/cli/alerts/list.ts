@@ -2,7 +2,7 @@ import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { ChannelRecord } from '../../state/alerts.ts';
-import { unwritableText } from '../../state/state-problem.ts';
+import { unwritableText } from '../../state/engine/state-problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
 import { openConfig, showProblems } from '../config-file.ts';

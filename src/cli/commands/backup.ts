@@ -6,7 +6,7 @@ import { bytesText, countOf } from '../figures.ts';
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
   const [{ stateFolderOf }, { backUp }] = await Promise.all([
     import('../state-folder.ts'),
-    import('../../state/backup.ts'),
+    import('../../state/backup/backup.ts'),
   ]);
   const done = await backUp(await stateFolderOf(file), folder, Date.now());
   const payloads = countOf(done.payloads, 'payload');

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import { warningsOf } from '../../state/runs.ts';
+import { warningsOf } from '../../state/runs/runs.ts';
 import type { Store } from '../../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, ThrottledJobRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';

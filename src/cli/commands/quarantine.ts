@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Quarantined } from '../../state/quarantine.ts';
+import type { Quarantined } from '../../state/outbox/quarantine.ts';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
@@ -140,7 +140,7 @@ async function discardOne(ref: string, _: unknown, command: Command): Promise<vo
 
 interface Deciding {
   readonly row: Quarantined;
-  readonly by: import('../../state/audit.ts').DecidedBy;
+  readonly by: import('../../state/runs/audit.ts').DecidedBy;
   readonly runtime: import('../../daemon/wire.ts').Runtime;
   readonly config: import('../../config/config.ts').Config;
   readonly flags: Flags;

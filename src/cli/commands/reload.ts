@@ -44,7 +44,7 @@ async function reload(
   const holder = await store?.leases.holder('daemon');
   if (store === undefined || holder === undefined) throw noDaemon(state);
   const [{ pidHere, processText }, { answerTo, askForReload }] = await Promise.all([
-    import('../../state/processes.ts'),
+    import('../../state/processes/processes.ts'),
     import('../../daemon/reload-answer.ts'),
   ]);
   const { owner } = holder;

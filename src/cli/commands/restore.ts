@@ -12,7 +12,7 @@ interface Flags {
 async function run(from: string, { config: file, replace, moved }: Flags): Promise<void> {
   const [{ stateFolderOf }, { restore }] = await Promise.all([
     import('../state-folder.ts'),
-    import('../../state/restore.ts'),
+    import('../../state/backup/restore.ts'),
   ]);
   const state = await stateFolderOf(file);
   const done = await restore({ from, state, replace: replace === true, moved: moved === true });

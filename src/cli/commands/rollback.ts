@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { GoodPayload } from '../../state/good-payloads.ts';
+import type { GoodPayload } from '../../state/outbox/good-payloads.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { PastRuns } from '../../state/past-runs.ts';
+import type { PastRuns } from '../../state/runs/past-runs.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -65,7 +65,7 @@ function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; u
 }
 
 async function pastOf({ state }: Config): Promise<ReadonlyMap<string, PastRuns>> {
-  const { readPastRuns } = await import('../../state/past-runs.ts');
+  const { readPastRuns } = await import('../../state/runs/past-runs.ts');
   try {
     return readPastRuns(state);
   } catch (cause) {

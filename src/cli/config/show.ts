@@ -61,7 +61,7 @@ async function readInForce(store: Store): Promise<Found | undefined> {
   if (holder === undefined) return undefined;
   const [{ readNote, readShown }, { processText }] = await Promise.all([
     import('../../daemon/config-note.ts'),
-    import('../../state/processes.ts'),
+    import('../../state/processes/processes.ts'),
   ]);
   const note = await readNote(store, holder.owner);
   const shown = await readShown(store, holder.owner);

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { DecidedBy } from '../../state/audit.ts';
+import type { DecidedBy } from '../../state/runs/audit.ts';
 
 /** Who sits at this keyboard, for the record. */
 export function deciderOf(why: string | undefined): DecidedBy {

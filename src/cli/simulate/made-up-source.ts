@@ -4,7 +4,7 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { batchOf } from '../../sdk/batch.ts';
 import type { Column } from '../../sdk/column.ts';
 import type { Connector } from '../../sdk/connector.ts';
-import type { PastRuns } from '../../state/past-runs.ts';
+import type { PastRuns } from '../../state/runs/past-runs.ts';
 import { luckOf } from './luck.ts';
 
 /** How the runs of the jobs are. */

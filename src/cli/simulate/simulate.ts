@@ -9,7 +9,7 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { VirtualClock } from '../../lib/virtual-clock.ts';
 import { createTimer } from '../../schedule/timer.ts';
 import { type RunningService, startService } from '../../service/service.ts';
-import type { PastRuns } from '../../state/past-runs.ts';
+import type { PastRuns } from '../../state/runs/past-runs.ts';
 import { simulatedNetwork } from './network.ts';
 import { reportSimulation, type SimulationReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';

@@ -1,5 +1,5 @@
 import { bytesText } from '../../lib/bytes-text.ts';
-import { diskUsageText, roomAdvice } from '../../state/disk-problems.ts';
+import { diskUsageText, roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { DiskStatus } from '../report-disk.ts';
 import type { Condition } from './condition.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { bytesText } from '../../lib/bytes-text.ts';
-import { diskUsageText, roomAdvice } from '../../state/disk-problems.ts';
 import { diskUsageIn, totalBytes } from '../../state/disk-usage.ts';
+import { diskUsageText, roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { OutboxState } from '../../state/tables.ts';
 import { bad, type Finding, good } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Lease } from '../../state/leases.ts';
-import { isUnwritable } from '../../state/state-problem.ts';
+import { isUnwritable } from '../../state/engine/state-problem.ts';
+import type { Lease } from '../../state/processes/leases.ts';
 import type { Store } from '../../state/store.ts';
 
 /** For so long after a good login others of the account need not wait for one another. */

@@ -1,7 +1,7 @@
 import { url as inspectedAt } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import type { Events } from '../../lib/events.ts';
-import { type BlockedRecord, makeBlockedFolder } from '../../state/blocked-runs.ts';
+import { type BlockedRecord, makeBlockedFolder } from '../../state/runs/blocked-runs.ts';
 import type { SluiceEvents } from '../events.ts';
 
 /** The event loop is blocked when nothing has had a turn for so long. */

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { killSelf } from '../../lib/kill-self.ts';
 import { createPrivateFile } from '../../lib/private-file.ts';
-import type { BlockedRecord } from '../../state/blocked-runs.ts';
+import type { BlockedRecord } from '../../state/runs/blocked-runs.ts';
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**

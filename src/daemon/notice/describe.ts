@@ -3,7 +3,7 @@ import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
-import { roomAdvice } from '../../state/disk-problems.ts';
+import { roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';
 import type { ConditionCache } from '../conditions/read-conditions.ts';

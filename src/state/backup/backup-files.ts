@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Problem } from '../../lib/problem.ts';
+
+/** What a backup is made of; `file` is relative to its folder. */
+interface Kept {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Written last: a folder without it holds no backup, whatever else is in it. */
+export interface BackupManifest {
+  readonly format: 1;
+  /** ISO 8601. */
+  readonly made_at: string;
+  readonly files: readonly Kept[];
+}
+
+export const manifestName = 'backup.json';
+export const databaseName = 'sluice.db';
+/** What logins are encrypted with, where no key was given. */
+export const keyName = 'login.key';
+
+/** The size and the hash of a file, read as a stream. */
+export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha256'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(createReadStream(path), async function* (pieces: AsyncIterable<Buffer>) {
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      hash.update(piece);
+    }
+    yield* [];
+  });
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Reads what a backup says of itself and holds its files to it. Throws `BACKUP_BROKEN`. */
+export async function verifyBackup(folder: string): Promise<BackupManifest> {
+  const manifest = await readManifest(folder);
+  for (const { file, bytes, sha256 } of manifest.files) {
+    const seen = await measure(join(folder, file)).catch((error: Error) => broken(folder, error.message, error));
+    if (seen.bytes !== bytes || seen.sha256 !== sha256) broken(folder, `${file} is not what was backed up`);
+  }
+  return manifest;
+}
+
+async function readManifest(folder: string): Promise<BackupManifest> {
+  const text = await readFile(join(folder, manifestName), 'utf8').catch((error: Error) =>
+    broken(folder, `there is no ${manifestName} in it: ${error.message}`, error),
+  );
+  try {
+    const manifest = JSON.parse(text) as BackupManifest;
+    const isWhole = manifest.format === 1 && manifest.files.some(({ file }) => file === databaseName);
+    return isWhole ? manifest : broken(folder, `${manifestName} is of another kind`);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    return broken(folder, `${manifestName} cannot be read`, error);
+  }
+}
+
+function broken(folder: string, why: string, cause?: unknown): never {
+  throw new Problem({
+    code: 'BACKUP_BROKEN',
+    family: 'config',
+    message: `This is no whole backup, nothing was changed: ${why}`,
+    seen: folder,
+    next: 'take another one',
+    cause,
+  });
+}
+
+/** The names in a folder; none where there is no folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}

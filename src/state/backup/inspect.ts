@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Problem } from '../../lib/problem.ts';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
+import { type SchemaEntry, schemaHash, schemaQuery } from '../../lib/sqlite-shape.ts';
+import { hasDatabase } from '../engine/has-database.ts';
+import { stateProblem } from '../engine/state-problem.ts';
+import { absolutePath } from '../engine/stored-paths.ts';
+import { refuseLinksIn } from '../links.ts';
+import { migrations } from '../migrations/index.ts';
+import { newestHash } from '../migrations/newest-hash.ts';
+import type { OutboxState } from '../tables.ts';
+
+/** What a look at a state's database found; nothing was written, migrated or mended. */
+export interface Inspection {
+  /** `ok`, or what SQLite's quick_check said first. */
+  readonly integrity: string;
+  /** Set where it could not be looked into, which need not be its fault: a full disk, a folder of somebody else. */
+  readonly unread?: Problem;
+  readonly schema: number;
+  /** The newest schema that this Sluice knows. */
+  readonly newest: number;
+  /** It says that it is of the newest schema, and its tables are others: another build of Sluice made it. */
+  readonly isOther?: boolean;
+  /** Bytes of payloads that are owed, and of the largest payload that is known. */
+  readonly owed: number;
+  readonly largest: number;
+  /** Paths of owed payloads that are gone or not of their size. */
+  readonly missing: readonly string[];
+  /** The files of all payloads that the database knows, and what became of those. */
+  readonly payloads: readonly { readonly path: string; readonly state: OutboxState }[];
+}
+
+/** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
+export function inspectState(folder: string): Inspection | undefined {
+  const file = join(folder, 'sluice.db');
+  const newest = Math.max(...migrations.map(({ number }) => number));
+  let database: SqliteDatabase | undefined;
+  try {
+    if (!hasDatabase(folder)) return undefined;
+    refuseLinksIn(folder);
+    database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
+    const integrity = String(database.pragma('quick_check(1)'));
+    const one = (text: string): number => Number(database!.prepare(text).value() ?? 0);
+    const schema = one('select max(number) from migrations');
+    const isOther = schema === newest && schemaHash(database.prepare(schemaQuery).all<SchemaEntry>()) !== newestHash;
+    const owed = database.prepare("select path, bytes from outbox where state = 'owed'");
+    const lost = owed
+      .all<{ path: string; bytes: number }>()
+      .filter(({ path, bytes }) => statSync(absolutePath(folder, path), { throwIfNoEntry: false })?.size !== bytes);
+    return {
+      integrity,
+      missing: lost.map(({ path }) => absolutePath(folder, path)),
+      payloads: database
+        .prepare('select path, state from outbox')
+        .all<Inspection['payloads'][number]>()
+        .map(({ path, state }) => ({ path: absolutePath(folder, path), state })),
+      newest,
+      schema,
+      isOther,
+      owed: one("select sum(bytes) from outbox where state = 'owed'"),
+      largest: one('select max(bytes) from outbox'),
+    };
+  } catch (thrown) {
+    const integrity = (thrown as Error).message;
+    const problem = stateProblem(thrown, file);
+    const unread = problem instanceof Problem && problem.code !== 'STATE_DAMAGED' ? { unread: problem } : {};
+    return { integrity, ...unread, newest, schema: 0, owed: 0, largest: 0, missing: [], payloads: [] };
+  } finally {
+    database?.close();
+  }
+}

@@ -1,0 +1,154 @@
+import { constants, existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { giveTreeToOwner } from '../../lib/give-to-owner.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
+import { Problem } from '../../lib/problem.ts';
+import { syncPath, syncTree } from '../../lib/sync-path.ts';
+import { useDatabase } from '../engine/database.ts';
+import { hasDatabase } from '../engine/has-database.ts';
+import { processText } from '../processes/processes.ts';
+import { openStore } from '../store.ts';
+import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } from './backup-files.ts';
+
+export interface RestoreOptions {
+  /** The folder of the backup. */
+  readonly from: string;
+  /** The state folder that it becomes. */
+  readonly state: string;
+  /** What stands there is put aside; otherwise a state that is there is a fault. */
+  readonly replace: boolean;
+  /**
+   * Nothing has run since the backup was taken (a move to another machine): what was owed is still owed. Otherwise the
+   * world has gone on: see {@link distrust}.
+   */
+  readonly moved: boolean;
+  readonly clock?: Clock;
+}
+
+export interface RestoreResult {
+  readonly madeAt: string;
+  readonly payloads: number;
+  /** Payloads that were owed then and are put aside now. */
+  readonly parked: number;
+  /** Where the former state is; undefined when there was none. */
+  readonly former?: string;
+}
+
+/**
+ * Puts a backup in the place of a state folder. It is checked, migrated and made ready beside the place first; the
+ * database goes last, so that no half state is ever taken for a whole one. The folder itself stays: it may be the root
+ * of a volume.
+ */
+export async function restore(given: RestoreOptions): Promise<RestoreResult> {
+  const { clock = systemClock } = given;
+  const from = resolve(given.from);
+  const state = resolve(given.state);
+  const manifest = await verifyBackup(from);
+  await refuseLiving(state, given.replace, clock);
+  makeFolder(state, 0o700, { lasting: true });
+  const stage = await mkdtemp(join(state, '.restore-'));
+  try {
+    for (const { file } of manifest.files) await copyIn(join(from, file), join(stage, file));
+    const parked = await makeReady(stage, { moved: given.moved, manifest, clock });
+    giveTreeToOwner(stage);
+    await syncTree(stage);
+    const former = await putAside(state, clock);
+    await moveIn(stage, state);
+    const payloads = manifest.files.filter(({ file }) => file.startsWith('payloads')).length;
+    return { madeAt: manifest.made_at, payloads, parked, former };
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+async function copyIn(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+}
+
+interface Readying {
+  readonly moved: boolean;
+  readonly manifest: BackupManifest;
+  readonly clock: Clock;
+}
+
+/** Migrates the staged database (a newer one is refused), frees what its former owners held, and dates it. */
+async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
+  const store = await openStore(stage, { clock });
+  const { db, close } = useDatabase(join(stage, databaseName));
+  try {
+    await db.deleteFrom('leases').execute();
+    await db.deleteFrom('heartbeats').execute();
+    if (moved) return 0;
+    let parked = 0;
+    for (const { id } of await store.outbox.inState('owed')) {
+      const message = `The state was restored from a backup of ${manifest.made_at}: newer data may have gone out since`;
+      if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
+    }
+    await db.updateTable('receipts').set({ certain: 0 }).execute();
+    // What a job keeps of its rows fits its watermark, whatever has happened since; all of it is sent again.
+    const keeping = db.selectFrom('current_generations').select('job');
+    await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
+    await store.generations.doubt();
+    return parked;
+  } finally {
+    await close();
+    await store.close();
+  }
+}
+
+/** Nobody may be at work on the state that is to be replaced. One that cannot be opened any more has nobody in it. */
+async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
+  if (!hasDatabase(state)) return;
+  if (!replace) throw stateThere(state);
+  const store = await openStore(state, { clock }).catch(() => undefined);
+  try {
+    const daemon = await store?.leases.holder('daemon');
+    const [run] = (await store?.runs.underway()) ?? [];
+    const owner = daemon?.owner ?? run?.owner;
+    if (owner !== undefined) throw inUse(state, processText(owner));
+  } finally {
+    await store?.close();
+  }
+}
+
+/** The database goes first: what is left of a state without one is no state. */
+async function putAside(state: string, clock: Clock): Promise<string | undefined> {
+  const parts = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`, 'payloads', 'sets', keyName];
+  const there = parts.filter((name) => existsSync(join(state, name)));
+  if (there.length === 0) return undefined;
+  const former = join(state, `before-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`);
+  makeFolder(former, 0o700);
+  for (const name of there) await rename(join(state, name), join(former, name));
+  return former;
+}
+
+async function moveIn(stage: string, state: string): Promise<void> {
+  const names = await namesIn(stage);
+  for (const name of [...names.filter((one) => one !== databaseName), databaseName]) {
+    await rename(join(stage, name), join(state, name));
+  }
+  await syncPath(state);
+}
+
+function stateThere(state: string): Problem {
+  return new Problem({
+    code: 'STATE_EXISTS',
+    family: 'config',
+    message: 'There is a state already; nothing was changed',
+    seen: state,
+    next: 'stop the daemon and say --replace: the present state is put aside, not deleted',
+  });
+}
+
+function inUse(state: string, who: string): Problem {
+  return new Problem({
+    code: 'STATE_IN_USE',
+    family: 'config',
+    message: 'Somebody works on this state; nothing was changed',
+    seen: `${who} on ${state}`,
+    next: 'stop the daemon first, and wait for runs to end',
+  });
+}

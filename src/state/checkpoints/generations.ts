@@ -1,0 +1,283 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Manifest, StagedRanges } from '../../kept-rows/manifest.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
+import { type Lease, Leases } from '../processes/leases.ts';
+import { Runs } from '../runs/runs.ts';
+import type { GenerationRow } from '../tables.ts';
+import { type Backfill, Backfills } from './backfills.ts';
+
+/** A data set as a run left it. */
+export interface Generation {
+  /** Tells what was read: rows of another query are of no use. */
+  readonly reading: string;
+  /** Tells what was made of the rows, and for whom. */
+  readonly shape: string;
+  readonly manifest: Manifest;
+}
+
+/** The data set that a job goes on from. */
+export interface CurrentGeneration extends Generation {
+  /** The run that made it. */
+  readonly run: string;
+  /** The whole of it became a payload. False after a restore: what the instance shows is not known then. */
+  readonly isShown: boolean;
+}
+
+/** As the store keeps it: with the backfill that brought the ranges, which ends with it. */
+type KeptManifest = Manifest & { readonly backfill?: Backfill };
+
+/** Nothing younger than this is swept, whatever the store knows of it. */
+const youngMs = 10 * 60_000;
+/** In these states a payload may still be sent, and its rows become what the next run goes on from. */
+const open = ['owed', 'quarantined', 'dead'] as const;
+
+/**
+ * The rows that jobs keep, so that a source need only give what has changed. A generation is never changed: each run makes
+ * one beside the present one, out of files that both may share, and the present one is the one that this says. It only
+ * moves in the transactions in which the watermark and the payload do: see `place.ts`.
+ */
+export class Generations {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** The folder of all files. */
+  get root(): string {
+    return join(this.#context.folder, 'sets');
+  }
+
+  /** What the job's next run goes on from; undefined where it begins anew. */
+  async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
+    const row = await this.#context.db
+      .selectFrom('current_generations')
+      .innerJoin('generations', 'generations.run', 'current_generations.run')
+      .select(['generations.run', 'reading', 'shape', 'manifest', 'shown'])
+      .where('current_generations.job', '=', job)
+      .executeTakeFirst();
+    if (row?.reading !== reading) return undefined;
+    const { run, shape, shown } = row;
+    return { run, reading, shape, manifest: JSON.parse(row.manifest) as Manifest, isShown: shown === 1 };
+  }
+
+  /** The present sets, of all jobs or of one. */
+  async all(
+    job?: string,
+  ): Promise<readonly (Pick<CurrentGeneration, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
+    const query = this.#context.db
+      .selectFrom('current_generations')
+      .innerJoin('generations', 'generations.run', 'current_generations.run')
+      .select(['current_generations.job', 'generations.run', 'manifest', 'set_at'])
+      .orderBy('current_generations.job');
+    const rows = await (job === undefined ? query : query.where('current_generations.job', '=', job)).execute();
+    return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
+  }
+
+  /** The generation that a run made; undefined when it made none or it is gone. */
+  async ofRun(run: string): Promise<GenerationRow | undefined> {
+    return this.#context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
+  }
+
+  /** Writes a generation down, beside the present one. Its files have to be on the disk. */
+  async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
+    const { job, run, reading, shape, manifest, watermark = null } = given;
+    const present = await this.#present(job);
+    const made_at = Math.round(this.#context.clock.now());
+    const values = { job, reading, shape, manifest: JSON.stringify(manifest), watermark, made_at };
+    await this.#context.db
+      .insertInto('generations')
+      .values({ run, parent: present?.run ?? null, ...values })
+      .onConflict((conflict) => conflict.column('run').doUpdateSet(values))
+      .execute();
+  }
+
+  /** The generation of a run becomes the present one; the one before is kept, in case the run's payload is never delivered. */
+  async advance(job: string, run: string): Promise<void> {
+    const present = await this.#present(job);
+    const previous_run = present?.run === run ? present.previous_run : (present?.run ?? null);
+    await this.#set(job, { run, previous_run });
+    await this.#endBackfill(job, run);
+  }
+
+  /**
+   * The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it.
+   * Nobody knows whether that one was ever shown: its payload may have given way to this one. A range that was read again
+   * for this run is read, and not among the rows: the same backfill can be finished once more.
+   */
+  async takeBack(run: string): Promise<void> {
+    const row = await this.#context.db
+      .selectFrom('current_generations')
+      .selectAll()
+      .where('run', '=', run)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    if (row.previous_run === null) return this.forget(row.job);
+    await this.#set(row.job, { run: row.previous_run, previous_run: null, shown: 0 });
+    const backfills = new Backfills(this.#context);
+    const ended = (await this.#manifestOf(run)).backfill;
+    if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
+  }
+
+  /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
+  async goBackTo(job: string, run: string): Promise<void> {
+    await this.#set(job, { run, previous_run: null });
+  }
+
+  /** The job's next run begins anew. */
+  async forget(job: string): Promise<void> {
+    await this.#context.db.deleteFrom('current_generations').where('job', '=', job).execute();
+    await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
+  }
+
+  /** Nobody knows any more what instances show: the whole of each set is made a payload again. */
+  async doubt(): Promise<void> {
+    await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
+  }
+
+  /** Forgets generations that nothing can come back to, of a job or of all, and deletes the files that only they had. */
+  async prune(job?: string): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
+      const rows = await (job === undefined ? all : all.where('job', '=', job)).execute();
+      const wanted = await wantedRuns(inside, job);
+      const gone = rows.filter(({ run }) => !wanted.has(run));
+      for (const { run } of gone) await inside.db.deleteFrom('generations').where('run', '=', run).execute();
+      for (const file of new Set(gone.flatMap(filesOf))) if (!(await isKept(inside, file))) this.#remove(file);
+    });
+  }
+
+  /** A run has ended: what it wrote goes, unless a generation is made of it. */
+  async leave(run: string): Promise<void> {
+    if (!existsSync(join(this.root, run))) return;
+    await inTransaction(this.#context, async (inside) => {
+      for (const path of filesBelow(join(this.root, run))) {
+        const file = path.slice(this.root.length + 1);
+        if (!(await isKept(inside, file))) this.#remove(file);
+      }
+      removeIfEmpty(join(this.root, run), this.root);
+    });
+  }
+
+  /**
+   * Says that a folder of files is being written by this process, for work that is no run: nothing sweeps it before the
+   * lease is given back.
+   */
+  hold(folder: string): Promise<Lease | undefined> {
+    return new Leases(this.#context).take(leaseOf(folder));
+  }
+
+  /** Deletes files that no generation and no living run can want. Returns their paths. */
+  async sweep(): Promise<string[]> {
+    const files = filesBelow(this.root);
+    if (files.length === 0) return [];
+    return inTransaction(this.#context, async (inside) => {
+      const living = new Set((await new Runs(inside).underway()).map(({ id }) => id));
+      const kept = await new Generations(inside).files();
+      const swept: string[] = [];
+      for (const { path, touched } of files.map((path) => ({ path, touched: touchedAt(path) }))) {
+        const file = path.slice(this.root.length + 1);
+        const folder = file.split('/', 1)[0]!;
+        if (kept.has(file) || living.has(folder) || touched > inside.clock.now() - youngMs) continue;
+        if ((await new Leases(inside).holder(leaseOf(folder))) !== undefined) continue;
+        this.#remove(file);
+        swept.push(path);
+      }
+      return swept;
+    });
+  }
+
+  /** The files of all generations, and of ranges that are being read again; relative to {@link root}. */
+  async files(): Promise<Set<string>> {
+    const { db } = this.#context;
+    const rows = await db.selectFrom('generations').select('manifest').execute();
+    const backfills = await db.selectFrom('backfills').select('staged').execute();
+    const staged = backfills.flatMap(({ staged }) =>
+      staged === null ? [] : (JSON.parse(staged) as StagedRanges).segments,
+    );
+    return new Set([...rows.flatMap(filesOf), ...staged.map(({ file }) => file)]);
+  }
+
+  #present(job: string) {
+    return this.#context.db.selectFrom('current_generations').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async #set(
+    job: string,
+    { run, previous_run, shown = 1 }: { run: string; previous_run: string | null; shown?: number },
+  ): Promise<void> {
+    const values = { run, previous_run, shown, set_at: Math.round(this.#context.clock.now()) };
+    await this.#context.db
+      .insertInto('current_generations')
+      .values({ job, ...values })
+      .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
+      .execute();
+  }
+
+  async #manifestOf(run: string): Promise<Partial<KeptManifest>> {
+    return JSON.parse((await this.ofRun(run))?.manifest ?? '{}') as Partial<KeptManifest>;
+  }
+
+  /** The ranges are among the rows now; what was known of them stands beside, should the payload never be delivered. */
+  async #endBackfill(job: string, run: string): Promise<void> {
+    const manifest = await this.#manifestOf(run);
+    const backfills = new Backfills(this.#context);
+    const backfill = manifest.filled === undefined ? undefined : await backfills.find(job);
+    if (backfill === undefined || backfill.staged?.id !== manifest.filled) return;
+    await this.#context.db
+      .updateTable('generations')
+      .set({ manifest: JSON.stringify({ ...manifest, backfill }) })
+      .where('run', '=', run)
+      .execute();
+    await backfills.end(job);
+  }
+
+  #remove(file: string): void {
+    rmSync(join(this.root, file), { force: true });
+    removeIfEmpty(join(this.root, file.split('/', 1)[0]!), this.root);
+  }
+}
+
+/** Runs whose generations may still be gone on from: the present ones, and those of payloads that can be sent or put back. */
+async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {
+  const sets = await db.selectFrom('current_generations').select(['run', 'previous_run']).execute();
+  const made = db
+    .selectFrom('generations')
+    .innerJoin('outbox', 'outbox.run', 'generations.run')
+    .select(['outbox.run', 'outbox.state', 'outbox.path'])
+    .where('outbox.state', 'in', [...open, 'delivered']);
+  const payloads = await (job === undefined ? made : made.where('generations.job', '=', job)).execute();
+  const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
+  return new Set([
+    ...sets.flatMap(({ run, previous_run }) => [run, previous_run ?? run]),
+    ...wanted.map(({ run }) => run),
+  ]);
+}
+
+const leaseOf = (folder: string): string => `set:${folder}`;
+
+/** Whether a generation, of whatever job, or a range that is being read again has the file. */
+async function isKept({ db }: StoreContext, file: string): Promise<boolean> {
+  const named = `%${JSON.stringify(file).replaceAll(/[%_\\]/g, '\\$&')}%`;
+  const generation = await db
+    .selectFrom('generations')
+    .select('run')
+    .where(sql<boolean>`manifest like ${named} escape '\\'`)
+    .limit(1)
+    .executeTakeFirst();
+  if (generation !== undefined) return true;
+  const backfill = await db
+    .selectFrom('backfills')
+    .select('job')
+    .where(sql<boolean>`staged like ${named} escape '\\'`)
+    .limit(1)
+    .executeTakeFirst();
+  return backfill !== undefined;
+}
+
+function filesOf({ manifest }: { readonly manifest: string }): string[] {
+  return (JSON.parse(manifest) as Manifest).segments.map(({ file }) => file);
+}

@@ -1,0 +1,109 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { Leases } from '../processes/leases.ts';
+import { Audit, type DecidedBy } from '../runs/audit.ts';
+import type { WatermarkRow } from '../tables.ts';
+import { Generations } from './generations.ts';
+
+/** How far a run has read. */
+export interface StoredWatermark {
+  readonly job: string;
+  readonly run: string;
+  /** Tells what was read, how it was shaped and where it went: after a change of that, nothing is known any more. */
+  readonly reading: string;
+  /** The connector's own text. */
+  readonly text: string;
+}
+
+/** How far each job has got in its source: as far as is safely delivered or safely owed. */
+export class Watermarks {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** Where the job's next run goes on; undefined where it begins anew. */
+  async find(job: string, reading: string): Promise<string | undefined> {
+    const row = await this.#row(job);
+    return row?.reading === reading ? row.text : undefined;
+  }
+
+  /** Moves on to where a run got; the place before is kept, in case its payload is never delivered. */
+  async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const known = await new Watermarks(inside).#row(job);
+      const previous_text = known?.reading !== reading ? null : known.run === run ? known.previous_text : known.text;
+      const values = { reading, text, previous_text, run, set_at: Math.round(inside.clock.now()) };
+      await inside.db
+        .insertInto('watermarks')
+        .values({ job, ...values })
+        .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
+        .execute();
+    });
+  }
+
+  /**
+   * The source was looked at again and nothing had changed: the text may be another, but the payload that stands behind
+   * it is the same as before.
+   */
+  async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
+    const { db, clock } = this.#context;
+    const change = { text, set_at: Math.round(clock.now()) };
+    await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
+  }
+
+  /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
+  async takeBack(run: string): Promise<void> {
+    const { db } = this.#context;
+    const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
+    if (row === undefined) return;
+    if (row.previous_text === null) return this.forget(row.job);
+    await db.updateTable('watermarks').set({ text: row.previous_text }).where('job', '=', row.job).execute();
+  }
+
+  /** The next run of the job reads everything. */
+  async forget(job: string): Promise<void> {
+    await this.#context.db.deleteFrom('watermarks').where('job', '=', job).execute();
+  }
+
+  /** What is kept of each job, or of one. */
+  async all(job?: string): Promise<WatermarkRow[]> {
+    const query = this.#context.db.selectFrom('watermarks').selectAll().orderBy('job');
+    return (job === undefined ? query : query.where('job', '=', job)).execute();
+  }
+
+  /**
+   * A person decides where the job's next run goes on: from what `meant` makes of the former text, or without it from the
+   * start; then the rows that the job keeps are forgotten, too.
+   * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
+   * What `meant` throws changes nothing.
+   */
+  decide(
+    job: string,
+    meant: ((former: string) => string) | undefined,
+    by: DecidedBy,
+  ): Promise<'done' | 'busy' | 'unknown'> {
+    return inTransaction(this.#context, async (inside) => {
+      if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
+      const watermarks = new Watermarks(inside);
+      const sets = new Generations(inside);
+      const known = await watermarks.#row(job);
+      if (known === undefined && (meant !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      const text = known && meant?.(known.text);
+      if (text === undefined) {
+        await watermarks.forget(job);
+        await sets.forget(job);
+        await sets.prune(job);
+      }
+      if (text !== undefined)
+        await inside.db.updateTable('watermarks').set({ text, previous_text: null }).where('job', '=', job).execute();
+      const change = { former: known?.text ?? null, latter: text ?? null };
+      await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job, ...change });
+      return 'done';
+    });
+  }
+
+  #row(job: string): Promise<WatermarkRow | undefined> {
+    return this.#context.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+}

@@ -1,0 +1,47 @@
+import { dirname } from 'node:path';
+import { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { sqliteDialect } from './sqlite.ts';
+import { StoredPathPlugin } from './stored-paths.ts';
+import { WriteHealth } from './write-health.ts';
+
+interface Shared {
+  readonly db: Kysely<Tables>;
+  readonly health: WriteHealth;
+  users: number;
+}
+
+/**
+ * One connection per file and process. SQLite waits for a lock by blocking the thread, so a second connection of the
+ * same thread would wait for a transaction that cannot go on until the wait is over.
+ */
+const open = new Map<string, Shared>();
+
+/** The database in `file`, shared with everybody in this process; `close` is for one user, the last one closes it. */
+export function useDatabase(
+  file: string,
+  options: { readonly durable?: boolean; readonly mustExist?: boolean } = {},
+): { db: Kysely<Tables>; health: WriteHealth; close(): Promise<void> } {
+  const shared = open.get(file) ?? connect(file, options);
+  shared.users += 1;
+  open.set(file, shared);
+  let closed = false;
+  return {
+    db: shared.db,
+    health: shared.health,
+    async close() {
+      if (closed) return;
+      closed = true;
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      open.delete(file);
+      await shared.db.destroy();
+    },
+  };
+}
+
+function connect(file: string, options: { readonly durable?: boolean; readonly mustExist?: boolean }): Shared {
+  const health = new WriteHealth();
+  const dialect = sqliteDialect(file, { ...options, health });
+  return { db: new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] }), health, users: 0 };
+}

@@ -1,0 +1,97 @@
+import type { Dialect, SqliteStatement } from 'kysely';
+import { SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
+import { lockPatienceMs, PatientSqliteDialect } from './patient-driver.ts';
+import { stateProblem } from './state-problem.ts';
+import { TransactionGuard } from './transaction-guard.ts';
+import { WriteHealth } from './write-health.ts';
+
+/** How long SQLite itself waits, blocking the thread, for another process to finish its transaction. Longer while opening. */
+const busyTimeoutMs = 25;
+const keptStatements = 300;
+
+interface SqliteStateOptions {
+  readonly durable?: boolean;
+  /** A file that is missing is not created. */
+  readonly mustExist?: boolean;
+  readonly health?: WriteHealth;
+}
+
+/**
+ * The SQLite dialect with four additions: a lock is waited for without blocking the event loop, transactions take the
+ * write lock when they begin (one that reads first and writes later could otherwise fail on a stale view), statements are
+ * prepared once and kept, and every commit is on the disk before it returns (what is owed outlives the power). Where
+ * `durable` says that it need not, the database is in memory, for this process alone: the file stays empty.
+ */
+export function sqliteDialect(
+  file: string,
+  { durable = true, mustExist = false, health = new WriteHealth() }: SqliteStateOptions = {},
+): Dialect {
+  const telling = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw stateProblem(error, file);
+    }
+  };
+  const database = telling(
+    () => new SqliteDatabase(durable ? file : ':memory:', { mustExist, busyTimeoutMs: lockPatienceMs }),
+  );
+  try {
+    if (durable) switchToWal(database);
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    database.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  } catch (error) {
+    database.close();
+    throw stateProblem(error, file);
+  }
+  const guard = new TransactionGuard(database, health);
+  const rollback = rollbackBy(guard);
+  const kept = new Map<string, SqliteStatement>();
+  const prepare = (text: string): SqliteStatement => {
+    const known = text === 'rollback' ? rollback : kept.get(text);
+    if (known !== undefined) return known;
+    if (kept.size >= keptStatements) kept.clear();
+    const raw = telling(() => database.prepare(text === 'begin' ? 'begin immediate' : text));
+    const guarded = <T>(execute: () => T): T => guard.run(text, () => telling(execute));
+    const statement: SqliteStatement = {
+      reader: raw.isReader,
+      all: (parameters) => guarded(() => raw.all(...(parameters as SqliteValue[]))),
+      run: (parameters) => guarded(() => raw.run(...(parameters as SqliteValue[]))),
+      iterate: () => {
+        throw new Error('the state is never read as a stream');
+      },
+    };
+    kept.set(text, statement);
+    return statement;
+  };
+  return new PatientSqliteDialect({ database: { prepare, close: () => database.close() } }, health);
+}
+
+function rollbackBy(guard: TransactionGuard): SqliteStatement {
+  const run = () => {
+    guard.rollBack();
+    return { changes: 0, lastInsertRowid: 0 };
+  };
+  return { reader: false, all: () => [], run, iterate: () => [][Symbol.iterator]() };
+}
+
+const retryMs = 5;
+
+/**
+ * Of two processes that open a new file together, the second is told "busy" by the switch at once: SQLite does not wait
+ * there, as it does for every other statement. So we do.
+ */
+function switchToWal(database: SqliteDatabase): void {
+  const end = performance.now() + lockPatienceMs;
+  for (;;) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const isBusy = sqliteErrorName(error)?.startsWith('SQLITE_BUSY') === true;
+      if (!isBusy || performance.now() > end) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
+  }
+}

@@ -1,0 +1,17 @@
+import { statSync } from 'node:fs';
+import { Problem } from '../../lib/problem.ts';
+import type { Payload } from '../../pipeline/payload.ts';
+
+/** Throws `PAYLOAD_DAMAGED` where a payload's file is not there, or not of its size. */
+export function assertWhole(payload: Payload): void {
+  const size = statSync(payload.path, { throwIfNoEntry: false })?.size;
+  if (size === payload.bytes) return;
+  throw new Problem({
+    code: 'PAYLOAD_DAMAGED',
+    family: 'job',
+    message: 'The payload that was to be owed is not on the disk as it was written',
+    seen: size === undefined ? `no file ${payload.path}` : `${size} bytes in ${payload.path}`,
+    allowed: `${payload.bytes} bytes`,
+    next: 'run the job again; if it happens again, check the disk that holds the state folder',
+  });
+}

@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { restoreCheckpoint } from '../checkpoints/checkpoint.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { storedPath } from '../engine/stored-paths.ts';
+import { Audit, type Decided, type DecidedBy } from '../runs/audit.ts';
+import { Holds } from '../runs/holds.ts';
+import { Runs } from '../runs/runs.ts';
+import type { OutboxRow } from '../tables.ts';
+import { type InstanceKey, keyOf } from './instance-key.ts';
+import { Outbox } from './outbox.ts';
+import { pendingPayloads } from './pending-payloads.ts';
+
+/** A payload that its instance shows, showed, or is about to show. */
+export type GoodPayload = OutboxRow;
+
+/** The payloads that were found fit to be shown: what new ones are compared with, and what can be put back. */
+export class GoodPayloads {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** What the instance shows or is owed: the newest decision about it. */
+  async last(key: InstanceKey): Promise<GoodPayload | undefined> {
+    return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  }
+
+  /** What can be put back: data older than what the instance shows, its file still there. The newest data first. */
+  async former(key: InstanceKey): Promise<GoodPayload[]> {
+    const present = await this.last(key);
+    if (present === undefined) return [];
+    const rows = await this.#of(key)
+      .where('state', '=', 'delivered')
+      .where('as_of', '<', present.as_of)
+      .orderBy('as_of', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    const paths = new Set<string>();
+    return rows.filter(({ path }) => !paths.has(path) && paths.add(path) && existsSync(path));
+  }
+
+  /**
+   * Makes a former payload owed again, in a run of its own, and holds its job, so that no later run undoes this by
+   * itself. `job` is the one that writes the instance now: it may have had another name then. What else the instance waits
+   * for gives way; the job goes on from where it was then: from the rows that it
+   * kept, or, if it keeps none, from the beginning. Take the job's lease first.
+   */
+  putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
+    return inTransaction(this.#context, async (inside) => {
+      const others = await pendingPayloads(inside, keyOf(former));
+      for (const other of others) await new Outbox(inside).supersede(other);
+      const runs = new Runs(inside);
+      const run = await runs.begin({ job, origin: 'person' });
+      const { id: _, ...facts } = former;
+      const unsent = { attempts: 0, crashes: 0, faults: 0, settled_at: null, code: null, message: null };
+      const fresh = { state: 'owed' as const, always: 1, ...unsent };
+      const now = Math.round(inside.clock.now());
+      const times = {
+        owed_at: now,
+        waiting_since: now,
+        last_attempt_at: null,
+        next_attempt_at: null,
+        unanswered_at: null,
+      };
+      const row = await inside.db
+        .insertInto('outbox')
+        .values({ ...facts, ...fresh, ...times, path: storedPath(inside.folder, former.path), job, run })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await runs.owed(run, { rows: row.row_count, bytes: row.bytes });
+      await restoreCheckpoint(inside, { job, former: former.run, run });
+      await new Holds(inside).set(job, by);
+      await new Audit(inside).write({ by, action: 'rollback', job, run: former.run });
+      return { row, superseded: others };
+    });
+  }
+
+  #of({ url, clientId = '', instance }: InstanceKey) {
+    return this.#context.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('url', '=', url)
+      .where('client_id', '=', clientId)
+      .where('instance', '=', instance);
+  }
+}

@@ -1,0 +1,97 @@
+import type { Payload } from '../../pipeline/payload.ts';
+import type { Generation } from '../checkpoints/generations.ts';
+import type { StoredWatermark } from '../checkpoints/watermarks.ts';
+import type { StoreContext } from '../engine/context.ts';
+import { storedPath } from '../engine/stored-paths.ts';
+import { Runs } from '../runs/runs.ts';
+import type { InstanceKey } from './instance-key.ts';
+import { pendingPayloads } from './pending-payloads.ts';
+import { newest, Receipts } from './receipts.ts';
+
+/** What becomes owed: a payload, where it goes, and on whose behalf. */
+export interface NewPayload {
+  readonly run: string;
+  readonly job: string;
+  /** Name and base URL of the destination. */
+  readonly destination: { readonly name: string; readonly url: string };
+  readonly clientId?: string;
+  readonly instance: string;
+  readonly payload: Payload;
+  readonly mediaType: string;
+  /** Send even when the instance already has these bytes. */
+  readonly always: boolean;
+  /** How far the source was read; moves on with the payload, or not at all. */
+  readonly watermark?: Pick<StoredWatermark, 'reading' | 'text'>;
+  /** The data set that the payload was made of, where the job keeps one; moves on with the watermark. */
+  readonly generation?: Generation;
+}
+
+/** The same before its file is safe. */
+export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
+
+/** Where it goes, as receipts and leases name it. */
+export function instanceKeyOf({
+  destination,
+  clientId,
+  instance,
+}: Pick<NewPayload, 'destination' | 'clientId' | 'instance'>): InstanceKey {
+  return { url: destination.url, instance, clientId };
+}
+
+/** What the instance waits for already, and whether newer data than this has been owed or tried. */
+export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
+  const key = instanceKeyOf(owing);
+  const receipt = await new Receipts(inside).find(key);
+  const waiting = await pendingPayloads(inside, key);
+  const owed = waiting.filter(({ state }) => state === 'owed');
+  const dates = owed.map(({ as_of }) => as_of);
+  const isOld = newest(inside.clock.now(), [...dates, receipt?.tried_as_of]) > owing.payload.asOf;
+  return { waiting, owed, isOld };
+}
+
+/**
+ * Writes the payload down and settles its run by `state`. `waitingSince` (epoch ms) is how long what it supersedes has
+ * waited. Returns its id.
+ */
+export async function recordPayload(
+  context: StoreContext,
+  owing: NewPayload,
+  state: 'owed' | 'superseded' | 'quarantined',
+  waitingSince = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const { payload, destination } = owing;
+  const now = Math.round(context.clock.now());
+  const { id } = await context.db
+    .insertInto('outbox')
+    .values({
+      run: owing.run,
+      job: owing.job,
+      destination: destination.name,
+      url: destination.url,
+      client_id: owing.clientId ?? '',
+      instance: owing.instance,
+      sha256: payload.sha256,
+      path: storedPath(context.folder, payload.path),
+      bytes: payload.bytes,
+      row_count: payload.rows,
+      format: payload.format,
+      media_type: owing.mediaType,
+      as_of: payload.asOf,
+      always: owing.always ? 1 : 0,
+      state,
+      attempts: 0,
+      last_attempt_at: null,
+      next_attempt_at: null,
+      code: null,
+      message: null,
+      owed_at: now,
+      waiting_since: Math.min(now, waitingSince),
+      settled_at: state === 'owed' ? null : now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const runs = new Runs(context);
+  await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
+  if (state !== 'owed') await runs.settle(owing.run, { state });
+  return id;
+}

@@ -1,0 +1,297 @@
+import { redact } from '../../lib/redact.ts';
+import { advanceCheckpoint, readvanceCheckpoint, rewindCheckpoint } from '../checkpoints/checkpoint.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import { Runs } from '../runs/runs.ts';
+import type { OutboxRow, OutboxState } from '../tables.ts';
+import { assertWhole } from './assert-whole.ts';
+import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
+import { keyOf } from './instance-key.ts';
+import { instanceKeyOf, type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
+import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
+import { newest, Receipts } from './receipts.ts';
+
+export type EnqueueResult =
+  | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  /** Newer data is there or on its way. */
+  | { readonly state: 'superseded'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  /** The instance has these very bytes: nothing is owed. */
+  | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
+
+export interface FailureReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A payload whose request is about to begin. */
+export type AttemptedPayload = OutboxRow & {
+  /** What the instance holds was known for sure before it. */
+  readonly wasCertain: boolean;
+};
+
+/** The durable list of payloads that are owed (invariants 2 and 3). */
+export class Outbox {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Makes a payload owed, in one transaction with its run. It supersedes what was owed, quarantined or dead for the same instance;
+   * it is superseded itself where newer data has been owed or tried already; it is not recorded where the instance is
+   * known to hold the same bytes. The file has to be there.
+   */
+  enqueue(owing: NewPayload): Promise<EnqueueResult> {
+    return inTransaction(this.#context, async (inside) => {
+      assertWhole(owing.payload);
+      const { waiting, owed, isOld } = await pendingFor(inside, owing);
+      if (isOld) return { state: 'superseded', id: await recordPayload(inside, owing, 'superseded'), superseded: [] };
+      const outbox = new Outbox(inside);
+      for (const row of waiting) await outbox.supersede(row);
+      await advanceCheckpoint(inside, owing);
+      if (await outbox.#isShown(owing)) {
+        await outbox.#settleUnchanged(owing);
+        return { state: 'unchanged', superseded: waiting };
+      }
+      const since = Math.min(...owed.map(({ waiting_since }) => waiting_since));
+      return { state: 'owed', id: await recordPayload(inside, owing, 'owed', since), superseded: waiting };
+    });
+  }
+
+  /**
+   * Does what {@link enqueue} does with a payload that the instance is known to hold, without a file of it: true where it is so
+   * and nothing else waits for the instance. Else nothing has happened.
+   */
+  async settleIfShown(owing: UnsealedPayload): Promise<boolean> {
+    if (!(await this.#isShown(owing))) return false;
+    return inTransaction(this.#context, async (inside) => {
+      const outbox = new Outbox(inside);
+      const { waiting, isOld } = await pendingFor(inside, owing);
+      if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;
+      await advanceCheckpoint(inside, owing);
+      await outbox.#settleUnchanged(owing);
+      return true;
+    });
+  }
+
+  async #isShown(owing: UnsealedPayload): Promise<boolean> {
+    return !owing.always && (await new Receipts(this.#context).holds(instanceKeyOf(owing), owing.payload));
+  }
+
+  async #settleUnchanged({ payload, ...owing }: UnsealedPayload): Promise<void> {
+    await new Receipts(this.#context).renew(instanceKeyOf(owing), payload.asOf);
+    await new Runs(this.#context).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
+  }
+
+  /**
+   * A request for the payload is about to begin: counts the attempt and puts the receipt in doubt, so that a crash in
+   * the middle sends again. An attempt before it that had no end, because its process died under it, is a cut and not a
+   * failure: the power is not the payload's fault. Undefined when the payload is not owed any more.
+   */
+  attempt(id: number): Promise<AttemptedPayload | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const row = await inside.db
+        .updateTable('outbox')
+        .set((column) => begun(column, now))
+        .where('id', '=', id)
+        .where('state', '=', 'owed')
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      await giveUpOthers(inside, row, now);
+      const wasCertain = await new Receipts(inside).doubt(keyOf(row), contentsOf(row));
+      await new Runs(inside).countRequest(row.run);
+      return { ...row, wasCertain };
+    });
+  }
+
+  /** The service has said that it did not take it: the instance holds what it held before. */
+  async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
+    if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
+  }
+
+  /** The service took it: receipt, payload and run in one transaction. True of one superseded on the way as well. */
+  async delivered(row: OutboxRow): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      // This attempt has been answered, those before it are what they were.
+      const { unanswered_at } = row;
+      await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
+      await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
+      if (await new Outbox(inside).#settle(row.id, 'delivered', ['owed', 'superseded', 'dead'], { untaken: true })) {
+        await new Runs(inside).settle(row.run, { state: 'delivered' });
+      }
+    });
+  }
+
+  /** The instance turned out to hold these bytes already: settled without a request. */
+  async unchanged(row: OutboxRow): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
+      const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
+      if (!settled) return false;
+      await new Receipts(inside).renew(keyOf(row), row.as_of);
+      await new Runs(inside).settle(row.run, { state: 'unchanged' });
+      return true;
+    });
+  }
+
+  /**
+   * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what stopped
+   * it is over. `free`: the attempt does not count at all; `blamed`: the service takes other things, so it counts against
+   * the payload; `untaken`: it is sure that it was not carried out, nor will be.
+   */
+  async postpone(
+    id: number,
+    trouble: FailureReason & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
+  ): Promise<void> {
+    const now = Math.round(this.#context.clock.now());
+    const unanswered = this.#context.db
+      .updateTable('outbox')
+      .set({ unanswered_at: givenUpAt(now) })
+      .where('id', '=', id);
+    if (trouble.untaken !== true) await unanswered.execute();
+    await this.#context.db
+      .updateTable('outbox')
+      .set((column) => ({
+        attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
+        faults: column('faults', '+', trouble.blamed === true ? 1 : 0),
+        last_attempt_at: now,
+        next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
+        code: trouble.code,
+        message: redact(trouble.message),
+      }))
+      .where('id', '=', id)
+      .where('state', '=', 'owed')
+      .execute();
+  }
+
+  /** Why it is not being sent, without an attempt. True when that is news. */
+  async note(id: number, trouble: FailureReason): Promise<boolean> {
+    const news = { code: trouble.code, message: redact(trouble.message) };
+    const row = await this.#context.db
+      .updateTable('outbox')
+      .set((column) => ({ ...news, attempts: failuresIn(column) }))
+      .where('id', '=', id)
+      .where('state', '=', 'owed')
+      .where((where) => where.or([where('code', 'is', null), where('code', '<>', trouble.code)]))
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** It will not be tried again by itself. False when it was not owed any more. `untaken`: as {@link postpone} has it. */
+  async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
+      const outbox = new Outbox(inside);
+      if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
+      const row = await outbox.find(id);
+      if (row === undefined) return true;
+      await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
+      await rewindCheckpoint(inside, row.run);
+      return true;
+    });
+  }
+
+  /**
+   * The destination has moved: from now on the payload is owed there. What is known to be newer at the new place wins,
+   * what is older gives way. Returns the row as it is then; undefined when there is none.
+   */
+  readdress(id: number, url: string): Promise<OutboxRow | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const outbox = new Outbox(inside);
+      const row = await outbox.find(id);
+      if (row?.state !== 'owed') return row;
+      const key = { ...keyOf(row), url };
+      const waiting = await pendingPayloads(inside, key);
+      const tried = (await new Receipts(inside).find(key))?.tried_as_of;
+      const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
+      const isOld = newest(inside.clock.now(), [...owed, tried]) > row.as_of;
+      for (const other of isOld ? [row] : waiting) await outbox.supersede(other);
+      if (!isOld) await inside.db.updateTable('outbox').set({ url }).where('id', '=', id).execute();
+      return outbox.find(id);
+    });
+  }
+
+  /** A dead payload is owed once more, from its first attempt. False when newer data has made it pointless. */
+  async requeue(id: number): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
+      const row = await new Outbox(inside).find(id);
+      if (row?.state !== 'dead') return false;
+      const receipt = await new Receipts(inside).find(keyOf(row));
+      if (receipt?.certain === 1 && receipt.as_of > row.as_of) return false;
+      const fresh = {
+        state: 'owed' as const,
+        attempts: 0,
+        crashes: 0,
+        faults: 0,
+        next_attempt_at: null,
+        settled_at: null,
+      };
+      await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
+      await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
+      await readvanceCheckpoint(inside, row);
+      return true;
+    });
+  }
+
+  async find(id: number): Promise<OutboxRow | undefined> {
+    return (await byId(this.#context.db, { id }))[0];
+  }
+
+  /** The payload that a run made, if it came so far. */
+  async ofRun(run: string): Promise<OutboxRow | undefined> {
+    return this.#context.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('run', '=', run)
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
+  }
+
+  /** Oldest first. */
+  async inState(...states: readonly OutboxState[]): Promise<OutboxRow[]> {
+    const found = states.map((state) => ofState(this.#context.db, { state }));
+    return oldestFirst((await Promise.all(found)).flat());
+  }
+
+  /** Something else is what the instance is to show. What a guard or the service held against the run stays its history. */
+  async supersede(row: OutboxRow): Promise<void> {
+    if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
+    if (row.state === 'owed') await new Runs(this.#context).settle(row.run, { state: 'superseded' });
+  }
+
+  /** `untaken`: the last attempt has had an answer. */
+  async #settle(
+    id: number,
+    state: OutboxState,
+    from: readonly OutboxState[],
+    { code, message, untaken = false }: Partial<FailureReason> & { untaken?: boolean } = {},
+  ): Promise<boolean> {
+    const row = await this.#context.db
+      .updateTable('outbox')
+      .set((column) => ({
+        state,
+        settled_at: Math.round(this.#context.clock.now()),
+        next_attempt_at: null,
+        ...(untaken ? {} : { unanswered_at: unansweredIn(column) }),
+        code: code ?? null,
+        message: message === undefined ? null : redact(message),
+      }))
+      .where('id', '=', id)
+      .where('state', 'in', from)
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
+
+const byId = prepared((db, value: BoundValue<{ id: number }>) =>
+  db.selectFrom('outbox').selectAll().where('id', '=', value('id')),
+);
+
+const ofState = prepared((db, value: BoundValue<{ state: OutboxState }>) =>
+  db.selectFrom('outbox').selectAll().where('state', '=', value('state')),
+);

@@ -1,0 +1,27 @@
+import type { StoreContext } from '../engine/context.ts';
+
+/**
+ * Payloads that instances were given, as a query: `rank` 1 is the newest of its instance. One that was put back is one
+ * payload with one file, however often it was given.
+ */
+export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
+  const given = db
+    .selectFrom('outbox')
+    .select(['run', 'path', 'settled_at', 'url', 'client_id', 'instance'])
+    .select(({ fn }) =>
+      fn
+        .agg<number>('max', ['id'])
+        .over((over) => over.partitionBy(['url', 'client_id', 'instance', 'path']))
+        .as('newest'),
+    )
+    .where('state', '=', 'delivered');
+  return db
+    .selectFrom(given.as('given'))
+    .select(['run', 'path', 'settled_at'])
+    .select(({ fn }) =>
+      fn
+        .agg<number>('dense_rank')
+        .over((over) => over.partitionBy(['url', 'client_id', 'instance']).orderBy('newest', 'desc'))
+        .as('rank'),
+    );
+}

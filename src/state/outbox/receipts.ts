@@ -1,0 +1,171 @@
+import type { StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import type { Receipt } from '../tables.ts';
+import type { InstanceKey } from './instance-key.ts';
+import { lateArrivals, lateMs } from './late-arrivals.ts';
+import { pendingPayloads } from './pending-payloads.ts';
+
+export interface Contents {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly format: string;
+  readonly asOf: number;
+}
+
+/** What each instance was last known to hold. */
+export class Receipts {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async find(key: InstanceKey): Promise<Receipt | undefined> {
+    const { url, clientId = '', instance } = key;
+    return (await byKey(this.#context.db, { url, clientId, instance }))[0];
+  }
+
+  /**
+   * Whether the instance is known to hold these bytes. An attempt at other bytes that was given up may be carried out all the
+   * same, after these were taken: once that is over, they are sent once more (`Repeats`, or whoever has them next).
+   */
+  async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
+    const known = await this.find(key);
+    if (known?.sha256 !== sha256 || known.format !== format || known.certain !== 1) return false;
+    const { url, clientId: client_id = '', instance } = key;
+    const [doubt] = await lateArrivals(this.#context.db, { url, client_id, instance });
+    return doubt === undefined || this.#context.clock.now() < doubt.since + lateMs;
+  }
+
+  /** Whether the last request to the instance had no answer: it may hold something else than what it was last known to. */
+  async isDoubtful(key: InstanceKey): Promise<boolean> {
+    const known = await this.find(key);
+    return known !== undefined && known.certain !== 1;
+  }
+
+  async all(): Promise<Receipt[]> {
+    return this.#context.db.selectFrom('receipts').selectAll().execute();
+  }
+
+  /**
+   * Whether the service has taken anything that was owed to one of these destinations after `since`, epoch milliseconds. What lies
+   * in the future was written while the clock was wrong, and says nothing.
+   */
+  async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
+    const { db, clock } = this.#context;
+    const newer = await db
+      .selectFrom('receipts')
+      .innerJoin('outbox', (join) =>
+        join
+          .onRef('outbox.url', '=', 'receipts.url')
+          .onRef('outbox.client_id', '=', 'receipts.client_id')
+          .onRef('outbox.instance', '=', 'receipts.instance')
+          .onRef('outbox.sha256', '=', 'receipts.sha256')
+          .on('outbox.state', '=', 'delivered'),
+      )
+      .select('receipts.at')
+      .where('receipts.at', '>', since)
+      .where('receipts.at', '<=', clock.now() + futureMs)
+      .where('outbox.destination', 'in', destinations)
+      .limit(1)
+      .executeTakeFirst();
+    return newer !== undefined;
+  }
+
+  /**
+   * The source was asked and has nothing that the instance does not show: its data is as new as that question. Not where
+   * the instance still waits for something, or where nobody knows what it holds.
+   */
+  async recheck(key: InstanceKey, asOf: number): Promise<void> {
+    const known = await this.find(key);
+    if (known?.certain !== 1 || known.as_of >= asOf) return;
+    if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
+  }
+
+  /** A request with these contents is about to begin: from now on nobody knows what the instance holds. True where it was known. */
+  async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
+    const known = await this.find(key);
+    const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);
+    await this.#put(key, { ...(known ?? asRow(contents, 0)), certain: 0, tried_as_of: tried });
+    return known?.certain === 1;
+  }
+
+  /** That request was refused, and what was known before it still holds. */
+  async trust(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
+  }
+
+  /** What the instance was given last cannot be made sure of: whoever has it next sends it. */
+  async distrust(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
+  }
+
+  /** The service has taken once more what the instance was given last. */
+  async repeated(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });
+  }
+
+  /** The service has taken these contents. */
+  async confirm(key: InstanceKey, contents: Contents): Promise<void> {
+    const now = Math.round(this.#context.clock.now());
+    const known = await this.find(key);
+    const tried = newest(now, [contents.asOf, known?.tried_as_of]);
+    await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
+  }
+
+  /** The instance already holds what a newer extract found: its data is as new as that extract. */
+  async renew(key: InstanceKey, asOf: number): Promise<void> {
+    const known = await this.find(key);
+    if (known === undefined) return;
+    const tried = newest(this.#context.clock.now(), [asOf, known.tried_as_of]);
+    await this.#put(key, { ...known, as_of: asOf, tried_as_of: tried });
+  }
+
+  async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
+    await write(this.#context.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
+  }
+}
+
+/** Differences below this are two clocks reading the same moment. */
+const futureMs = 1_000;
+
+/**
+ * The newest of several ages of data. One that lies in the future was written while the clock was wrong; it must not
+ * hold back everything until then.
+ */
+export function newest(now: number, ages: readonly (number | undefined)[]): number {
+  return Math.max(0, ...ages.filter((age) => age !== undefined && age <= now + futureMs).map(Number));
+}
+
+function asRow(contents: Contents, at: number) {
+  const { sha256, bytes, format, asOf } = contents;
+  return { sha256, bytes, format, as_of: asOf, at };
+}
+
+const byKey = prepared((db, value: BoundValue<Required<InstanceKey>>) =>
+  db
+    .selectFrom('receipts')
+    .selectAll()
+    .where('url', '=', value('url'))
+    .where('client_id', '=', value('clientId'))
+    .where('instance', '=', value('instance')),
+);
+
+const write = prepared((db, value: BoundValue<Receipt>) => {
+  const rest = {
+    sha256: value('sha256'),
+    bytes: value('bytes'),
+    format: value('format'),
+    as_of: value('as_of'),
+    at: value('at'),
+    certain: value('certain'),
+    tried_as_of: value('tried_as_of'),
+  };
+  return db
+    .insertInto('receipts')
+    .values({ url: value('url'), client_id: value('client_id'), instance: value('instance'), ...rest })
+    .onConflict((conflict) => conflict.columns(['url', 'client_id', 'instance']).doUpdateSet(rest));
+});

@@ -1,0 +1,101 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { Runs } from '../runs/runs.ts';
+import type { OutboxRow } from '../tables.ts';
+import { givenUpAt } from './attempts.ts';
+import { keyOf } from './instance-key.ts';
+import { lateArrivals, lateMs } from './late-arrivals.ts';
+import { pendingPayloads } from './pending-payloads.ts';
+import { Receipts } from './receipts.ts';
+
+/** A delivered payload that is to be sent once more. */
+export interface Resend {
+  readonly row: OutboxRow;
+  /** Not before: epoch milliseconds. */
+  readonly dueAt: number;
+}
+
+/**
+ * Payloads that are sent once more. An upload that was given up may be carried out by the service after it has taken a newer
+ * one: the instance then shows old data, and nobody is told. So what was delivered within ten minutes of an attempt at
+ * other bytes that had no answer goes out again, once those minutes are over; that is the end of it. Only what the
+ * service took last is ever repeated, and only while nothing else has been tried since (invariant 3).
+ */
+export class Resends {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** All that are to come, due or not. */
+  async all(): Promise<Resend[]> {
+    const { db } = this.#context;
+    const ids = await lateArrivals(db);
+    const repeats: Resend[] = [];
+    for (const { id, since } of ids) {
+      const row = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+      if (row === undefined) continue;
+      const waits = await pendingPayloads(this.#context, keyOf(row));
+      if (waits.some(({ state }) => state === 'owed')) continue;
+      repeats.push({ row, dueAt: Math.max(since + lateMs, row.next_attempt_at ?? 0) });
+    }
+    return repeats;
+  }
+
+  /** A request for it is about to begin: written down like any attempt. Undefined when it is not to be sent any more. */
+  begin({ row }: Resend): Promise<OutboxRow | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
+      if (fresh === undefined) return undefined;
+      const now = Math.round(inside.clock.now());
+      // Should something newer be taken while nobody knows what became of this, this has to give way once more.
+      await inside.db
+        .updateTable('outbox')
+        .set({ unanswered_at: now, last_attempt_at: now })
+        .where('id', '=', row.id)
+        .execute();
+      await new Runs(inside).countRequest(row.run);
+      return fresh.row;
+    });
+  }
+
+  /** The service took it again; `row` as {@link begin} gave it. */
+  async delivered(row: OutboxRow): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      await new Receipts(inside).repeated(keyOf(row));
+      const { unanswered_at } = row;
+      const settled = { unanswered_at, next_attempt_at: null };
+      await inside.db.updateTable('outbox').set(settled).where('id', '=', row.id).execute();
+    });
+  }
+
+  /** It is to be tried again, so many milliseconds from now. */
+  async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
+    const now = Math.round(this.#context.clock.now());
+    const unanswered_at = ambiguous ? givenUpAt(now) : row.unanswered_at;
+    await this.#context.db
+      .updateTable('outbox')
+      .set({ unanswered_at, next_attempt_at: now + Math.ceil(waitMs) })
+      .where('id', '=', row.id)
+      .execute();
+  }
+
+  /** It cannot be sent again: what the instance shows is not known, and the job's next run sends. */
+  async giveUp(row: OutboxRow): Promise<void> {
+    await new Receipts(this.#context).distrust(keyOf(row));
+  }
+
+  /** Whether one of these payloads, which may be delivered, has to be there for it. */
+  async needs(rows: readonly OutboxRow[]): Promise<boolean> {
+    for (const row of rows) {
+      const [known] = await lateArrivals(this.#context.db, row);
+      if (known?.id === row.id) return true;
+    }
+    return false;
+  }
+
+  /** The files that are needed. */
+  async paths(): Promise<Set<string>> {
+    return new Set((await this.all()).map(({ row }) => row.path));
+  }
+}

@@ -1,0 +1,43 @@
+import type { StoreContext } from '../engine/context.ts';
+import type { TargetRow } from '../tables.ts';
+
+/** What the ids of a declared data source are remembered by. */
+export interface TargetKey {
+  /** The destination's base URL: the same name at another service is another data source. */
+  readonly url: string;
+  readonly clientId?: string;
+  /** Name of the declared data source. */
+  readonly name: string;
+}
+
+/** The ids that `apply` got for declared data sources. */
+export class Targets {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async remember(key: TargetKey, ids: { datasource: string; instance: string; format: string }): Promise<void> {
+    const rest = { ...ids, remembered_at: Math.round(this.#context.clock.now()) };
+    await this.#context.db
+      .insertInto('targets')
+      .values({ url: key.url, client_id: key.clientId ?? '', name: key.name, ...rest })
+      .onConflict((conflict) => conflict.columns(['url', 'client_id', 'name']).doUpdateSet(rest))
+      .execute();
+  }
+
+  async find(key: TargetKey): Promise<TargetRow | undefined> {
+    return this.#context.db
+      .selectFrom('targets')
+      .selectAll()
+      .where('url', '=', key.url)
+      .where('client_id', '=', key.clientId ?? '')
+      .where('name', '=', key.name)
+      .executeTakeFirst();
+  }
+
+  async all(): Promise<TargetRow[]> {
+    return this.#context.db.selectFrom('targets').selectAll().orderBy('name').execute();
+  }
+}

@@ -1,0 +1,108 @@
+import { newId } from '../../lib/ids.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
+
+/** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
+export interface Lease {
+  readonly name: string;
+  /** Never rejects for the sake of the disk: where that takes no writes, the lease is given back as soon as it does. */
+  release(): Promise<void>;
+}
+
+/** A lease that another holder has is looked at this often. */
+const lookMs = 100;
+
+/** Leases end with `release` or with the process that holds them, whichever comes first (R11, R29). */
+export class Leases {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** The lease, or undefined while a living process (this one included) holds it. */
+  take(name: string): Promise<Lease | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
+      const [held] = await byName(inside.db, { name });
+      if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
+      await owners.beat();
+      const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
+      const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
+      return taken && { name, release: () => this.#giveBack(name, mine.token) };
+    });
+  }
+
+  /** The lease, once nothing alive holds it; undefined after `forMs`. Throws the signal's reason. */
+  async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
+    const { clock } = this.#context;
+    const end = clock.monotonic() + forMs;
+    for (;;) {
+      const lease = await this.take(name);
+      if (lease !== undefined || clock.monotonic() > end) return lease;
+      await clock.sleep(lookMs, signal);
+    }
+  }
+
+  /** Who holds the lease now; undefined when nobody alive does. */
+  async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
+    const [held] = await byName(this.#context.db, { name });
+    if (held === undefined || (await new ProcessHeartbeats(this.#context).isDead(held.owner))) return undefined;
+    return { owner: held.owner, takenAt: held.taken_at };
+  }
+
+  /** All leases that somebody alive holds. */
+  async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
+    const owners = new ProcessHeartbeats(this.#context);
+    const alive = new Map<string, boolean>();
+    const held: { name: string; owner: string; takenAt: number }[] = [];
+    for (const { name, owner, taken_at } of await this.#context.db.selectFrom('leases').selectAll().execute()) {
+      if (!alive.has(owner)) alive.set(owner, !(await owners.isDead(owner)));
+      if (alive.get(owner) === true) held.push({ name, owner, takenAt: taken_at });
+    }
+    return held;
+  }
+
+  /** Forgets what the dead still hold. */
+  async removeDead(): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
+      for (const { name, owner, token } of await inside.db.selectFrom('leases').selectAll().execute()) {
+        if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
+      }
+    });
+  }
+
+  /** Its process is dead, or it is our own and has been given back. */
+  async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
+    return this.#context.pending.has(token) || owners.isDead(owner);
+  }
+
+  #giveBack(name: string, token: string): Promise<void> {
+    return this.#context.pending.settle(token, () => this.#release(name, token));
+  }
+
+  async #release(name: string, token: string): Promise<void> {
+    await release(this.#context.db, { name, token });
+  }
+}
+
+const byName = prepared((db, value: BoundValue<{ name: string }>) =>
+  db.selectFrom('leases').selectAll().where('name', '=', value('name')),
+);
+
+const take = prepared(
+  (db, value: BoundValue<{ name: string; owner: string; token: string; taken_at: number; seen: string }>) => {
+    const mine = { owner: value('owner'), token: value('token'), taken_at: value('taken_at') };
+    return db
+      .insertInto('leases')
+      .values({ name: value('name'), ...mine })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(mine).where('leases.token', '=', value('seen')))
+      .returning('token');
+  },
+);
+
+const release = prepared((db, value: BoundValue<{ name: string; token: string }>) =>
+  db.deleteFrom('leases').where('name', '=', value('name')).where('token', '=', value('token')),
+);

@@ -1,0 +1,82 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import type { AccountRow } from '../tables.ts';
+
+/** After being slowed down, one request a second more is tried again after each time of this length without a refusal. */
+const regainMs = 60_000;
+/** Refusals that come this close together are one: what was under way when the first came is refused as well. */
+const togetherMs = 2_000;
+
+/** What holds for a whole account: a pause that the service asked for, and how fast it takes requests of late. */
+export class Accounts {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** Nothing is sent to the account for this long. A longer pause that is already set stays. */
+  async hold(account: string, milliseconds: number): Promise<void> {
+    const now = Math.round(this.#context.clock.now());
+    const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
+    const held = { paused_at: now, paused_until: until };
+    await this.#context.db
+      .insertInto('accounts')
+      .values({ account, ...held, slowed_to: null, slowed_at: null })
+      .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
+      .execute();
+  }
+
+  /**
+   * The service refuses requests that come no faster than `most` a second: others are on the account too. From now on
+   * half as many are sent, and slowly more again. Returns how many; undefined when this was taken account of already.
+   */
+  slow(account: string, most: number): Promise<number | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const row = await rowOf(inside, account);
+      const last = row?.slowed_at ?? Number.NEGATIVE_INFINITY;
+      if (last <= now && now - last < togetherMs) return undefined;
+      const slowed_to = Math.max(1, Math.floor(paceIn(row, most, now) / 2));
+      await inside.db
+        .insertInto('accounts')
+        .values({ account, paused_at: 0, paused_until: 0, slowed_to, slowed_at: now })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet({ slowed_to, slowed_at: now }))
+        .execute();
+      return slowed_to;
+    });
+  }
+
+  /** Requests a second that may be sent now; `most` where the service has not refused any of late. */
+  async pace(account: string, most: number): Promise<number> {
+    return (await this.look(account, most)).pace;
+  }
+
+  /** End of the pause (epoch ms); undefined when there is none, or when the clock has been set back before its start. */
+  async heldUntil(account: string): Promise<number | undefined> {
+    return (await this.look(account, 1)).heldUntil;
+  }
+
+  /** Both at once. */
+  async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
+    const now = this.#context.clock.now();
+    const row = await rowOf(this.#context, account);
+    const isHeld = row !== undefined && row.paused_at <= now && now < row.paused_until;
+    return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.paused_until : undefined };
+  }
+}
+
+async function rowOf({ db }: StoreContext, account: string): Promise<AccountRow | undefined> {
+  return (await byName(db, { account }))[0];
+}
+
+const byName = prepared((db, value: BoundValue<{ account: string }>) =>
+  db.selectFrom('accounts').selectAll().where('account', '=', value('account')),
+);
+
+/** A clock that was set back to before the refusal has forgotten it. */
+function paceIn(row: AccountRow | undefined, most: number, now: number): number {
+  const { slowed_to = null, slowed_at = null } = row ?? {};
+  if (slowed_to === null || slowed_at === null || now < slowed_at) return most;
+  return Math.min(most, slowed_to + Math.floor((now - slowed_at) / regainMs));
+}

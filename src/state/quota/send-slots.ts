@@ -1,0 +1,293 @@
+import type { Selectable } from 'kysely';
+import { newId } from '../../lib/ids.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import { ProcessHeartbeats } from '../processes/heartbeats.ts';
+import type { SendSlotsTable } from '../tables/budget.ts';
+import { Quota } from './quota.ts';
+
+/**
+ * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
+ * slot arrive at least this far apart; the part above a second is for receivers that count in whole milliseconds.
+ */
+export const restMs = 1_012;
+
+/**
+ * How long after it left us a request without an answer may still arrive: it waits in buffers on the way, or at a service
+ * that has stalled. What takes longer lies outside of what is promised.
+ */
+export const maxTravelMs = 30_000;
+
+/** From taking a slot until its request has left us: opening a connection takes up to 10 s, then the event loop may be busy. */
+const maxStartMs = 15_000;
+
+/** The right to send one request now. Give it back with `release`, or with `abandon` if no answer came. */
+export interface SlotTicket {
+  readonly account: string;
+  readonly slot: number;
+  readonly ticket: string;
+}
+
+/** No slot now: free again in so many milliseconds, or (undefined) when some request has been answered or can't arrive any more. */
+export interface NoFreeSlot {
+  readonly freeInMs: number | undefined;
+}
+
+/**
+ * As many slots per account as requests may arrive in a second, shared by all processes of the state folder. Measured
+ * on the monotonic clock of the boot, so a wall clock that jumps changes nothing.
+ */
+export class SendSlots {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** `days`: what the caller is about to pay the request on. */
+  take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
+    return inTransaction(this.#context, async (inside) => {
+      const sends = new SendSlots(inside);
+      return sends.takeOf(await sends.look(account, days), { account, perSecond, days });
+    });
+  }
+
+  /** Like {@link take}, for callers that have just looked in the same transaction. */
+  async takeOf(
+    { rows }: SlotSnapshot,
+    { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
+  ): Promise<SlotTicket | NoFreeSlot> {
+    const now = this.#context.clock.monotonic();
+    const busy = rows.filter((row) => isBusy(row, now));
+    if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
+    const slot = lowestFree(busy);
+    const seen = rows.find((row) => row.slot === slot)?.ticket;
+    return (await occupy(this.#context, { account, slot, seen, days })) ?? { freeInMs: 0 };
+  }
+
+  /**
+   * The request has arrived, or can't arrive any more: its slot rests, then is free. It may have arrived as late as now, so
+   * it is charged to the days that are now if it was not paid on them. If the disk takes no writes, all of this is done as
+   * soon as it does; not to be called inside a transaction. After `abandon` it ends the longer rest.
+   */
+  release(ticket: SlotTicket, days: readonly string[] = []): Promise<void> {
+    return this.#free(ticket, { days, travelMs: 0 });
+  }
+
+  /**
+   * No answer came, and the request may still arrive within {@link maxTravelMs}: its slot rests for that long as well, unless
+   * `release` is called before. It is charged to all of `days`, which are those it may arrive on.
+   */
+  abandon(ticket: SlotTicket, days: readonly string[]): Promise<void> {
+    return this.#free(ticket, { days, travelMs: maxTravelMs });
+  }
+
+  #free({ ticket }: SlotTicket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
+    const context = this.#context;
+    return context.pending.settle(ticket, () => inTransaction(context, (inside) => freeSlot(inside, ticket, given)));
+  }
+
+  /**
+   * The account's slots as they are now. Looks for requests whose process died: each of them may still arrive, so it is
+   * charged to those of `days` that it was not paid on. They are the days from now to {@link maxTravelMs} later.
+   */
+  async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
+    const rows = await slotsOf(this.#context, account);
+    const { boot } = this.#context.processes;
+    if (!rows.some((row) => isStray(row, boot))) return new SlotSnapshot(rows);
+    return new SlotSnapshot(await inTransaction(this.#context, (inside) => healed(inside, account, days)));
+  }
+
+  /**
+   * Lets requests of one account count on another one too, as long as they may arrive or have just arrived: each takes a slot
+   * there. What ends one of them ends both.
+   */
+  async carry(from: string, to: string): Promise<void> {
+    const now = this.#context.clock.monotonic();
+    const { boot } = this.#context.processes;
+    const counts = (row: Slot) => isBusy(row, now) || row.boot !== boot;
+    const there = await slotsOf(this.#context, to);
+    const busy = there.filter(counts);
+    for (const row of await slotsOf(this.#context, from)) {
+      if (!counts(row) || busy.some(({ ticket }) => ticket === row.ticket)) continue;
+      const slot = lowestFree(busy);
+      const seen = there.find((other) => other.slot === slot)?.ticket ?? '';
+      await take(this.#context.db, { ...row, account: to, slot, seen });
+      busy.push({ ...row, slot });
+    }
+  }
+
+  /** Requests under way now, all processes together. */
+  async underway(account: string): Promise<number> {
+    return new SlotSnapshot(await slotsOf(this.#context, account)).underway();
+  }
+}
+
+/** The slots of one account at one moment. */
+export class SlotSnapshot {
+  readonly rows: readonly Slot[];
+
+  constructor(rows: readonly Slot[]) {
+    this.rows = rows;
+  }
+
+  /** Requests under way; with a day, those that were not paid on it: they may still arrive on it. */
+  underway(day?: string): number {
+    return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
+      .length;
+  }
+}
+
+/** Under way, or of another boot, whose clock says nothing: worth asking whether its process lives. */
+function isStray({ boot, free_at }: Slot, present: string): boolean {
+  return boot !== present || free_at === null;
+}
+
+function isBusy({ free_at }: Slot, now: number): boolean {
+  return free_at === null || free_at > now;
+}
+
+function lowestFree(busy: readonly Slot[]): number {
+  const taken = new Set(busy.map(({ slot }) => slot));
+  let slot = 0;
+  while (taken.has(slot)) slot += 1;
+  return slot;
+}
+
+type Slot = Omit<Selectable<SendSlotsTable>, 'account'>;
+
+function slotsOf({ db }: StoreContext, account: string): Promise<(Slot & { account: string })[]> {
+  return ofAccount(db, { account });
+}
+
+const ofAccount = prepared((db, value: BoundValue<{ account: string }>) =>
+  db.selectFrom('send_slots').selectAll().where('account', '=', value('account')),
+);
+
+/** When a slot is free, and until when its request may arrive: null if it can't any more. */
+interface Rest {
+  readonly free_at: number;
+  readonly arrives_by: number | null;
+}
+
+function restAfter(travelMs: number, now: number): Rest {
+  return { free_at: now + travelMs + restMs, arrives_by: travelMs > 0 ? now + travelMs : null };
+}
+
+const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: string }>) =>
+  db
+    .updateTable('send_slots')
+    .set({ free_at: value('free_at'), arrives_by: value('arrives_by') })
+    .where('ticket', '=', value('ticket'))
+    .where('owner', '=', value('owner'))
+    .where(({ eb, or }) => or([eb('free_at', 'is', null), eb('free_at', '>', value('free_at'))]))
+    .returning(['account', 'days', 'ticket']),
+);
+
+/** What was given back before stays as it is, unless it is free earlier now. */
+async function freeSlot(
+  context: StoreContext,
+  ticket: string,
+  { days, travelMs }: { days: readonly string[]; travelMs: number },
+): Promise<void> {
+  const rest = restAfter(travelMs, context.clock.monotonic());
+  const freed = await free(context.db, { ...rest, ticket, owner: context.processes.self });
+  for (const row of freed) await charge(context, row, days);
+}
+
+/** Charges a request to those of `days` that it was not paid on. */
+async function charge(
+  context: StoreContext,
+  { account, ticket, days: paid }: { account: string; ticket: string; days: string },
+  days: readonly string[],
+): Promise<void> {
+  const unpaid = days.filter((day) => !paid.includes(day));
+  if (unpaid.length === 0) return;
+  for (const day of unpaid) await new Quota(context).charge(account, day);
+  await context.db
+    .updateTable('send_slots')
+    .set({ days: [...(paid === '' ? [] : [paid]), ...unpaid].join(',') })
+    .where('account', '=', account)
+    .where('ticket', '=', ticket)
+    .execute();
+}
+
+/**
+ * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
+ * rests for as long as its request may still arrive.
+ */
+async function healed(context: StoreContext, account: string, days: readonly string[]): Promise<Slot[]> {
+  const { db, clock, processes } = context;
+  const owners = new ProcessHeartbeats(context);
+  const slots: Slot[] = [];
+  for (const row of await slotsOf(context, account)) {
+    if (!isStray(row, processes.boot) || !(await owners.isDead(row.owner))) {
+      slots.push(row);
+      continue;
+    }
+    const now = clock.monotonic();
+    const travelMs = travelLeftMs(row, { now, boot: processes.boot });
+    const rest = { boot: processes.boot, owner: processes.self, ...restAfter(travelMs, now) };
+    await db
+      .updateTable('send_slots')
+      .set(rest)
+      .where('account', '=', account)
+      .where('slot', '=', row.slot)
+      .where('ticket', '=', row.ticket)
+      .execute();
+    slots.push({ ...row, ...rest });
+    if (row.free_at === null || row.arrives_by !== null) await charge(context, row, days);
+  }
+  return slots;
+}
+
+/** How long the request of a dead process may still be on its way: nothing has left since its death, nor long after the slot was taken. */
+function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: number; boot: string }): number {
+  if (free_at !== null && arrives_by === null) return 0;
+  if (boot !== present.boot || arrives_by === null) return maxTravelMs;
+  return Math.min(maxTravelMs, Math.max(0, arrives_by - present.now));
+}
+
+/** Takes the slot if it is still as it was seen: one statement, so that of two takers one goes away empty. */
+async function occupy(
+  context: StoreContext,
+  given: { account: string; slot: number; seen: string | undefined; days: readonly string[] },
+): Promise<SlotTicket | undefined> {
+  const { db, clock, processes } = context;
+  const { account, slot, seen, days } = given;
+  const mine = {
+    owner: processes.self,
+    boot: processes.boot,
+    free_at: null,
+    arrives_by: clock.monotonic() + maxStartMs + maxTravelMs,
+    ticket: newId(),
+    days: days.join(','),
+  };
+  await new ProcessHeartbeats(context).beat();
+  const [row] = await take(db, { account, slot, ...mine, seen: seen ?? '' });
+  return row && { account, slot, ticket: row.ticket };
+}
+
+const take = prepared((db, value: BoundValue<Slot & { account: string; seen: string }>) => {
+  const mine = {
+    owner: value('owner'),
+    boot: value('boot'),
+    free_at: value('free_at'),
+    arrives_by: value('arrives_by'),
+    ticket: value('ticket'),
+    days: value('days'),
+  };
+  return db
+    .insertInto('send_slots')
+    .values({ account: value('account'), slot: value('slot'), ...mine })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'slot']).doUpdateSet(mine).where('send_slots.ticket', '=', value('seen')),
+    )
+    .returning('ticket');
+});
+
+/** A rest that is longer than after an answer may end at any time: when the other side has closed the connection. */
+function soonest(busy: readonly Slot[], now: number): number | undefined {
+  const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
+  return leftMs > restMs ? undefined : Math.max(0, leftMs);
+}

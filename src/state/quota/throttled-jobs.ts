@@ -1,0 +1,82 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import type { ThrottledJobRow } from '../tables.ts';
+
+/** A job that runs less often for a while. */
+export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
+
+/** Former ones are kept for the history, but not for ever. */
+const maxKept = 5_000;
+
+/** Which jobs run less often than their schedules say, and did. */
+export class ThrottledJobs {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** From now on these hold and no others. Ones that held before in the same words go on. */
+  replace(stretches: readonly ThrottledJob[]): Promise<void> {
+    return inTransaction(this.#context, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const holding = await new ThrottledJobs(inside).now();
+      const words = ({ job, every, until }: ThrottledJob): string => JSON.stringify([job, every, until]);
+      const wanted = new Set(stretches.map(words));
+      const kept = new Set(holding.map(words).filter((one) => wanted.has(one)));
+      const over = holding.filter((one) => !kept.has(words(one))).map(({ sequence }) => sequence);
+      for (const sequence of over) {
+        await inside.db.updateTable('throttled_jobs').set({ ended_at: now }).where('sequence', '=', sequence).execute();
+      }
+      const fresh = stretches.filter((one) => !kept.has(words(one)));
+      for (const { job, every, says, until } of fresh) {
+        const row = { job, every, says, until, since: now, ended_at: null };
+        await inside.db.insertInto('throttled_jobs').values(row).execute();
+      }
+      if (fresh.length > 0) await prune(inside);
+    });
+  }
+
+  /** Those that hold now, by job. */
+  async now(): Promise<ThrottledJobRow[]> {
+    const now = this.#context.clock.now();
+    return this.#context.db
+      .selectFrom('throttled_jobs')
+      .selectAll()
+      .where('ended_at', 'is', null)
+      .where('until', '>', now)
+      .orderBy('job')
+      .execute();
+  }
+
+  /** When jobs that run as asked now were stretched last (epoch ms), for those that ever were. */
+  async ends(): Promise<Map<string, number>> {
+    const now = this.#context.clock.now();
+    const rows = await this.#context.db
+      .selectFrom('throttled_jobs')
+      .select(['job', ({ fn }) => fn.max(fn.coalesce('ended_at', 'until')).as('at')])
+      .groupBy('job')
+      .execute();
+    return new Map(rows.flatMap(({ job, at }) => (at !== null && at <= now ? [[job, at] as const] : [])));
+  }
+
+  /** Newest first, what holds and what held. */
+  async history(filter: { job?: string; limit: number }): Promise<ThrottledJobRow[]> {
+    let query = this.#context.db
+      .selectFrom('throttled_jobs')
+      .selectAll()
+      .orderBy('sequence', 'desc')
+      .limit(filter.limit);
+    if (filter.job !== undefined) query = query.where('job', '=', filter.job);
+    return query.execute();
+  }
+}
+
+async function prune({ db, clock }: StoreContext): Promise<void> {
+  await db
+    .deleteFrom('throttled_jobs')
+    .where((where) => where.or([where('ended_at', 'is not', null), where('until', '<=', clock.now())]))
+    .where('sequence', '<=', ({ selectFrom }) =>
+      selectFrom('throttled_jobs').select(({ fn, eb }) => eb(fn.max('sequence'), '-', maxKept).as('oldest')),
+    )
+    .execute();
+}

@@ -1,0 +1,47 @@
+import { redact } from '../../lib/redact.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import type { UsageRow } from '../tables.ts';
+
+/** A refusal is asked about again after this: somebody may have given the permission meanwhile. */
+const refusedForMs = 7 * 86_400_000;
+
+/** When the service was last asked what an account has used, so that all processes together do not ask too often. */
+export class UsageChecks {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The right to ask now, where nobody has asked within `everyMs` and the service has not refused of late; it counts from
+   * this moment, whatever comes of it. A clock that was set back below the last time begins anew.
+   */
+  claim(account: string, everyMs: number): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const row = await new UsageChecks(inside).find(account);
+      const rest = row?.refused == null ? everyMs : Math.max(everyMs, refusedForMs);
+      if (row !== undefined && row.checked_at <= now && now < row.checked_at + rest) return false;
+      await inside.db
+        .insertInto('usage_checks')
+        .values({ account, checked_at: now, refused: null })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet({ checked_at: now, refused: null }))
+        .execute();
+      return true;
+    });
+  }
+
+  /** The service will not tell us. */
+  async refuse(account: string, why: string): Promise<void> {
+    await this.#context.db
+      .updateTable('usage_checks')
+      .set({ refused: redact(why) })
+      .where('account', '=', account)
+      .execute();
+  }
+
+  async find(account: string): Promise<UsageRow | undefined> {
+    return this.#context.db.selectFrom('usage_checks').selectAll().where('account', '=', account).executeTakeFirst();
+  }
+}

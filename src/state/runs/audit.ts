@@ -1,0 +1,51 @@
+import { redact } from '../../lib/redact.ts';
+import type { StoreContext } from '../engine/context.ts';
+import type { AuditAction, AuditRow, OutboxRow } from '../tables.ts';
+
+/** Who decides, and in which words. */
+export interface DecidedBy {
+  readonly who: string;
+  /** Empty where nothing was said. */
+  readonly why: string;
+}
+
+interface AuditEntry {
+  readonly by: DecidedBy;
+  readonly action: AuditAction;
+  readonly job: string;
+  readonly run?: string;
+  /** What it found and what it left, where it changed a value. */
+  readonly former?: string | null;
+  readonly latter?: string | null;
+}
+
+/** What people decided, for ever: who, when, why. Written in the transaction of the decision itself. */
+export class Audit {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async write({ by, former = null, latter = null, ...decision }: AuditEntry): Promise<void> {
+    const at = Math.round(this.#context.clock.now());
+    const said = { at, who: by.who, why: redact(by.why) };
+    await this.#context.db
+      .insertInto('audit')
+      .values({ run: null, ...said, ...decision, former: former && redact(former), latter: latter && redact(latter) })
+      .execute();
+  }
+
+  /** Newest first; of one job, or of all. */
+  async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
+    let query = this.#context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
+    if (job !== undefined) query = query.where('job', '=', job);
+    return query.execute();
+  }
+}
+
+/** What a person's decision came to; `superseded` gave way to it. */
+export interface Decided {
+  readonly row: OutboxRow;
+  readonly superseded: readonly OutboxRow[];
+}

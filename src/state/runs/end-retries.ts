@@ -1,0 +1,47 @@
+import type { StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+
+/**
+ * A run that is running ends: there is no further attempt of it. Where it is a good end, other runs of the job are not tried
+ * again either; they stay failed. To be called in the transaction that ends the run, before it does.
+ */
+export async function endRetriesOf(context: StoreContext, run: string, isGood: boolean): Promise<void> {
+  const { db } = context;
+  const ended = isGood ? await deleteOfJob(db, { run }) : await deleteOwn(db, { run });
+  for (const { run: other } of ended) if (other !== run) await failWaiting(context, other);
+}
+
+/** A run that waits for its next attempt gets none: it has failed with the last one. */
+export async function failWaiting({ db, clock }: StoreContext, run: string): Promise<void> {
+  await fail(db, { run, ended_at: Math.round(clock.now()) });
+}
+
+interface Run {
+  readonly run: string;
+}
+
+const deleteOfJob = prepared((db, value: BoundValue<Run>) =>
+  db
+    .deleteFrom('retries')
+    .where('job', 'in', ({ selectFrom }) =>
+      selectFrom('runs').select('runs.job').where('id', '=', value('run')).where('state', '=', 'running'),
+    )
+    .returning('run'),
+);
+
+const deleteOwn = prepared((db, value: BoundValue<Run>) =>
+  db
+    .deleteFrom('retries')
+    .where('run', 'in', ({ selectFrom }) =>
+      selectFrom('runs').select('runs.id').where('id', '=', value('run')).where('state', '=', 'running'),
+    )
+    .returning('run'),
+);
+
+const fail = prepared((db, value: BoundValue<Run & { ended_at: number }>) =>
+  db
+    .updateTable('runs')
+    .set({ state: 'failed', ended_at: value('ended_at') })
+    .where('id', '=', value('run'))
+    .where('state', '=', 'retrying'),
+);

@@ -1,0 +1,58 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { rankedPayloads } from '../outbox/ranked-payloads.ts';
+
+/** So many of its newest runs each job keeps, however many others have run since. */
+const ofEachJob = 5;
+
+/**
+ * Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. A job that runs once a month among
+ * many that run each minute keeps its own: its newest few runs, and those whose payloads can be put back or are
+ * what guards compare with.
+ */
+export async function forgetRuns(context: StoreContext, keep: number): Promise<void> {
+  await inTransaction(context, async ({ db, keep: kept }) => {
+    const oldest = await db
+      .selectFrom('runs')
+      .select('sequence')
+      .orderBy('sequence', 'desc')
+      .offset(keep)
+      .limit(1)
+      .executeTakeFirst();
+    if (oldest === undefined) return;
+    await db
+      .deleteFrom('runs')
+      .where('sequence', '<=', oldest.sequence)
+      .where('state', 'not in', ['running', 'retrying', 'owed', 'dead'])
+      .where('id', 'not in', ({ selectFrom }) =>
+        selectFrom('outbox').select('outbox.run').where('outbox.state', '=', 'quarantined'),
+      )
+      .where('id', 'not in', ({ selectFrom }) =>
+        selectFrom(rankedPayloads({ db }).as('good'))
+          .select('good.run')
+          .where('good.rank', '<=', Math.max(1, kept?.payloads ?? 0)),
+      )
+      .where('id', 'not in', ({ selectFrom }) =>
+        selectFrom(rankedRuns(db).as('newest')).select('newest.id').where('newest.rank', '<=', ofEachJob),
+      )
+      .execute();
+    await db
+      .deleteFrom('outbox')
+      .where('state', 'in', ['delivered', 'superseded', 'discarded'])
+      .where('run', 'not in', ({ selectFrom }) => selectFrom('runs').select('runs.id'))
+      .execute();
+    await db
+      .deleteFrom('quarantine')
+      .where('id', 'not in', ({ selectFrom }) => selectFrom('outbox').select('outbox.id'))
+      .execute();
+  });
+}
+
+/** `rank` 1 is the newest of its job. */
+const rankedRuns = (db: StoreContext['db']) =>
+  db.selectFrom('runs').select(({ fn }) => [
+    'id',
+    fn
+      .agg<number>('row_number')
+      .over((over) => over.partitionBy('job').orderBy('sequence', 'desc'))
+      .as('rank'),
+  ]);

@@ -1,0 +1,48 @@
+import { redact } from '../../lib/redact.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { Settings } from '../settings.ts';
+import type { HoldRow } from '../tables.ts';
+import { Audit, type DecidedBy } from './audit.ts';
+import { Retries } from './retries.ts';
+import { clearSuspect } from './suspects.ts';
+
+/** Jobs on hold, by a person or because they blocked the process: they are not run until a person resumes them. */
+export class Holds {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async find(job: string): Promise<HoldRow | undefined> {
+    return this.#context.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async all(): Promise<HoldRow[]> {
+    return this.#context.db.selectFrom('holds').selectAll().execute();
+  }
+
+  async set(job: string, { who, why }: DecidedBy): Promise<void> {
+    const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
+    await inTransaction(this.#context, async (inside) => {
+      // An attempt that is still to come would replace what was put back.
+      await new Retries(inside).drop(job);
+      await inside.db
+        .insertInto('holds')
+        .values({ job, ...hold })
+        .onConflict((conflict) => conflict.column('job').doUpdateSet(hold))
+        .execute();
+    });
+  }
+
+  /** Lets the job go, with a record of who did. False when nobody held it. */
+  release(job: string, by: DecidedBy): Promise<boolean> {
+    return inTransaction(this.#context, async (inside) => {
+      const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();
+      if (held === undefined) return false;
+      await clearSuspect({ settings: new Settings(inside) }, job);
+      await new Audit(inside).write({ by, action: 'resume', job });
+      return true;
+    });
+  }
+}

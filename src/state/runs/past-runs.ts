@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
+import { databaseName } from '../backup/backup-files.ts';
+import { hasDatabase } from '../engine/has-database.ts';
+
+/** What the last runs of a job were like: medians. */
+export interface PastRuns {
+  readonly runs: number;
+  readonly bytes: number;
+  readonly rows: number;
+  /** From the beginning of a run to its payload, without the delivery. */
+  readonly milliseconds: number;
+  /** The part of its runs that brought something new, 0 to 1. */
+  readonly changed: number;
+}
+
+/** So many of the newest runs of a job are looked at. */
+const lookedAt = 100;
+
+interface Row {
+  readonly job: string;
+  readonly state: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly milliseconds: number;
+}
+
+const newest = `
+  select job, state, coalesce(bytes, 0) as bytes, coalesce(row_count, 0) as rows,
+    coalesce((select min(owed_at) from outbox where outbox.run = recent.id), ended_at) - started_at as milliseconds
+  from (
+    select *, row_number() over (partition by job order by sequence desc) as place from runs
+    where state in ('delivered', 'unchanged', 'superseded', 'owed', 'refreshed')
+  ) as recent
+  where place <= ?`;
+
+/**
+ * The past of each job of a state folder, by name; empty where there is no state. Only looks: nothing is written, migrated
+ * or mended. Throws what SQLite throws at a file that it cannot read.
+ */
+export function readPastRuns(folder: string): Map<string, PastRuns> {
+  if (!hasDatabase(folder)) return new Map();
+  const database = new SqliteDatabase(join(folder, databaseName), { readOnly: true, busyTimeoutMs: 15_000 });
+  try {
+    const rows = database.prepare(newest).all<Row>(lookedAt);
+    return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, runs]) => [job, summed(runs)]));
+  } finally {
+    database.close();
+  }
+}
+
+/** A run without news has no bytes of its own; where none had any, nothing is known of their size. */
+function summed(runs: readonly Row[]): PastRuns {
+  const news = runs.filter(({ state }) => state !== 'unchanged');
+  return {
+    runs: runs.length,
+    bytes: median(news.map(({ bytes }) => bytes)),
+    rows: median(news.map(({ rows }) => rows)),
+    milliseconds: median(runs.map(({ milliseconds }) => milliseconds)),
+    changed: news.length / runs.length,
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

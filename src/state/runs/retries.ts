@@ -1,0 +1,143 @@
+import { tickOf } from '../../lib/clock.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { ProcessHeartbeats } from '../processes/heartbeats.ts';
+import type { RetryRow } from '../tables.ts';
+import { failWaiting } from './end-retries.ts';
+import { failureColumns, type RunFailure } from './run-failure.ts';
+
+/**
+ * Runs that a passing fault ended and that are tried again. The row of a run lives from the end of its first attempt to the
+ * end of its last; `end-retries.ts` deletes it wherever a run ends.
+ */
+export class Retries {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async find(job: string): Promise<RetryRow | undefined> {
+    return this.#context.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  /** The soonest first. */
+  async all(): Promise<RetryRow[]> {
+    return this.#context.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
+  }
+
+  /**
+   * Ends an attempt that another one follows. Without a `row` the next attempt is this process's own business.
+   *
+   * @returns false, and nothing is written, if the run has ended or has paid for a request.
+   */
+  plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
+    return inTransaction(this.#context, async ({ db }) => {
+      const waits = await db
+        .updateTable('runs')
+        .set({ state: 'retrying', ended_at: null, took_ms: null, ...failureColumns(why) })
+        .where('id', '=', run)
+        .where('state', '=', 'running')
+        .where('requests', '=', 0)
+        .returning('id')
+        .executeTakeFirst();
+      if (waits === undefined) return false;
+      if (row !== undefined) await write(db, row);
+      return true;
+    });
+  }
+
+  /** Rows that wait longer, are due sooner or hand on nothing any more; one that is gone by now stays gone. */
+  async move(rows: readonly RetryRow[]): Promise<void> {
+    await inTransaction(this.#context, async ({ db }) => {
+      for (const { job, run, next_at, waits, until, facts } of rows) {
+        const change = { next_at, waits, until, facts };
+        await db.updateTable('retries').set(change).where('job', '=', job).where('run', '=', run).execute();
+      }
+    });
+  }
+
+  /**
+   * Begins the next attempt of a run, as the newest of its job and as old as now.
+   *
+   * @returns false if the run is not tried again any more: a newer result, a rollback or a hold has ended it.
+   */
+  async begin(run: string): Promise<boolean> {
+    const { clock, processes } = this.#context;
+    const begun = await this.#context.db
+      .updateTable('runs')
+      .set(({ selectFrom, eb }) => ({
+        state: 'running',
+        owner: processes.self,
+        started_at: Math.round(clock.now()),
+        started_tick: Math.round(tickOf(clock)),
+        sequence: selectFrom('runs as newest').select(({ fn }) => eb(fn.max('newest.sequence'), '+', 1).as('next')),
+        attempts: eb('attempts', '+', 1),
+      }))
+      .where('id', '=', run)
+      .where('state', '=', 'retrying')
+      .returning('id')
+      .executeTakeFirst();
+    return begun !== undefined;
+  }
+
+  /**
+   * An attempt was stopped and does not count: it is due at the next start, with the `facts` that this one hands on.
+   *
+   * @returns false for a run that has no row here.
+   */
+  stopped(run: string, facts: string | null): Promise<boolean> {
+    return inTransaction(this.#context, async ({ db }) => {
+      const row = await db
+        .updateTable('retries')
+        .set({ facts })
+        .where('run', '=', run)
+        .returning('run')
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      await db
+        .updateTable('runs')
+        .set((eb) => ({ state: 'retrying', attempts: eb('attempts', '-', 1) }))
+        .where('id', '=', run)
+        .where('state', '=', 'running')
+        .execute();
+      return true;
+    });
+  }
+
+  /** Gives the attempts of a job up: its run has failed with the last of them. The row as it was; undefined if there is none. */
+  drop(job: string): Promise<RetryRow | undefined> {
+    return inTransaction(this.#context, async (inside) => {
+      const row = await inside.db.deleteFrom('retries').where('job', '=', job).returningAll().executeTakeFirst();
+      if (row !== undefined) await new Retries(inside).giveUp(row.run);
+      return row;
+    });
+  }
+
+  /** Runs whose next attempt was a dead process's own business have failed. */
+  async giveUpOrphans(): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
+      const unwritten = inside.db
+        .selectFrom('runs')
+        .select(['id', 'owner'])
+        .where('state', '=', 'retrying')
+        .where('id', 'not in', ({ selectFrom }) => selectFrom('retries').select('retries.run'));
+      for (const { id, owner } of await unwritten.execute()) {
+        if (await owners.isDead(owner)) await failWaiting(inside, id);
+      }
+    });
+  }
+
+  /** A run that waits for its next attempt gets none: it has failed with the last one. */
+  async giveUp(run: string): Promise<void> {
+    await failWaiting(this.#context, run);
+  }
+}
+
+function write(db: StoreContext['db'], { job, ...rest }: RetryRow): Promise<unknown> {
+  return db
+    .insertInto('retries')
+    .values({ job, ...rest })
+    .onConflict((conflict) => conflict.column('job').doUpdateSet(rest))
+    .execute();
+}

@@ -1,0 +1,285 @@
+import { tickOf } from '../../lib/clock.ts';
+import { newRunId } from '../../lib/ids.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import { ProcessHeartbeats } from '../processes/heartbeats.ts';
+import type { RunRow, RunState } from '../tables.ts';
+import { endRetriesOf } from './end-retries.ts';
+import { forgetRuns } from './forget-runs.ts';
+import { failureColumns, type RunFailure } from './run-failure.ts';
+
+export interface RunEnd {
+  readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
+  readonly rows?: number;
+  readonly bytes?: number;
+  /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
+  readonly problem?: RunFailure;
+}
+
+/** Failures of a job in a row, up to now. */
+export interface Streak {
+  readonly job: string;
+  readonly failures: number;
+  /** When the first of them began. */
+  readonly since: number;
+  readonly last: RunRow;
+}
+
+/** What ends a row of failures, and the attempts of a job: the source was read. */
+const ends: readonly RunState[] = [
+  'owed',
+  'delivered',
+  'unchanged',
+  'superseded',
+  'refreshed',
+  'quarantined',
+  'discarded',
+];
+
+/** Runs that were ended from outside and not by a person or the daemon's own end. */
+const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
+/** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
+const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2 } as const;
+
+/** The history: every firing of every job and what became of it. */
+export class Runs {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** Writes down that a run has begun in this process, and gives it its id. `firedAt`: the instant of its firing, epoch milliseconds. */
+  begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
+    return inTransaction(this.#context, async ({ db, clock, processes, ...rest }) => {
+      let id = newRunId(clock.now());
+      // Of many that begin in one second, two may draw the same letters.
+      while (await isTaken(db, id)) id = newRunId(clock.now());
+      await new ProcessHeartbeats({ db, clock, processes, ...rest }).beat();
+      await db
+        .insertInto('runs')
+        .values({
+          id,
+          ...run,
+          owner: processes.self,
+          state: 'running',
+          started_at: Math.round(clock.now()),
+          ended_at: null,
+          row_count: null,
+          bytes: null,
+          requests: 0,
+          fired_at: firedAt ?? null,
+          started_tick: Math.round(tickOf(clock)),
+          took_ms: null,
+          warnings: null,
+          ...failureColumns(undefined),
+        })
+        .execute();
+      return id;
+    });
+  }
+
+  /** Ends a run that is running; one whose payload is owed, or that has ended, stays as it is. */
+  async finish(id: string, end: RunEnd): Promise<void> {
+    await this.#end(id, end, ['running']);
+  }
+
+  /** Ends a run by what became of its payload; a later fate (a dead one sent again) replaces an earlier one. */
+  async settle(id: string, end: RunEnd): Promise<void> {
+    await this.#end(id, end, ['running', 'owed', 'quarantined', 'dead', 'superseded']);
+  }
+
+  #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
+    return inTransaction(this.#context, async (inside) => {
+      await endRetriesOf(inside, id, ends.includes(end.state));
+      await inside.db
+        .updateTable('runs')
+        .set({
+          state: end.state,
+          ended_at: Math.round(inside.clock.now()),
+          took_ms: await new Runs(inside).#tookMs(id),
+          ...failureColumns(end.problem),
+          row_count: end.rows,
+          bytes: end.bytes,
+        })
+        .where('id', '=', id)
+        .where('state', 'in', from)
+        .execute();
+    });
+  }
+
+  /** Null if the run began in another boot, whose clock cannot be compared. */
+  async #tookMs(id: string): Promise<number | null> {
+    const { db, clock, processes } = this.#context;
+    const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
+    const { owner, started_tick } = (await run.executeTakeFirst()) ?? { started_tick: null };
+    if (started_tick === null || owner === undefined || !processes.sharesBoot(owner)) return null;
+    return Math.max(0, Math.round(tickOf(clock)) - started_tick);
+  }
+
+  /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
+  owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
+    const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
+    return inTransaction(this.#context, async (inside) => {
+      await endRetriesOf(inside, id, true);
+      await inside.db
+        .updateTable('runs')
+        .set({ state: 'owed', ...facts })
+        .where('id', '=', id)
+        .execute();
+    });
+  }
+
+  /** One more request was paid for on this run's account. */
+  async countRequest(id: string): Promise<void> {
+    await countOne(this.#context.db, { id });
+  }
+
+  /** Keeps what the run warned of, redacted already. */
+  async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
+    if (warnings.length === 0) return;
+    const text = JSON.stringify(warnings);
+    await this.#context.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
+  }
+
+  async find(id: string): Promise<RunRow | undefined> {
+    return (await byId(this.#context.db, { id }))[0];
+  }
+
+  async last(job: string): Promise<RunRow | undefined> {
+    return (await this.history({ job, limit: 1 }))[0];
+  }
+
+  /** Of each job that has any the newest run, or the newest in one of the `states`. */
+  async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
+    return this.#context.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('sequence', 'in', ({ selectFrom }) =>
+        selectFrom('runs as newest')
+          .select(({ fn }) => fn.max('newest.sequence').as('sequence'))
+          .$if(states !== undefined, (newest) => newest.where('newest.state', 'in', states ?? []))
+          .groupBy('newest.job'),
+      )
+      .execute();
+  }
+
+  /**
+   * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. One that was told to
+   * stop does not count, nor does what became of a payload later. Runs whose process was killed (the next start begins
+   * them again, once) and runs that newer firings took the place of are failures only as {@link toleratedCodes} says.
+   */
+  async streaks(): Promise<Streak[]> {
+    const { db } = this.#context;
+    const rows = await db
+      .selectFrom('runs')
+      .leftJoin(
+        db
+          .selectFrom('runs as good')
+          .select(({ fn }) => ['good.job', fn.max('good.sequence').as('sequence')])
+          .where('good.state', 'in', ends)
+          .groupBy('good.job')
+          .as('last_good'),
+        'last_good.job',
+        'runs.job',
+      )
+      .select(({ fn }) => [
+        'runs.job',
+        fn.count<number>('runs.sequence').as('failures'),
+        fn.min('runs.started_at').as('since'),
+        fn.max('runs.sequence').as('sequence'),
+      ])
+      .where((where) =>
+        where.or([
+          where('runs.state', '=', 'failed'),
+          where.and([where('runs.state', '=', 'interrupted'), where('runs.code', 'in', cutShort)]),
+        ]),
+      )
+      .where((where) =>
+        where.or([
+          where('last_good.sequence', 'is', null),
+          where('runs.sequence', '>', where.ref('last_good.sequence')),
+        ]),
+      )
+      .groupBy('runs.job')
+      .having(({ eb, fn, or }) => {
+        const countOf = (code: string) => fn.count<number>('runs.sequence').filterWhere('runs.code', '=', code);
+        const tolerated = fn.count<number>('runs.sequence').filterWhere('runs.code', 'in', Object.keys(toleratedCodes));
+        return or([
+          ...Object.entries(toleratedCodes).map(([code, count]) => eb(countOf(code), '>=', count)),
+          eb(tolerated, '<', fn.count<number>('runs.sequence')),
+        ]);
+      })
+      .execute();
+    if (rows.length === 0) return [];
+    const all = await db.selectFrom('runs').selectAll().where('state', 'in', ['failed', 'interrupted']).execute();
+    const known = new Map(all.map((run) => [run.sequence, run]));
+    return rows.flatMap(({ job, failures, since, sequence }) => {
+      const last = known.get(sequence);
+      return last === undefined ? [] : [{ job, failures, since, last }];
+    });
+  }
+
+  /** Newest first. */
+  async history(filter: { job?: string; limit: number }): Promise<RunRow[]> {
+    let query = this.#context.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    if (filter.job !== undefined) query = query.where('job', '=', filter.job);
+    return query.execute();
+  }
+
+  /** Marks the runs whose process died under them; returns them. */
+  async interruptOrphans(): Promise<RunRow[]> {
+    return inTransaction(this.#context, async (inside) => {
+      const owners = new ProcessHeartbeats(inside);
+      const orphans: RunRow[] = [];
+      for (const run of await running(inside)) {
+        if (!(await owners.isDead(run.owner))) continue;
+        const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+        await new Runs(inside).finish(run.id, { state: 'interrupted', problem });
+        orphans.push(run);
+      }
+      return orphans;
+    });
+  }
+
+  /** Forgets all but the newest `keep` runs; see {@link forgetRuns}. */
+  async prune(keep: number): Promise<void> {
+    await forgetRuns(this.#context, keep);
+  }
+
+  /** The runs that a living process is working on. */
+  async underway(): Promise<RunRow[]> {
+    const owners = new ProcessHeartbeats(this.#context);
+    const alive: RunRow[] = [];
+    for (const run of await running(this.#context)) if (!(await owners.isDead(run.owner))) alive.push(run);
+    return alive;
+  }
+}
+
+/** What a run warned of. */
+export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
+  warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
+
+async function isTaken(db: StoreContext['db'], id: string): Promise<boolean> {
+  return (await idOnly(db, { id })).length > 0;
+}
+
+interface Id {
+  readonly id: string;
+}
+
+const byId = prepared((db, value: BoundValue<Id>) => db.selectFrom('runs').selectAll().where('id', '=', value('id')));
+
+const idOnly = prepared((db, value: BoundValue<Id>) =>
+  db.selectFrom('runs').select('id').where('id', '=', value('id')),
+);
+
+const countOne = prepared((db, value: BoundValue<Id>) =>
+  db
+    .updateTable('runs')
+    .set((row) => ({ requests: row('requests', '+', 1) }))
+    .where('id', '=', value('id')),
+);
+
+const running = ({ db }: StoreContext) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();

@@ -1,0 +1,50 @@
+import type { StoreContext } from '../engine/context.ts';
+import { type BoundValue, prepared } from '../engine/prepared.ts';
+import type { ScheduleRow } from '../tables.ts';
+
+/** The next firing of a job becomes another instant, both in epoch milliseconds. */
+export interface Move {
+  readonly job: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** When each job is due next, written down so that a restart knows what it missed. */
+export class Schedules {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** `next_at` in epoch milliseconds. */
+  async set(schedule: ScheduleRow): Promise<void> {
+    await write(this.#context.db, schedule);
+  }
+
+  async find(job: string): Promise<ScheduleRow | undefined> {
+    return this.#context.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async all(): Promise<ScheduleRow[]> {
+    return this.#context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
+  }
+
+  /** Nothing is changed unless the job is still planned for `from`. */
+  async move({ job, from, to }: Move): Promise<void> {
+    const planned = this.#context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
+    await planned.set({ next_at: to }).execute();
+  }
+
+  async forget(job: string): Promise<void> {
+    await this.#context.db.deleteFrom('schedules').where('job', '=', job).execute();
+  }
+}
+
+const write = prepared((db, value: BoundValue<ScheduleRow>) => {
+  const rest = { schedule: value('schedule'), next_at: value('next_at') };
+  return db
+    .insertInto('schedules')
+    .values({ job: value('job'), ...rest })
+    .onConflict((conflict) => conflict.column('job').doUpdateSet(rest));
+});

@@ -1,0 +1,72 @@
+import { inTransaction, type StoreContext } from '../engine/context.ts';
+import type { SkipRow } from '../tables.ts';
+
+/** Old ones go: a job that is skipped every minute must not fill the disk. */
+const mostKept = 5000;
+
+/** Firings of a job that came to nothing. Instants are planned ones, epoch milliseconds. */
+export interface Skipped {
+  readonly job: string;
+  /** One sentence for people. */
+  readonly reason: string;
+  readonly first: number;
+  readonly last: number;
+  readonly firings: number;
+}
+
+/** What the schedules wanted and nobody did: the other half of the history. */
+export class Skips {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** Firings that follow one another with one reason, and no run between them, are one note. */
+  async note(skipped: Skipped): Promise<void> {
+    await inTransaction(this.#context, async (inside) => {
+      const last = await new Skips(inside).#last(skipped.job);
+      if (last?.reason === skipped.reason && !(await new Skips(inside).#ranSince(last))) {
+        await new Skips(inside).#extend(last, skipped);
+      } else await new Skips(inside).#add(skipped);
+    });
+  }
+
+  /** Newest first. */
+  async history(filter: { job?: string; limit: number }): Promise<SkipRow[]> {
+    let query = this.#context.db.selectFrom('skips').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    if (filter.job !== undefined) query = query.where('job', '=', filter.job);
+    return query.execute();
+  }
+
+  async #last(job: string): Promise<SkipRow | undefined> {
+    return (await this.history({ job, limit: 1 }))[0];
+  }
+
+  async #ranSince({ job, noted_at }: SkipRow): Promise<boolean> {
+    const run = this.#context.db.selectFrom('runs').select('id').where('job', '=', job);
+    return (await run.where('started_at', '>', noted_at).limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  async #extend({ sequence, firings }: SkipRow, { last, ...more }: Skipped): Promise<void> {
+    const noted_at = Math.round(this.#context.clock.now());
+    await this.#context.db
+      .updateTable('skips')
+      .set({ last_at: last, firings: firings + more.firings, noted_at })
+      .where('sequence', '=', sequence)
+      .execute();
+  }
+
+  async #add({ first, last, ...skipped }: Skipped): Promise<void> {
+    const noted_at = Math.round(this.#context.clock.now());
+    const { sequence } = await this.#context.db
+      .insertInto('skips')
+      .values({ ...skipped, first_at: first, last_at: last, noted_at })
+      .returning('sequence')
+      .executeTakeFirstOrThrow();
+    await this.#context.db
+      .deleteFrom('skips')
+      .where('sequence', '<=', sequence - mostKept)
+      .execute();
+  }
+}
