@@ -129,7 +129,9 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
   });
 
   it('refuses a column that is not unique, whichever chunk shows it', async () => {
-    const sql = `select case when i = 5 then 4 else i end as i from (${series(10)}) s`;
+    // Not from a sequence table: sorted by an expression, MariaDB 11.8 loses its first row.
+    const ten = [1, 2, 3, 4, 4, 6, 7, 8, 9, 10].map((i) => `select ${i} as i`).join(' union all ');
+    const sql = `select i from (${ten}) s`;
     for (const rows of [1, 2, 3, 4, 5, 100]) {
       const problem = await problemOf(read({ url: url() }, { sql, chunks: chunks(rows) }));
       expect(problem).toMatchObject({ code: 'DB_CHUNK_NOT_UNIQUE', family: 'job', seen: '4' });
