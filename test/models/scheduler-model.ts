@@ -60,12 +60,14 @@ export class Model {
     this.#line.length = 0;
   }
 
-  /** Running runs are given up: the next start fires them again. */
+  /** Running runs are given up: the next start fires them again, or an earlier firing if the clock was set back meanwhile. */
   stop(): void {
     for (const [name, { state, firing }] of this.standing) {
       const planned = this.planned.get(name);
-      if (state === 'running' && planned !== undefined)
-        this.kept.set(name, { key: scheduleKey(planned.schedule), at: firing.at });
+      if (state !== 'running' || planned === undefined) continue;
+      const key = scheduleKey(planned.schedule);
+      const kept = this.kept.get(name);
+      this.kept.set(name, { key, at: kept?.key === key ? Math.min(firing.at, kept.at) : firing.at });
     }
     this.crash();
   }
