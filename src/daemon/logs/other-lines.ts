@@ -56,6 +56,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Found at startup; the run starts again, once.',
   },
   {
+    line: 'the report that an earlier attempt ordered is gone: ordering another one',
+    level: 'warn',
+    facts: ['because'],
+    says: 'The vendor no longer has the report, or can no longer produce it.',
+  },
+  {
     line: 'a payload is damaged and was put aside',
     level: 'error',
     facts: ['job', 'path'],
