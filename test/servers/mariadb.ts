@@ -23,9 +23,8 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
   if (install === undefined || mariadbd === undefined) {
     throw new Error('MariaDB (mariadb-install-db, mariadbd) is not installed');
   }
-  const folder = await ServerFolder.make('mariadb');
-  const data = `--datadir=${join(folder.path, 'data')}`;
-  await folder.run(install, ['--no-defaults', data, ...installFlags]);
+  const folder = await createDataFolder(install);
+  const data = dataFlag(folder);
   const first = await folder.write('first.sql', firstStatements({ user, password, database }));
   const all = {
     socket: join(folder.path, 'socket'),
@@ -46,6 +45,20 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
     answers: (port) => connectMysql({ host: '127.0.0.1', port, ...account }),
     killSignal: 'SIGKILL',
   });
+}
+
+const dataFlag = (folder: ServerFolder): string => `--datadir=${join(folder.path, 'data')}`;
+
+/** MariaDB 10.11 rarely crashes while it creates its tables: once in many hundred times. Only that is tried again. */
+async function createDataFolder(install: string, triesLeft = 3): Promise<ServerFolder> {
+  const folder = await ServerFolder.make('mariadb');
+  try {
+    await folder.run(install, ['--no-defaults', dataFlag(folder), ...installFlags]);
+    return folder;
+  } catch (failure) {
+    if (triesLeft === 1 || !String(failure).includes('Segmentation fault')) throw failure;
+    return createDataFolder(install, triesLeft - 1);
+  }
 }
 
 const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'];
