@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { up as firstSchema } from './001-first-schema.ts';
-import { up as attemptFacts } from './002-attempt-facts.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -9,7 +8,4 @@ export interface Migration {
   up(db: Kysely<unknown>): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [
-  { number: 1, name: 'first-schema', up: firstSchema },
-  { number: 2, name: 'attempt-facts', up: attemptFacts },
-];
+export const migrations: readonly Migration[] = [{ number: 1, name: 'first-schema', up: firstSchema }];

@@ -38,5 +38,6 @@ export async function createRunTables(schema: SchemaModule): Promise<void> {
     .addColumn('since', 'bigint', (column) => column.notNull())
     .addColumn('next_at', 'bigint', (column) => column.notNull())
     .addColumn('until', 'bigint', (column) => column.notNull())
+    .addColumn('facts', 'text')
     .execute();
 }
