@@ -8,7 +8,8 @@ import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
-import type { OnStartError } from './options/settings.ts';
+import type { Values } from './options/field.ts';
+import type { destinationOptions, OnStartError } from './options/settings.ts';
 
 export type { JobPriority } from './options/budget.ts';
 
@@ -53,33 +54,15 @@ export type Credentials =
   | { readonly kind: 'api_key'; readonly key: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string };
 
-/** The account at the service that data is pushed to. */
-export interface Destination {
+/** The account at the service that data is pushed to. `url` ends with the version, without a slash. */
+export interface Destination extends Omit<Values<typeof destinationOptions>, 'apiKey' | 'basic' | 'account'> {
   readonly name: string;
-  /** Base URL up to and including the version segment, without a trailing slash. */
-  readonly url: string;
   readonly credentials: Credentials;
   /**
    * The quota account. Destinations with the same `account` share limits; by default a hash of the
    * URL and the credentials, or the config's `account` name.
    */
   readonly account: string;
-  /** Client account that everything goes to unless a target names another. */
-  readonly clientId?: string;
-  readonly requestsPerSecond: number;
-  readonly requestsPerDay: number;
-  /** Requests of the day kept back for people at a keyboard: scheduled work stops at requestsPerDay - reserve. */
-  readonly reserveRequests: number;
-  /** What the daemon does when the allowance of the day will not last. Absent: `first_come`. */
-  readonly whenShort?: 'throttle' | 'first_come';
-  /** Whether the daemon asks the service for the request count of the account. Absent: no. */
-  readonly askUsage?: boolean;
-  /** Maximum payload size. */
-  readonly uploadLimitBytes: number;
-  /** Timeout of one request. */
-  readonly timeoutMs: number;
-  /** Attempts at one payload before it is dead. */
-  readonly attempts: number;
 }
 
 /** Where rows live, and the connector that reads them there. */

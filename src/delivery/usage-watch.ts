@@ -108,7 +108,7 @@ export class UsageWatch {
   }
 }
 
-const asks = ({ account, askUsage = false }: Destination, wanted: string): boolean => askUsage && account === wanted;
+const asks = ({ account, askUsage }: Destination, wanted: string): boolean => askUsage && account === wanted;
 
 /** The permission is missing, or the service has no such report. A refused login is for what is sent to tell. */
 function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {

@@ -133,6 +133,8 @@ export function destinationAt(url: string, more: Partial<Destination> = {}): Des
     requestsPerSecond: 5,
     requestsPerDay: 1_000,
     reserveRequests: 0,
+    whenShort: 'first_come',
+    askUsage: false,
     uploadLimitBytes: 10_485_760,
     timeoutMs: 5_000,
     attempts: 3,

@@ -1,9 +1,12 @@
 import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
+import { group, readAs, seconds } from './field.ts';
 import { diskDefaults, diskSchema, guardsSchema, keepDefaults, keepSchema } from './guards.ts';
 import { jobRetryOptions, topRetryOptions } from './retry.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule.ts';
+import { serviceId } from './service-id.ts';
+import { readServiceUrl } from './service-url.ts';
 import { writeSchema } from './write.ts';
 
 /**
@@ -123,35 +126,36 @@ export const topOptions = {
 } satisfies OptionSet;
 
 export const destinationOptions = {
-  url: option.text({
-    required: true,
-    about: 'Base URL of the service, including the API version.',
-    example: 'https://app.example.com/api/1.0',
-  }),
+  url: readAs(
+    option.text({
+      required: true,
+      about: 'Base URL of the service, including the API version.',
+      example: 'https://app.example.com/api/1.0',
+    }),
+    { read: readServiceUrl },
+  ),
   api_key: option.text({
     secret: true,
     about: 'API key. Set either this or `basic`.',
     example: variable('SLUICE_API_KEY'),
   }),
-  basic: option.schema<{ user: string; password: string } | undefined>(
+  basic: group(
     {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        user: { ...name, description: 'E-mail address of the user.' },
-        password: { ...name, writeOnly: true, description: 'Password of the user.' },
-      },
-      required: ['user', 'password'],
+      user: option.schema<string>(name, { required: true, about: 'E-mail address of the user.' }),
+      password: option.schema<string>(name, { required: true, secret: true, about: 'Password of the user.' }),
     },
     {
       about: 'User and password. Set either this or `api_key`.',
       example: { user: 'me@example.com', password: variable('SLUICE_PASSWORD') },
     },
   ),
-  client_id: option.text({
-    about: 'Client account to write to, unless a target sets another.',
-    example: '0123456789abcdef0123456789abcdef',
-  }),
+  client_id: serviceId(
+    'client account',
+    option.text({
+      about: 'Client account to write to, unless a target sets another.',
+      example: '0123456789abcdef0123456789abcdef',
+    }),
+  ),
   account: option.text({
     about:
       'Name of the quota account. Destinations with the same account share their limits. Default: destinations with the same URL and the same key or user share an account. If you replace the key, the requests already used today still count.',
@@ -164,12 +168,9 @@ export const destinationOptions = {
     about:
       'Maximum payload size in bytes. A larger payload fails the job before anything is sent. The limit of the service is 10 MB.',
   }),
-  timeout_seconds: option.integer({
-    minimum: 1,
-    maximum: 86_400,
-    default: 60,
-    about: 'Timeout of one request in seconds.',
-  }),
+  timeout_seconds: seconds(
+    option.integer({ minimum: 1, maximum: 86_400, default: 60, about: 'Timeout of one request in seconds.' }),
+  ),
   attempts: option.integer({
     minimum: 1,
     maximum: 1000,

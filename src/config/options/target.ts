@@ -1,4 +1,5 @@
 import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
+import { serviceId, serviceIds } from './service-id.ts';
 
 const name = { type: 'string', minLength: 1 } as const;
 
@@ -27,25 +28,37 @@ export const datasourceOptions = {
   }),
 } satisfies OptionSet;
 
+/** What the ID of an instance is called in messages. */
+export const instanceWords = 'data-source instance';
+
 /** Exactly one of the first three. */
 export const targetOptions = {
-  instance: option.schema<string | undefined>(name, {
-    about: 'ID of the data source instance to write.',
-    example: '0123456789abcdef0123456789abcdef',
-  }),
+  instance: serviceId(
+    instanceWords,
+    option.schema<string | undefined>(name, {
+      about: 'ID of the data source instance to write.',
+      example: '0123456789abcdef0123456789abcdef',
+    }),
+  ),
   datasource: option.schema<Record<string, unknown> | undefined>(
     { type: 'object' },
     { about: 'A data source that `sluice apply` creates; the job then writes its instance.' },
   ),
-  refresh: option.schema<readonly string[] | undefined>(
-    { type: 'array', items: name, minItems: 1, uniqueItems: true },
-    {
-      about: 'IDs of data sources for the service to refresh; the job extracts no rows.',
-      example: ['0123456789abcdef0123456789abcdef'],
-    },
+  refresh: serviceIds(
+    'data source',
+    option.schema<readonly string[] | undefined>(
+      { type: 'array', items: name, minItems: 1, uniqueItems: true },
+      {
+        about: 'IDs of data sources for the service to refresh; the job extracts no rows.',
+        example: ['0123456789abcdef0123456789abcdef'],
+      },
+    ),
   ),
-  client_id: option.text({
-    about: "Client account to write to, instead of the destination's.",
-    example: '0123456789abcdef0123456789abcdef',
-  }),
+  client_id: serviceId(
+    'client account',
+    option.text({
+      about: "Client account to write to, instead of the destination's.",
+      example: '0123456789abcdef0123456789abcdef',
+    }),
+  ),
 } satisfies OptionSet;

@@ -7,8 +7,7 @@ import { fitsJob } from '../job-pattern.ts';
 import { alertDefaults, alertOptions, type ChannelType, channelOptions, channelTypes } from '../options/alerts.ts';
 import { below, type Path } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
-import type { Part } from '../text/variables.ts';
-import { partAt } from './member.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import { validatePart } from './validate.ts';
 
 const mostJobsNamed = 20;

@@ -1,6 +1,6 @@
 import { nearest } from '../../lib/nearest.ts';
+import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
-import { partAt } from './member.ts';
 
 /** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
 export function findNamed<O extends LoadResult<unknown>>(

@@ -4,9 +4,8 @@ import { nearest } from '../../lib/nearest.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { Target } from '../config.ts';
 import { showValue } from '../text/show-value.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import type { Draft } from './context.ts';
-import { partAt } from './member.ts';
 import { validatePart } from './validate.ts';
 
 /** A format and the options that a job gives it. */

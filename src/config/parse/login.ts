@@ -5,9 +5,8 @@ import { type OptionSet, type OptionValues, withDefaults } from '../../sdk/optio
 import type { Login } from '../config.ts';
 import { defaultRedirect, loginOptions } from '../options/login.ts';
 import type { Faults } from '../text/faults.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import { addressFault, fillDescription } from './oauth-description.ts';
-import { optionPath } from './validate.ts';
 
 type Values = OptionValues<typeof loginOptions>;
 
@@ -96,7 +95,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
 }
 
 function fault({ part, faults }: Draft, said: { message: string; allowed?: string; next?: string }): void {
-  faults.add({ code: 'CONFIG_LOGIN', path: optionPath(part, 'login'), on: 'key', ...said });
+  faults.add({ code: 'CONFIG_LOGIN', path: partAt(part, 'login').path, on: 'key', ...said });
 }
 
 const given = <K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> =>

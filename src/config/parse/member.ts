@@ -33,12 +33,3 @@ export async function openMember(member: Member, { env, top, parts }: LoadContex
   parts.push(part);
   return part;
 }
-
-/** One option of a part as a part of its own. */
-export function partAt(part: Part, ...keys: (string | number)[]): Part {
-  const value = keys.reduce<unknown>(
-    (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
-    part.value,
-  );
-  return { ...part, path: keys.reduce<Path>(below, part.path), value };
-}

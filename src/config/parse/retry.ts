@@ -1,11 +1,10 @@
 import { isMap } from '../../lib/is-map.ts';
 import type { RetryRule } from '../config.ts';
 import { retryDefaults, retryOptions, type WrittenRetry } from '../options/retry.ts';
+import { readSpan } from '../options/times.ts';
 import type { Faults } from '../text/faults.ts';
 import { showValue } from '../text/show-value.ts';
-import type { Part } from '../text/variables.ts';
-import { partAt } from './member.ts';
-import { readSpan } from './times.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import { fittingOptions } from './validate.ts';
 
 const secondMs = 1000;

@@ -1,11 +1,10 @@
 import type { Misfire, Overlap, Rules } from '../../schedule/schedule.ts';
 import { misfirePolicies, runAllDefaults, type WrittenMisfire } from '../options/schedule.ts';
+import { readSpan } from '../options/times.ts';
 import type { Faults } from '../text/faults.ts';
 import { showValue } from '../text/show-value.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import type { SpreadRule } from './context.ts';
-import { partAt } from './member.ts';
-import { readSpan } from './times.ts';
 
 /** The rules as they are written, at the top level or in a schedule. */
 interface Written {

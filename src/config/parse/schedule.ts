@@ -4,13 +4,12 @@ import { cronFault } from '../../schedule/cron.ts';
 import type { Rules, Schedule } from '../../schedule/schedule.ts';
 import { offsetOf } from '../../schedule/spread.ts';
 import { scheduleOptions, type WrittenSchedule } from '../options/schedule.ts';
+import { readDays, readGridStart, readInterval, readTimes, type Told } from '../options/times.ts';
 import type { Faults } from '../text/faults.ts';
 import { showValue } from '../text/show-value.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import type { SpreadRule } from './context.ts';
-import { partAt } from './member.ts';
 import { loadRules } from './schedule-rules.ts';
-import { readDays, readGridStart, readInterval, readTimes, type Told } from './times.ts';
 import { checkTimezone } from './top.ts';
 import { fittingOptions } from './validate.ts';
 

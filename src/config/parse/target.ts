@@ -1,33 +1,31 @@
 import { isMap } from '../../lib/is-map.ts';
 import { schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { DatasourceDeclaration, Share, Target } from '../config.ts';
-import { datasourceOptions, targetOptions } from '../options/target.ts';
+import { readOptions } from '../options/field.ts';
+import { readServiceId } from '../options/service-id.ts';
+import { datasourceOptions, instanceWords, targetOptions } from '../options/target.ts';
 import type { Faults } from '../text/faults.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import type { Draft } from './context.ts';
-import { partAt } from './member.ts';
-import { checkId } from './service-id.ts';
 import { validatePart } from './validate.ts';
 
 const kinds = ['instance', 'datasource', 'refresh'] as const;
 
 /** What a job writes. Undefined when it cannot be told. */
 export function loadTarget({ part, given, faults }: Draft): Target | undefined {
-  const written = given.target;
   const at = partAt(part, 'target');
-  if (typeof written === 'string') {
-    checkInstance(written, at, faults);
-    return { kind: 'instance', instance: written };
-  }
-  if (!isMap(written)) return undefined;
+  if (typeof at.value === 'string')
+    return { kind: 'instance', instance: readServiceId(at, { what: instanceWords, faults }) };
+  if (!isMap(at.value)) return undefined;
   validatePart(at, { schema: schemaOf(targetOptions), noun: 'target', faults });
-  const clientId = written.client_id;
-  if (typeof clientId === 'string') {
-    const client = partAt(at, 'client_id');
-    if (!at.broken.has(client.path)) checkId(clientId, { path: client.path, what: 'client account', faults });
-  }
-  const target = loadKind(at, { given: written, formatOfJob: formatWord(given.format), faults });
-  return target === undefined || typeof clientId !== 'string' ? target : { ...target, clientId };
+  const { instance, datasource, refresh, clientId } = readOptions(targetOptions, at, faults);
+  if (!hasOneKind(at, faults)) return undefined;
+  if (instance !== undefined) return { kind: 'instance', instance, clientId };
+  if (refresh !== undefined) return { kind: 'refresh', datasources: refresh, clientId };
+  if (datasource === undefined) return undefined;
+  const declaring = { given: datasource, formatOfJob: formatWord(given.format), faults };
+  const declaration = loadDeclaration(partAt(at, 'datasource'), declaring);
+  return declaration === undefined ? undefined : { kind: 'datasource', declaration, clientId };
 }
 
 function formatWord(format: unknown): unknown {
@@ -40,42 +38,20 @@ interface Around {
   readonly faults: Faults;
 }
 
-function loadKind(at: Part, { given, formatOfJob, faults }: Around): Target | undefined {
-  const named = kinds.filter((kind) => given[kind] !== undefined);
-  if (named.length !== 1) {
-    faults.add({
-      code: 'CONFIG_TARGET',
-      message:
-        named.length === 0
-          ? 'Missing target: one of instance, datasource, refresh'
-          : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
-      path: at.path,
-      on: 'key',
-      allowed: 'one of instance (an id), datasource (declared here, made by "sluice apply"), refresh (a list of ids)',
-    });
-    return undefined;
-  }
-  const { instance, datasource, refresh } = given;
-  if (typeof instance === 'string') {
-    checkInstance(instance, partAt(at, 'instance'), faults);
-    return { kind: 'instance', instance };
-  }
-  if (Array.isArray(refresh)) return loadRefresh(refresh, partAt(at, 'refresh'), faults);
-  if (!isMap(datasource)) return undefined;
-  const declaration = loadDeclaration(partAt(at, 'datasource'), { given: datasource, formatOfJob, faults });
-  return declaration === undefined ? undefined : { kind: 'datasource', declaration };
-}
-
-function checkInstance(instance: string, at: Part, faults: Faults): void {
-  if (!at.broken.has(at.path)) checkId(instance, { path: at.path, what: 'data-source instance', faults });
-}
-
-function loadRefresh(ids: readonly unknown[], at: Part, faults: Faults): Target {
-  ids.forEach((id, i) => {
-    const { path } = partAt(at, i);
-    if (typeof id === 'string' && !at.broken.has(path)) checkId(id, { path, what: 'data source', faults });
+function hasOneKind(at: Part, faults: Faults): boolean {
+  const named = kinds.filter((kind) => partAt(at, kind).value !== undefined);
+  if (named.length === 1) return true;
+  faults.add({
+    code: 'CONFIG_TARGET',
+    message:
+      named.length === 0
+        ? 'Missing target: one of instance, datasource, refresh'
+        : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
+    path: at.path,
+    on: 'key',
+    allowed: 'one of instance (an id), datasource (declared here, made by "sluice apply"), refresh (a list of ids)',
   });
-  return { kind: 'refresh', datasources: ids.map(String) };
+  return false;
 }
 
 function loadDeclaration(at: Part, { given, formatOfJob, faults }: Around): DatasourceDeclaration | undefined {

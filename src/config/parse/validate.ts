@@ -1,10 +1,11 @@
-import { Check, Compile, Errors } from 'typebox/schema';
+import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { nearest } from '../../lib/nearest.ts';
 import { redact } from '../../lib/redact.ts';
 import type { JsonSchema, OptionSet, OptionValues } from '../../sdk/option.ts';
 import { allowedBy, nodeAt } from '../options/describe-schema.ts';
-import { below, type Path } from '../text/document.ts';
+import { fits } from '../options/fits.ts';
+import type { Path } from '../text/document.ts';
 import type { Fault, Faults } from '../text/faults.ts';
 import { kindOf, showValue } from '../text/show-value.ts';
 import type { Part } from '../text/variables.ts';
@@ -54,11 +55,6 @@ function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
 
-/** By schema: how often it was asked for, and what answers faster once it is asked for often. */
-const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
-/** Compiling a schema costs as much as this many uncompiled checks. */
-const worthCompiling = 20;
-
 /**
  * The options of a map that are declared and follow their schema. For readers that go on after faults: what is not among them
  * has been reported by {@link validatePart}.
@@ -71,17 +67,6 @@ export function fittingOptions<S extends OptionSet>(
     ([name, value]) => value === undefined || (Object.hasOwn(set, name) && fits(set[name]!.schema, value)),
   );
   return Object.fromEntries(fitting) as Partial<OptionValues<S>>;
-}
-
-function fits(schema: JsonSchema, value: unknown): boolean {
-  const use = uses.get(schema) ?? { times: 0 };
-  uses.set(schema, use);
-  use.times += 1;
-  if (use.times === worthCompiling) {
-    const compiled = Compile(schema);
-    use.check = (it) => compiled.Check(it);
-  }
-  return use.check === undefined ? Check(schema, value) : use.check(value);
 }
 
 function isBroken(part: Part, path: Path): boolean {
@@ -302,9 +287,4 @@ function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
   if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';
   return guess(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
-}
-
-/** The pointer of an option of a part. */
-export function optionPath(part: Part, ...keys: (string | number)[]): Path {
-  return keys.reduce<Path>(below, part.path);
 }

@@ -2,8 +2,7 @@ import type { RetentionSpan, WriteRule } from '../../kept-rows/write-rule.ts';
 import { isMap } from '../../lib/is-map.ts';
 import { type WrittenRule, writeOptions } from '../options/write.ts';
 import type { Faults } from '../text/faults.ts';
-import type { Part } from '../text/variables.ts';
-import { partAt } from './member.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import { fittingOptions } from './validate.ts';
 
 const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };

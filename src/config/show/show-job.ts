@@ -5,9 +5,8 @@ import { changeFrom, guardOptions } from '../options/guards.ts';
 import { jobOptions } from '../options/settings.ts';
 import { datasourceOptions, targetOptions } from '../options/target.ts';
 import { writeOptions } from '../options/write.ts';
-import { partAt } from '../parse/member.ts';
 import { below, type Path } from '../text/document.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 import { fillPart, type Showing } from './fill-value.ts';
 import { describeSchedule } from './schedule-text.ts';
 

@@ -39,6 +39,20 @@ export interface Part {
   readonly broken: ReadonlySet<Path>;
 }
 
+/** One option of a part as a part of its own. */
+export function partAt(part: Part, ...keys: (string | number)[]): Part {
+  const value = keys.reduce<unknown>(
+    (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
+    part.value,
+  );
+  return { ...part, path: keys.reduce<Path>(below, part.path), value };
+}
+
+/** Whether a variable in the value, or in the whole that it was written in, could not be resolved. */
+export function isBroken({ path, broken }: Part): boolean {
+  return [...broken].some((at) => path === at || path.startsWith(`${at}/`));
+}
+
 /**
  * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
  * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` is a literal `${`.

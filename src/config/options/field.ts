@@ -1,0 +1,143 @@
+import { isMap } from '../../lib/is-map.ts';
+import { spanOf } from '../../lib/span.ts';
+import { type Option, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import type { Faults } from '../text/faults.ts';
+import { type Part, partAt } from '../text/variables.ts';
+import { fits } from './fits.ts';
+
+/**
+ * Options of the config itself: they also say what the code gets. One declaration gives the check, the reference page
+ * and the value; `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
+ */
+
+/** Gives the value, or undefined if it can't: then the schema has reported that, or this reports it. */
+type Read<T> = (at: Part, faults: Faults) => T | undefined;
+
+/** An option that isn't used as it is written. */
+export interface ConfigOption<T, U extends string = ''> extends Option<unknown> {
+  /** What the name in the code ends in, in place of a unit in the name of the option. */
+  readonly unit: U;
+  readonly read: Read<T>;
+  /** Has members, which are checked one by one. */
+  readonly isGroup: boolean;
+}
+
+type ValueOf<O> = O extends ConfigOption<infer T, string> ? T : O extends Option<infer T> ? T : never;
+type Camel<K> = K extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : K & string;
+type Bare<K> = K extends `${infer A}_seconds` | `${infer A}_megabytes` ? A : K;
+type NameOf<K, O> = O extends { readonly unit: infer U extends string }
+  ? U extends ''
+    ? Camel<K>
+    : `${Camel<Bare<K>>}${U}`
+  : Camel<K>;
+
+/** What the code gets for a set of options. */
+export type Values<S extends OptionSet> = {
+  readonly [K in keyof S as undefined extends ValueOf<S[K]> ? never : NameOf<K, S[K]>]: ValueOf<S[K]>;
+} & {
+  readonly [K in keyof S as undefined extends ValueOf<S[K]> ? NameOf<K, S[K]> : never]?: ValueOf<S[K]>;
+};
+
+function nameOf(name: string, { unit = '' }: Partial<ConfigOption<unknown, string>>): string {
+  const bare = unit === '' ? name : name.replace(/_(seconds|megabytes)$/, '');
+  return bare.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) + unit;
+}
+
+/** The options that are written, without those that have a fault. */
+export function readWritten<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
+  return readEach(set, at, { faults, defaultOf: () => undefined });
+}
+
+/** The same, with defaults for all others. Without a required option that is missing: see {@link isComplete}. */
+export function readOptions<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
+  return readEach(set, at, { faults, defaultOf: (one) => one.default });
+}
+
+/** Whether every required option is there. */
+export function isComplete<S extends OptionSet>(set: S, values: Partial<Values<S>>): values is Values<S> {
+  return Object.entries(set).every(([name, one]) => !one.required || Object.hasOwn(values, nameOf(name, one)));
+}
+
+interface Reading {
+  readonly faults: Faults;
+  readonly defaultOf: (one: Option<unknown>) => unknown;
+}
+
+function readEach<S extends OptionSet>(set: S, at: Part, { faults, defaultOf }: Reading): Partial<Values<S>> {
+  const written = isMap(at.value) ? at.value : {};
+  const isSound = fits(schemaOf(set), at.value);
+  const entries = Object.entries(set).flatMap(([name, one]) => {
+    const inside = partAt({ ...at, value: written }, name);
+    const own = written[name] === undefined ? undefined : readOne(one, inside, { isSound, faults });
+    const value = own ?? readOne(one, { ...inside, value: defaultOf(one) }, { isSound: true, faults });
+    return value === undefined ? [] : [[nameOf(name, one), value]];
+  });
+  return Object.fromEntries(entries) as Partial<Values<S>>;
+}
+
+function readOne(
+  one: Option<unknown> | ConfigOption<unknown, string>,
+  at: Part,
+  { isSound, faults }: { isSound: boolean; faults: Faults },
+): unknown {
+  const isField = 'read' in one;
+  if (at.value === undefined) return undefined;
+  if (!isSound && !(isField && one.isGroup) && !fits(one.schema, at.value)) return undefined;
+  return isField ? one.read(at, faults) : at.value;
+}
+
+type Same<O, T> = O extends Option<infer W> ? (undefined extends W ? T | undefined : T) : never;
+
+/** An option with another value in the code than in the file; `read` gets what the schema of the option lets through. */
+export function readAs<O extends Option<unknown>, T, const U extends string = ''>(
+  one: O,
+  { read, unit, isGroup = false }: { read: Read<T>; unit?: U; isGroup?: boolean },
+): ConfigOption<Same<O, T>, U> {
+  return { ...one, unit: unit ?? ('' as U), read: read as Read<Same<O, T>>, isGroup };
+}
+
+/** A whole number of seconds: `timeout_seconds` is `timeoutMs`. */
+export const seconds = <O extends Option<number> | Option<number | undefined>>(
+  one: O,
+): ConfigOption<Same<O, number>, 'Ms'> => readAs(one, { unit: 'Ms', read: ({ value }) => Number(value) * 1000 });
+
+/** A whole number of megabytes: `limit_megabytes` is `limitBytes`. */
+export const megabytes = <O extends Option<number> | Option<number | undefined>>(
+  one: O,
+): ConfigOption<Same<O, number>, 'Bytes'> =>
+  readAs(one, { unit: 'Bytes', read: ({ value }) => Number(value) * 1_000_000 });
+
+/** Text whose pattern lets only durations through: `remind` is `remindMs`. */
+export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>, 'Ms'> =>
+  readAs(one, { unit: 'Ms', read: ({ value }) => spanOf(String(value)) });
+
+/** Text whose pattern lets only percentages through; the code gets a fraction. */
+export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
+  readAs(one, { read: ({ value }) => fractionOf(String(value)) });
+
+/** `50%` is 0.5. */
+export const fractionOf = (percent: string): number => Number.parseFloat(percent) / 100;
+
+interface About<D> {
+  readonly about: string;
+  readonly example?: unknown;
+  readonly required?: true;
+  readonly default?: D;
+}
+
+type Kept<T, G> = G extends { readonly required: true } | { readonly default: unknown } ? T : T | undefined;
+
+/** A map of these options. With a fault in a required one, the whole map has no value. */
+export function group<S extends OptionSet, G extends About<object>>(
+  set: S,
+  given: G,
+): ConfigOption<Kept<Values<S>, G>> {
+  return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readGroup(set) }) as never;
+}
+
+const readGroup =
+  <S extends OptionSet>(set: S): Read<Values<S>> =>
+  (at, faults) => {
+    const values = isMap(at.value) ? readOptions(set, at, faults) : {};
+    return isComplete(set, values) && isMap(at.value) ? values : undefined;
+  };

@@ -1,0 +1,19 @@
+import { Check, Compile } from 'typebox/schema';
+import type { JsonSchema } from '../../sdk/option.ts';
+
+/** By schema: how often it was asked for, and what answers faster once it is asked for often. */
+const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
+/** Compiling a schema costs as much as this many uncompiled checks. */
+const worthCompiling = 20;
+
+/** Whether a value follows a schema. */
+export function fits(schema: JsonSchema, value: unknown): boolean {
+  const use = uses.get(schema) ?? { times: 0 };
+  uses.set(schema, use);
+  use.times += 1;
+  if (use.times === worthCompiling) {
+    const compiled = Compile(schema);
+    use.check = (it) => compiled.Check(it);
+  }
+  return use.check === undefined ? Check(schema, value) : use.check(value);
+}

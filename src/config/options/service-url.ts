@@ -1,0 +1,62 @@
+import type { Faults } from '../text/faults.ts';
+import { isBroken, type Part } from '../text/variables.ts';
+
+const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** An address with neither credentials nor the values of a query, in which some have an API key. */
+function withoutSecrets(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
+}
+
+/** The address, without a slash at its end; undefined if it isn't an address at all. */
+export function readServiceUrl(at: Part, faults: Faults): string | undefined {
+  const { path } = at;
+  const text = String(at.value);
+  if (isBroken(at)) return undefined;
+  const form = {
+    path,
+    seen: JSON.stringify(withoutSecrets(text)),
+    allowed: 'a URL such as https://app.example.com/api/1.0',
+  };
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    faults.add({ code: 'CONFIG_URL', message: 'Invalid service URL: it must start with http:// or https://', ...form });
+    return undefined;
+  }
+  if (url.username !== '' || url.password !== '') {
+    faults.add({
+      code: 'CONFIG_URL',
+      message: "Don't put credentials in the service URL",
+      path,
+      next: 'Remove them from the URL and use api_key or basic instead',
+    });
+  }
+  if (url.search !== '' || url.hash !== '') {
+    faults.add({
+      code: 'CONFIG_URL',
+      message: 'Invalid service URL: it must not have a query or a fragment',
+      ...form,
+    });
+  }
+  const address = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  if (!/\/\d+(\.\d+)?$/.test(address)) {
+    faults.add({
+      code: 'CONFIG_URL',
+      message: 'Invalid service URL: it must end with the API version',
+      ...form,
+      next: `Did you mean "${address}/api/1.0"?`,
+    });
+  }
+  if (url.protocol === 'http:' && !isLocal.test(url.hostname)) {
+    faults.warn({
+      code: 'CONFIG_URL_PLAIN',
+      message: 'Credentials are sent unencrypted over the network',
+      ...form,
+      next:
+        url.port === ''
+          ? `Use https://${url.host}${url.pathname}`
+          : 'Use https, with the port that the service has for it',
+    });
+  }
+  return address;
+}
