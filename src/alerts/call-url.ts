@@ -10,7 +10,7 @@ interface Call {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly timeout_seconds: number;
+  readonly timeoutMs: number;
 }
 
 /** Maximum characters of a response to show. */
@@ -18,8 +18,7 @@ const maxShown = 200;
 const answerLimitBytes = 16_384;
 
 /** One request on its own connection. Any 2xx is a success; redirects are not followed. */
-export async function callUrl({ url, timeout_seconds, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
-  const timeoutMs = timeout_seconds * 1000;
+export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
   const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {
     const answer = await sendRequest({ agent, url, ...call, timeoutMs, answerLimitBytes, signal });

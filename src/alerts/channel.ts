@@ -31,7 +31,7 @@ export type Send<T extends ChannelType> = (channel: ChannelNamed<T>, post: Post,
 const wholeFactor = 3;
 
 /** Adds an overall timeout for one attempt, because a slow peer can reset idle timeouts forever. */
-export function limited(around: Surroundings, { timeout_seconds }: { readonly timeout_seconds: number }): Surroundings {
-  const late = AbortSignal.timeout(wholeFactor * timeout_seconds * 1000);
+export function limited(around: Surroundings, { timeoutMs }: { readonly timeoutMs: number }): Surroundings {
+  const late = AbortSignal.timeout(wholeFactor * timeoutMs);
   return { ...around, signal: AbortSignal.any([around.signal, late]) };
 }

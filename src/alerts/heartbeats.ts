@@ -2,7 +2,6 @@ import type { Alerts, ChannelNamed } from '../config/alerts.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { redact } from '../lib/redact.ts';
-import { spanOf } from '../lib/span.ts';
 import type { Store } from '../state/store.ts';
 import { ping } from './channels/heartbeat.ts';
 import type { AlertEvents } from './events.ts';
@@ -44,7 +43,7 @@ export class Heartbeats {
     let wait = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels) {
       if (channel.jobs.length > 0) continue;
-      const every = spanOf(channel.every);
+      const every = channel.everyMs;
       const last = this.#last.get(channel.name) ?? Number.NEGATIVE_INFINITY;
       const now = this.#given.clock.monotonic();
       if (now - last >= every) {

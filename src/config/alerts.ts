@@ -1,5 +1,12 @@
-import type { OptionValues } from '../sdk/option.ts';
-import type { ChannelType, channelOptions, occasions } from './options/alerts.ts';
+import type {
+  alertSettings,
+  ChannelType,
+  channelOptions,
+  jobAlertOptions,
+  occasions,
+  ownAlertOptions,
+} from './options/alerts.ts';
+import type { Values } from './options/field.ts';
 
 export type { ChannelType };
 
@@ -9,43 +16,20 @@ export type Occasion = (typeof occasions)[number];
 type ChannelOf<T extends ChannelType> = {
   readonly name: string;
   readonly type: T;
-} & OptionValues<(typeof channelOptions)[T]>;
+} & Values<(typeof channelOptions)[T]>;
 
-/** Where alerts go. The members are those that the config names, defaults filled in. */
+/** Where alerts go. */
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];
 export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readonly type: T }>;
 
-interface AlertRule {
-  /** Absent: on all. */
-  readonly on?: ReadonlySet<Occasion>;
-  /** Patterns of names, `*` for any letters. Absent: all, and what concerns no single job. */
-  readonly jobs?: readonly string[];
-  readonly to: readonly string[];
-}
-
-/** What can be said for all jobs and for one. */
-export interface AlertLimits {
-  readonly firstFailure: boolean;
-  /** 0: never. */
-  readonly afterFailures: number;
-  /** Undefined: by the schedule. */
-  readonly staleAfterMs?: number | false;
-  readonly remindMs: number;
-}
+/** What a job can override. `staleAfterMs` follows from the schedule if it isn't there. */
+export type AlertLimits = Values<typeof jobAlertOptions> &
+  Required<Omit<Values<typeof jobAlertOptions>, 'staleAfterMs'>>;
 
 /** Whom to tell what, and how often. */
-export interface Alerts extends AlertLimits {
+export interface Alerts extends AlertLimits, Omit<Values<typeof alertSettings>, keyof AlertLimits> {
   readonly channels: ReadonlyMap<string, AlertChannel>;
-  readonly rules: readonly AlertRule[];
-  readonly recovery: boolean;
-  readonly settleMs: number;
-  readonly unsentAfterMs: number;
-  /** A fraction of the day's requests. */
-  readonly quotaLeft: number;
 }
 
-/** What a job says differently. */
-export interface OwnAlerts extends Partial<AlertLimits> {
-  /** Channels, instead of the rules. */
-  readonly to?: readonly string[];
-}
+/** What a job says differently; `to` takes the place of the rules. */
+export type OwnAlerts = Values<typeof ownAlertOptions>;

@@ -33,13 +33,13 @@ function postOf(what = 'connection refused'): Post {
   return { id: event.data.id, event, body: JSON.stringify(event) };
 }
 
-const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeout_seconds: 5 });
-const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeout_seconds: 5 });
+const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeoutMs: 5_000 });
+const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeoutMs: 5_000 });
 const command = (...argv: string[]): AlertChannel => ({
   name: 'pager',
   type: 'command',
   command: argv,
-  timeout_seconds: 30,
+  timeoutMs: 30_000,
 });
 
 type Email = Extract<AlertChannel, { type: 'email' }>;
@@ -52,7 +52,7 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
   from: 'Sluice <sluice@test.example>',
   to: ['me@test.example', 'you@test.example'],
   tls: 'when offered',
-  timeout_seconds: 5,
+  timeoutMs: 5_000,
   ...more,
 });
 
@@ -97,7 +97,7 @@ describe('a webhook', () => {
       message: `not reached: ${networkWords.ECONNREFUSED}`,
     });
     receiver.fallSilent();
-    const silent = { ...webhook(receiver.url), timeout_seconds: 1 } as AlertChannel;
+    const silent = { ...webhook(receiver.url), timeoutMs: 1_000 } as AlertChannel;
     expect(await sendTo(silent, postOf(), await around())).toMatchObject({ ok: false });
   });
 });
@@ -208,7 +208,7 @@ describe('a mail', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());
     const { port } = silent.address() as { port: number };
-    const hung = email(`smtp://127.0.0.1:${port}`, { timeout_seconds: 1 });
+    const hung = email(`smtp://127.0.0.1:${port}`, { timeoutMs: 1_000 });
     expect(await sendTo(hung, postOf(), await around())).toMatchObject({ ok: false });
   });
 });
@@ -247,7 +247,7 @@ describe('a command', () => {
     const surroundings = await around();
     const slow = {
       ...command('/bin/sh', '-c', 'sleep 1000 & echo $! > child; wait'),
-      timeout_seconds: 1,
+      timeoutMs: 1_000,
     } as AlertChannel;
     expect(await sendTo(slow, postOf(), surroundings)).toEqual({
       ok: false,

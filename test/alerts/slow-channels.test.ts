@@ -14,12 +14,12 @@ const post = {
 } as never;
 const http = (port: number) => `http://127.0.0.1:${port}/`;
 
-const channels: Readonly<Record<string, (port: number, timeout_seconds: number) => AlertChannel>> = {
-  webhook: (port, timeout_seconds) => ({ name: 'a', type: 'webhook', url: http(port), secret, timeout_seconds }),
-  slack: (port, timeout_seconds) => ({ name: 'a', type: 'slack', url: http(port), timeout_seconds }),
-  heartbeat: (port, timeout_seconds) =>
-    ({ name: 'a', type: 'heartbeat', url: http(port), timeout_seconds, jobs: [], every: '1m' }) as never,
-  email: (port, timeout_seconds) =>
+const channels: Readonly<Record<string, (port: number, timeoutMs: number) => AlertChannel>> = {
+  webhook: (port, timeoutMs) => ({ name: 'a', type: 'webhook', url: http(port), secret, timeoutMs }),
+  slack: (port, timeoutMs) => ({ name: 'a', type: 'slack', url: http(port), timeoutMs }),
+  heartbeat: (port, timeoutMs) =>
+    ({ name: 'a', type: 'heartbeat', url: http(port), timeoutMs, jobs: [], everyMs: 60_000 }) as never,
+  email: (port, timeoutMs) =>
     ({
       name: 'a',
       type: 'email',
@@ -27,9 +27,9 @@ const channels: Readonly<Record<string, (port: number, timeout_seconds: number) 
       from: 'a@b.example',
       to: ['c@d.example'],
       tls: 'when offered',
-      timeout_seconds,
+      timeoutMs,
     }) as never,
-  'email with TLS': (port, timeout_seconds) =>
+  'email with TLS': (port, timeoutMs) =>
     ({
       name: 'a',
       type: 'email',
@@ -37,7 +37,7 @@ const channels: Readonly<Record<string, (port: number, timeout_seconds: number) 
       from: 'a@b.example',
       to: ['c@d.example'],
       tls: 'required',
-      timeout_seconds,
+      timeoutMs,
     }) as never,
 };
 
@@ -95,7 +95,7 @@ const pipes = () => process.getActiveResourcesInfo().filter((name) => name === '
 it('a command leaves no pipe behind that a child of its own holds', async () => {
   const before = pipes();
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
-  const channel = { name: 'a', type: 'command', command, timeout_seconds: 20 } as const;
+  const channel = { name: 'a', type: 'command', command, timeoutMs: 20_000 } as const;
   expect(await hand(channel, around())).toEqual({ ok: false, message: 'the program ended with 3' });
   await expect.poll(pipes, { timeout: 5_000 }).toBe(before);
 });

@@ -66,7 +66,7 @@ describe('alerts in the config', () => {
       recovery: true,
       rules: [{ to: ['ops'] }],
     });
-    expect(config?.alerts?.channels.get('chat')).toMatchObject({ type: 'slack', timeout_seconds: 15 });
+    expect(config?.alerts?.channels.get('chat')).toMatchObject({ type: 'slack', timeoutMs: 15_000 });
     expect(redact(`${secret} https://hooks.example.com/very-secret https://alerts.example.com/x`)).toBe(
       '[redacted] [redacted] [redacted]',
     );

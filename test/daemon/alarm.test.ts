@@ -39,7 +39,7 @@ const webhook = ({ url }: Receiver, name = 'ops'): AlertChannel => ({
   type: 'webhook',
   url,
   secret,
-  timeout_seconds: 5,
+  timeoutMs: 5_000,
 });
 
 interface Given {
@@ -319,14 +319,14 @@ describe('the alarm of the daemon', () => {
       ticking: () => ticking,
       alerts: { staleAfterMs: false },
       channels: ({ url }) => [
-        { name: 'alive', type: 'heartbeat', url, jobs: [], every: '5m', timeout_seconds: 5 },
+        { name: 'alive', type: 'heartbeat', url, jobs: [], everyMs: 300_000, timeoutMs: 5_000 },
         {
           name: 'orders',
           type: 'heartbeat',
           url: `${url}&job=orders`,
           jobs: ['orders'],
-          every: '5m',
-          timeout_seconds: 5,
+          everyMs: 300_000,
+          timeoutMs: 5_000,
         },
       ],
     });

@@ -59,7 +59,7 @@ async function newWorld() {
   const store = await newStore({ clock });
   const destination = destinationOf(url);
   const jobs = names.map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
-  const ops = { name: 'ops', type: 'slack', url: 'http://127.0.0.1:1', timeout_seconds: 1 } as const;
+  const ops = { name: 'ops', type: 'slack', url: 'http://127.0.0.1:1', timeoutMs: 1_000 } as const;
   const alerts = {
     channels: new Map([['ops', ops]]),
     rules: [],

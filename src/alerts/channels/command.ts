@@ -11,7 +11,7 @@ const lastWordsMs = 250;
  * Runs a program without a shell. It gets the event as JSON on standard input and its main facts as environment variables.
  * Exit code 0 is a success. On timeout, its process group is killed.
  */
-export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event, body }, { signal, folder }) => {
+export const send: Send<'command'> = ({ command, timeoutMs }, { id, event, body }, { signal, folder }) => {
   const [program = '', ...args] = command;
   const { title, text, occasion = '', open } = event.data;
   const env = {
@@ -31,7 +31,7 @@ export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event,
       lateText = why;
       killGroup(child.pid);
     };
-    const timer = setTimeout(kill(`took longer than ${timeout_seconds} s`), timeout_seconds * 1000);
+    const timer = setTimeout(kill(`took longer than ${timeoutMs / 1000} s`), timeoutMs);
     const cut = kill('was stopped');
     signal.addEventListener('abort', cut, { once: true });
     const done = (sent: Sent): void => {

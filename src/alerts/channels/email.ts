@@ -36,7 +36,7 @@ function transportOf(channel: ChannelNamed<'email'>) {
   const secure = protocol === 'smtps:';
   const user = channel.user ?? decodeURIComponent(username);
   const pass = channel.password ?? decodeURIComponent(password);
-  const timeout = channel.timeout_seconds * 1000;
+  const timeout = channel.timeoutMs;
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 465 : 587) : Number(port),

@@ -1,4 +1,6 @@
+import { spanOf } from '../../lib/span.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import { duration, groups, percentage, readAs, seconds } from './field.ts';
 
 /** A duration as written: a number and m, h, d or w (also s if seconds make sense). */
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
@@ -32,12 +34,7 @@ export const alertDefaults = {
   every: '5m',
 };
 
-const timeout = option.integer({
-  minimum: 1,
-  maximum: 300,
-  default: 15,
-  about: 'Timeout in seconds.',
-});
+const timeout = seconds(option.integer({ minimum: 1, maximum: 300, default: 15, about: 'Timeout in seconds.' }));
 
 const urlOf = (about: string, example: string) =>
   option.schema<string>(address, { required: true, secret: true, about, example });
@@ -106,10 +103,9 @@ export const channelOptions = {
         'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
       example: ['orders'],
     }),
-    every: option.schema<string>(span, {
-      about: 'Ping interval if no jobs are set.',
-      default: alertDefaults.every,
-    }),
+    every: duration(
+      option.schema<string>(span, { about: 'Ping interval if no jobs are set.', default: alertDefaults.every }),
+    ),
     timeout_seconds: timeout,
   },
 } satisfies Record<string, OptionSet>;
@@ -161,15 +157,20 @@ export const jobAlertOptions = {
     about: `Alert again after this many consecutive failures; 0: never. Default: ${alertDefaults.afterFailures}.`,
     example: 5,
   }),
-  stale_after: option.schema<string | false | undefined>(staleAfter, {
-    about:
-      'Alert when the data of the instance is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.',
-    example: '26h',
-  }),
-  remind: option.schema<string | undefined>(span, {
-    about: `Minimum time between reminders of an open alert. Default: ${alertDefaults.remind}.`,
-    example: '12h',
-  }),
+  stale_after: readAs(
+    option.schema<string | false | undefined>(staleAfter, {
+      about:
+        'Alert when the data of the instance is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.',
+      example: '26h',
+    }),
+    { unit: 'Ms', read: ({ value }): number | false => value !== false && spanOf(String(value)) },
+  ),
+  remind: duration(
+    option.schema<string | undefined>(span, {
+      about: `Minimum time between reminders of an open alert. Default: ${alertDefaults.remind}.`,
+      example: '12h',
+    }),
+  ),
 } satisfies OptionSet;
 
 /** `alerts` of a job: its overrides and channels, or `false`. */
@@ -178,6 +179,35 @@ export const ownAlertOptions = {
   to: option.schema<readonly string[] | undefined>(
     { type: 'array', items: text },
     { about: 'Channels for the alerts of this job, instead of the rules.', example: ['ops'] },
+  ),
+} satisfies OptionSet;
+
+/** `alerts` of the top level, besides the channels. */
+export const alertSettings = {
+  rules: groups(ruleOptions, {
+    about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',
+    example: [{ on: ['dead'], to: ['ops'] }],
+  }),
+  ...jobAlertOptions,
+  recovery: option.boolean({ about: 'Also alert when a problem is over.', default: true }),
+  settle: duration(
+    option.schema<string>(span, {
+      about: 'How long the daemon collects alerts with the same cause before it sends one message.',
+      default: alertDefaults.settle,
+    }),
+  ),
+  unsent_after: duration(
+    option.schema<string>(span, {
+      about:
+        'Alert when payloads for a destination have been undeliverable for this long, except because of quota or credentials.',
+      default: alertDefaults.unsentAfter,
+    }),
+  ),
+  quota_left: percentage(
+    option.schema<string>(percent, {
+      about: "Alert when less than this is left of an account's daily allowance, or when it will not last.",
+      default: alertDefaults.quotaLeft,
+    }),
   ),
 } satisfies OptionSet;
 
@@ -193,25 +223,7 @@ export const alertOptions = {
       },
     },
   ),
-  rules: option.list<Record<string, unknown>>(schemaOf(ruleOptions), {
-    about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',
-    example: [{ on: ['dead'], to: ['ops'] }],
-  }),
-  ...jobAlertOptions,
-  recovery: option.boolean({ about: 'Also alert when a problem is over.', default: true }),
-  settle: option.schema<string>(span, {
-    about: 'How long the daemon collects alerts with the same cause before it sends one message.',
-    default: alertDefaults.settle,
-  }),
-  unsent_after: option.schema<string>(span, {
-    about:
-      'Alert when payloads for a destination have been undeliverable for this long, except because of quota or credentials.',
-    default: alertDefaults.unsentAfter,
-  }),
-  quota_left: option.schema<string>(percent, {
-    about: "Alert when less than this is left of an account's daily allowance, or when it will not last.",
-    default: alertDefaults.quotaLeft,
-  }),
+  ...alertSettings,
 } satisfies OptionSet;
 
 export const alertsSchema: JsonSchema = schemaOf(alertOptions);

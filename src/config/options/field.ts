@@ -132,12 +132,20 @@ export function group<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
 ): ConfigOption<Kept<Values<S>, G>> {
-  return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readGroup(set) }) as never;
+  const readMap: Read<Values<S>> = (at, faults) => readWhole(set, at, faults);
+  return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readMap }) as never;
 }
 
-const readGroup =
-  <S extends OptionSet>(set: S): Read<Values<S>> =>
-  (at, faults) => {
-    const values = isMap(at.value) ? readOptions(set, at, faults) : {};
-    return isComplete(set, values) && isMap(at.value) ? values : undefined;
-  };
+/** All options of a map; undefined with a fault in a required one. */
+export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults): Values<S> | undefined {
+  const values = isMap(at.value) ? readOptions(set, at, faults) : {};
+  return isMap(at.value) && isComplete(set, values) ? values : undefined;
+}
+
+/** A list of maps of these options, without those that have a fault in a required one. */
+export const groups = <S extends OptionSet>(set: S, given: { about: string; example: readonly object[] }) =>
+  readAs(option.list<object>(schemaOf(set), given), {
+    isGroup: true,
+    read: (at, faults): readonly Values<S>[] =>
+      Array.isArray(at.value) ? at.value.flatMap((_, i) => readWhole(set, partAt(at, i), faults) ?? []) : [],
+  });

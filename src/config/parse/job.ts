@@ -31,11 +31,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
   const { timezone, scheduleRules: rules } = context.top;
   const schedule = loadSchedule(part, { job: name, timezone, rules, faults });
   const retry = loadRetry(part, context.top.retry, faults);
-  const alerts = loadOwnAlerts(draft.given.alerts, {
-    alerts: context.top.alerts,
-    path: partAt(part, 'alerts').path,
-    faults,
-  });
+  const alerts = loadOwnAlerts(part, context.top.alerts, faults);
   checkGuards(partAt(part, 'guards'), faults);
   const problems = [...draft.blamed, ...faults.problems];
   if (problems.length > 0 || destination === undefined || target === undefined) return { problems };

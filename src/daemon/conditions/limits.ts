@@ -1,6 +1,7 @@
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config, Job } from '../../config/config.ts';
 import { alertDefaults } from '../../config/options/alerts.ts';
+import { fractionOf } from '../../config/options/field.ts';
 import { spanOf } from '../../lib/span.ts';
 
 /** How old the data of a job may become; undefined: by its schedule; false: it never counts as too old. */
@@ -16,5 +17,5 @@ export function thresholdsOf({ alerts }: Config): Pick<Alerts, 'unsentAfterMs' |
 
 const defaults = {
   unsentAfterMs: spanOf(alertDefaults.unsentAfter),
-  quotaLeft: Number.parseFloat(alertDefaults.quotaLeft) / 100,
+  quotaLeft: fractionOf(alertDefaults.quotaLeft),
 };

@@ -16,7 +16,7 @@ export function routeOf({ occasion, job }: { occasion: Occasion; job?: Job }, al
     return all.map(({ name }) => name).sort();
   }
   const fitting = alerts.rules.filter(
-    ({ on, jobs }) => (on === undefined || on.has(occasion)) && (jobs === undefined || isNamed(job, jobs)),
+    ({ on, jobs }) => (on.length === 0 || on.includes(occasion)) && (jobs.length === 0 || isNamed(job, jobs)),
   );
   return [...new Set(fitting.flatMap(({ to }) => to))].sort();
 }

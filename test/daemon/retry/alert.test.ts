@@ -16,7 +16,7 @@ const outage = fc.record({
 
 /** A webhook that is told of the first failed firing. */
 const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
-  channels: new Map([['ops', { name: 'ops', type: 'webhook', url, secret, timeout_seconds: 5 }]]),
+  channels: new Map([['ops', { name: 'ops', type: 'webhook', url, secret, timeoutMs: 5_000 }]]),
   rules: [],
   firstFailure: true,
   afterFailures: 3,
