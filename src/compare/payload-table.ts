@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { formatById } from '../formats/index.ts';
 import { batchText } from '../sdk/batch.ts';
 import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
@@ -9,7 +10,7 @@ import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
 /** A payload on the disk, and the options of its format. */
 export interface PayloadFile {
   readonly path: string;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
   /** As the job gives them: `delimiter`, `null_text`, `row`. */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -41,9 +42,8 @@ export class PayloadTable {
   }
 }
 
-function settingsFor(format: PayloadFile['format'], options: PayloadFile['options']): RecordOptions {
-  const { delimiter, header, null_text } = options;
-  const csv = Object.entries({ delimiter, header, null_text }).filter(([, value]) => value !== undefined);
-  const own = format === 'csv' ? Object.fromEntries(csv) : format === 'xml' ? { records: options.row ?? 'row' } : {};
+function settingsFor(id: string, given: PayloadFile['options']): RecordOptions {
+  const { options, readBack } = formatById(id);
+  const { format, ...own } = readBack(withDefaults(options, given));
   return { ...withDefaults(recordOptions, { ...own, flatten: 0 }), format, noRecords: 'empty' };
 }

@@ -135,7 +135,7 @@ export type Target =
 export interface DatasourceDeclaration {
   readonly name: string;
   readonly description: string;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
   readonly shares: readonly Share[];
 }
 

@@ -2,6 +2,7 @@ import type { ReplacedCharacters } from '../lib/replaced-characters.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { RecordFormat, RecordQuery } from '../sdk/records/options.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -39,9 +40,13 @@ export interface FormatChecker {
   end(): CheckResult;
 }
 
-/** An output format. The `id` is the word in the config and the service's `format`. */
+/** The format of a reader, and options other than their defaults. */
+export type ReadBack = { readonly format: RecordFormat } & Partial<RecordQuery>;
+
+/** An output format: one file in `all/`. */
 export interface Format<O extends OptionSet = OptionSet> {
-  readonly id: 'csv' | 'json' | 'xml';
+  /** The name of its file, the word in the config and, if the service knows the format, the service's word. */
+  readonly id: string;
   readonly title: string;
   readonly summary: string;
   /** With charset, as sent in Content-Type. */
@@ -49,12 +54,15 @@ export interface Format<O extends OptionSet = OptionSet> {
   /** With the dot. */
   readonly fileEnding: string;
   readonly options: O;
+  /** Whether data sources of the service can have this format. If not, rows only go to files. */
+  readonly isForDatasources: boolean;
+  /** The options of a reader of records that reads a document of this format as the table that it was made of. */
+  readBack(options: OptionValues<O>): ReadBack;
   /**
    * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) when two
    * column names collide in this format.
    */
   encoder(columns: readonly Column[], options: OptionValues<O>): Encoder;
-  checker(): FormatChecker;
 }
 
 /** Declares a format; the identity function, there to infer the option types. */

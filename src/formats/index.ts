@@ -1,12 +1,10 @@
-import { csv } from './csv.ts';
+import { all } from './all.generated.ts';
 import type { Format } from './format.ts';
-import { json } from './json.ts';
-import { xml } from './xml.ts';
 
-/** All output formats, in the order in which they are listed to people. */
-export const formats: readonly Format[] = [csv, json, xml];
+/** All output formats: the files of `all/`. */
+export const formats: readonly Format[] = Object.values<Format>(all);
 
 /** The format with this id. */
-export function formatById(id: Format['id']): Format {
+export function formatById(id: string): Format {
   return formats.find((format) => format.id === id)!;
 }

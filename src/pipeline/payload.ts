@@ -6,7 +6,7 @@ export interface Payload {
   readonly path: string;
   readonly bytes: number;
   readonly rows: number;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
   /** When the extract began, epoch milliseconds: the age of the data. What began later is newer (invariant 3). */
   readonly asOf: number;
 }

@@ -30,7 +30,7 @@ export interface Preview {
   readonly bytes: number;
   /** The payload's hash, so that "unchanged" can be told without sending. */
   readonly sha256: string;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
 }
 
 /** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */

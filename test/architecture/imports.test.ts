@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   transforms: ['sdk', 'lib'],
   guards: ['sdk', 'lib', 'config'],
   'kept-rows': ['sdk', 'lib'],
-  compare: ['kept-rows', 'transforms', 'sdk', 'lib'],
+  compare: ['kept-rows', 'formats', 'transforms', 'sdk', 'lib'],
   pipeline: ['formats', 'kept-rows', 'transforms', 'sdk', 'lib', 'config'],
   schedule: ['lib'],
   state: ['lib', 'pipeline', 'kept-rows'],

@@ -8,7 +8,7 @@ import type { Config, Destination, Job } from '../../src/config/config.ts';
 import { Daemon } from '../../src/daemon/daemon.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { type Runtime, wire } from '../../src/daemon/wire.ts';
-import { csv } from '../../src/formats/csv.ts';
+import csv from '../../src/formats/all/csv.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
 import type { Timer } from '../../src/schedule/timer.ts';

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatById } from '../../src/formats/index.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import type { FormatId } from './encoding.ts';
-import { batches, encode, formatIds } from './encoding.ts';
+import { type FormatId, formatIds } from '../../src/service/store/datasources.ts';
+import { checkerOf } from '../../src/service/uploads/checkers.ts';
+import { batches, encode } from './encoding.ts';
 
 /** `records N`, `accepted` where a format has none, or the refusal. */
 function answer(id: FormatId, chunks: readonly Uint8Array[]): string {
-  const checker = formatById(id).checker();
+  const checker = checkerOf(id);
   try {
     for (const chunk of chunks) checker.write(chunk);
     const { records } = checker.end();
@@ -257,7 +257,7 @@ test('no checker remembers a document: 200 MB pass in memory that does not grow'
   };
   for (const id of formatIds) {
     const [begin, middle, end] = rows[id].map((text) => Buffer.from(text));
-    const checker = formatById(id).checker();
+    const checker = checkerOf(id);
     checker.write(begin!);
     checker.write(middle!);
     const before = process.memoryUsage.rss();
@@ -283,7 +283,7 @@ test('the csv checker takes the delimiter from the first record alone, outside q
 test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
   'the xml checker does not collect what begins with %s without end',
   (begin) => {
-    const checker = formatById('xml').checker();
+    const checker = checkerOf('xml');
     checker.write(Buffer.from(`<r>${begin}`));
     const more = Buffer.alloc(1024 * 1024, 'a');
     expect(() => {
@@ -293,7 +293,7 @@ test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
 );
 
 test('the xml checker lets running text of any length pass', () => {
-  const checker = formatById('xml').checker();
+  const checker = checkerOf('xml');
   checker.write(Buffer.from('<r><a>'));
   for (let k = 0; k < 20; k++) checker.write(Buffer.alloc(1024 * 1024, 'a'));
   checker.write(Buffer.from('</a></r>'));

@@ -1,18 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadGuards } from '../../src/config/parse/guards.ts';
-import { csv } from '../../src/formats/csv.ts';
+import csv from '../../src/formats/all/csv.ts';
+import json from '../../src/formats/all/json.ts';
+import xml from '../../src/formats/all/xml.ts';
 import type { Format } from '../../src/formats/format.ts';
-import { json } from '../../src/formats/json.ts';
-import { xml } from '../../src/formats/xml.ts';
+import { formats } from '../../src/formats/index.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { type Connector, readRecords, recordOptions, type Value, withDefaults } from '../../src/sdk/index.ts';
 import { inputOf } from '../sdk/inputs.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
-
-const formats: readonly Format[] = [csv, json, xml];
 
 /** Runs a job; what it warned of. */
 async function warningsOf(

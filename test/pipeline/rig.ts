@@ -27,6 +27,8 @@ export const barFormat = defineFormat({
   mediaType: 'text/plain',
   fileEnding: '.csv',
   options: {},
+  isForDatasources: true,
+  readBack: () => ({ format: 'csv', delimiter: '|' }),
   encoder: (columnsOut) => ({
     begin: (out) => out.text(`${columnsOut.map((column) => column.name).join('|')}\n`),
     batch: (batch, out) => {
@@ -35,7 +37,6 @@ export const barFormat = defineFormat({
     end: (out) => out.text('.\n'),
     replaced: new ReplacedCharacters(),
   }),
-  checker: () => ({ write: () => {}, end: () => ({ records: undefined }) }),
 });
 
 type AnyContext = ExtractContext<OptionSet, OptionSet>;

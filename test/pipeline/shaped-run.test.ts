@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { csv } from '../../src/formats/csv.ts';
-import { json } from '../../src/formats/json.ts';
-import { xml } from '../../src/formats/xml.ts';
+import { formats } from '../../src/formats/index.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
+import { caseOf } from '../formats/encoding.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
 
@@ -117,16 +116,14 @@ describe('a run with transforms', () => {
     });
   });
 
-  it.each([csv, json, xml])('is encoded as $id and accepted by the checker of that format', async (format) => {
+  it.each(formats)('is encoded as $id, with all its rows', async (format) => {
     const transforms = steps(['compute', { name: 'coalesce(name, "<&\\"")', doc: '{"a": [id]}' }], ['sort', 'id']);
     const formatOptions = withDefaults(format.options, {});
     const connector = rowsConnector([[2, 'ü,"\n']], [[1, null]]);
     const { given } = rig(extractOf(connector, { transforms, format, formatOptions }));
     const payload = await runPipeline(given);
     expect(payload.path.endsWith(format.fileEnding)).toBe(true);
-    const checker = format.checker();
-    checker.write(readFileSync(payload.path));
-    expect([2, undefined]).toContain(checker.end().records);
+    expect((await caseOf(format.id)).rowsOf(readFileSync(payload.path))).toBe(2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { csv } from '../../src/formats/csv.ts';
+import csv from '../../src/formats/all/csv.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
@@ -6,8 +6,8 @@ import type { Batch, ByteCells } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
-import { compute } from '../../src/transforms/compute.ts';
-import { filter } from '../../src/transforms/filter.ts';
+import compute from '../../src/transforms/all/compute.ts';
+import filter from '../../src/transforms/all/filter.ts';
 
 /** Run as a process of its own: `hang` writes and then waits to be killed, `fill` writes too much, `many` measures. */
 const [, , task, spool] = process.argv;

@@ -27,14 +27,14 @@ interface Company {
 interface Datasource {
   readonly id: string;
   readonly name: string;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
 }
 
 interface Declared {
   readonly clientId?: string;
   readonly name: string;
   readonly id: string;
-  readonly format: 'csv' | 'json' | 'xml';
+  readonly format: string;
 }
 
 interface StageGiven {

@@ -1,7 +1,11 @@
+import { formats } from '../../formats/index.ts';
 import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
 import { serviceId, serviceIds } from './service-id.ts';
 
 const name = { type: 'string', minLength: 1 } as const;
+
+/** The formats that data sources of the service can have. */
+export const datasourceFormats = formats.filter((format) => format.isForDatasources).map(({ id }) => id);
 
 const shareSchema: JsonSchema = {
   type: 'object',
@@ -21,7 +25,7 @@ export const datasourceOptions = {
     default: '',
     example: 'Orders of the last 90 days',
   }),
-  format: option.choice(['csv', 'json', 'xml'], { about: 'Data format. Default: the format of the job.' }),
+  format: option.choice(datasourceFormats, { about: 'Data format. Default: the format of the job.' }),
   shares: option.list<{ group?: string; user?: string; can_edit?: boolean }>(shareSchema, {
     about: 'Groups and users to share it with.',
     example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],

@@ -3,7 +3,7 @@ import { schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { DatasourceDeclaration, Share, Target } from '../config.ts';
 import { readOptions } from '../options/field.ts';
 import { readServiceId } from '../options/service-id.ts';
-import { datasourceOptions, instanceWords, targetOptions } from '../options/target.ts';
+import { datasourceFormats, datasourceOptions, instanceWords, targetOptions } from '../options/target.ts';
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import type { Draft } from './context.ts';
@@ -63,14 +63,14 @@ function loadDeclaration(at: Part, { given, formatOfJob, faults }: Around): Data
   if (faults.problems.length > before) return undefined;
   const values = withDefaults(datasourceOptions, given);
   const format = values.format ?? formatOfJob;
-  if (format !== 'csv' && format !== 'json' && format !== 'xml') {
+  if (typeof format !== 'string' || !datasourceFormats.includes(format)) {
     if (formatOfJob === undefined) {
       faults.add({
         code: 'CONFIG_MISSING_OPTION',
         message: 'Missing "format": neither the data source nor the job has one',
         path: at.path,
         on: 'key',
-        allowed: 'csv, json, xml',
+        allowed: datasourceFormats.join(', '),
         next: 'Add a line: format: csv',
       });
     }

@@ -1,4 +1,4 @@
-import type { FormatId } from '../uploads/receive.ts';
+import type { FormatId } from '../store/datasources.ts';
 import type { Reach } from './address-policy.ts';
 
 /** What the service asks for when an instance is to be refreshed. */

@@ -12,6 +12,8 @@ import {
   asShared,
   type Datasource,
   deleteDatasource,
+  type FormatId,
+  formatIds,
   insertDatasource,
   type ListedDatasource,
   updateDatasource,
@@ -41,12 +43,10 @@ const detail = {
   user_share_rights: Type.Optional(rights.user_share_rights),
 };
 
-const formats = ['json', 'csv', 'xml'] as const;
-
 const createBody = {
   name: someName,
   description: Type.Optional(someText),
-  format: Type.Enum(formats, { default: 'json' }),
+  format: Type.Enum(formatIds, { default: 'json' }),
   connector: Type.Enum(connectors, { default: 'simple_rest', 'x-any-case': true }),
   refresh_interval: Type.Optional(refreshInterval),
   properties: Type.Optional(propertyMap),
@@ -99,7 +99,7 @@ function describeFully(db: Database, source: Datasource): object {
 interface Created {
   name: string;
   description?: string;
-  format: (typeof formats)[number];
+  format: FormatId;
   connector: string;
   refresh_interval?: number;
   properties?: Record<string, unknown>;

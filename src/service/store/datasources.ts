@@ -1,10 +1,13 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Listed, Page } from '../http/page.ts';
-import type { FormatId } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import type { SharedAsset } from './shares.ts';
 import { listVisible } from './visible.ts';
+
+/** The formats of a data source. They are the contract of the service, whatever formats there are elsewhere. */
+export const formatIds = ['json', 'csv', 'xml'] as const;
+export type FormatId = (typeof formatIds)[number];
 
 export interface Datasource {
   readonly id: string;

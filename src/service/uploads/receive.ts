@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { formatById } from '../../formats/index.ts';
 import { Problem } from '../../lib/problem.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
+import type { FormatId } from '../store/datasources.ts';
 import type { Blobs } from './blobs.ts';
-
-export type FormatId = 'csv' | 'json' | 'xml';
+import { checkerOf } from './checkers.ts';
 
 /** A whole document, checked and safe, that no instance shows yet. */
 export interface ReceivedDocument {
@@ -30,7 +29,7 @@ export async function receive(blobs: Blobs, incoming: Incoming): Promise<Receive
   const writer = await blobs.begin();
   try {
     const hash = createHash('sha256');
-    const checker = formatById(incoming.format).checker();
+    const checker = checkerOf(incoming.format);
     let bytes = 0;
     for await (const chunk of incoming.chunks) {
       bytes += chunk.length;

@@ -10,7 +10,7 @@ import { createRunTables } from './first-schema/runs.ts';
 import { createScheduleTables } from './first-schema/schedules.ts';
 
 /** The tables of the first release, one file per area as in `../tables/`, in types that SQLite and PostgreSQL share. */
-export async function up({ schema }: Kysely<unknown>): Promise<void> {
+export default async function up({ schema }: Kysely<unknown>): Promise<void> {
   await createProcessTables(schema);
   await createRunTables(schema);
   await createScheduleTables(schema);

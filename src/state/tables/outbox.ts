@@ -13,7 +13,7 @@ export interface OutboxTable {
   path: string;
   bytes: number;
   row_count: number;
-  format: 'csv' | 'json' | 'xml';
+  format: string;
   media_type: string;
   as_of: number;
   always: number;

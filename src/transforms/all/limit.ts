@@ -1,7 +1,7 @@
-import { defineTransform } from './transform.ts';
+import { defineTransform } from '../transform.ts';
 
 /** Ends the result after so many rows; the source is not read on. */
-export const limit = defineTransform<number>({
+export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',
   summary: 'Ends the result after so many rows; the source is not read on.',

@@ -1,14 +1,13 @@
-import type { Column, ColumnType } from '../sdk/column.ts';
-import type { OptionValues } from '../sdk/option.ts';
-import { option } from '../sdk/option.ts';
-import { plain } from './cell-writer.ts';
-import { constant } from './constant.ts';
-import { defineFormat } from './format.ts';
-import { writtenNames } from './names.ts';
-import { type Framing, RowEncoder } from './row-encoder.ts';
-import { replacedInXml, xmlCells } from './xml-cells.ts';
-import { XmlChecker } from './xml-checker.ts';
-import { elementName } from './xml-names.ts';
+import type { Column, ColumnType } from '../../sdk/column.ts';
+import type { OptionValues } from '../../sdk/option.ts';
+import { option } from '../../sdk/option.ts';
+import { plain } from '../cell-writer.ts';
+import { constant } from '../constant.ts';
+import { defineFormat } from '../format.ts';
+import { writtenNames } from '../names.ts';
+import { type Framing, RowEncoder } from '../row-encoder.ts';
+import { replacedInXml, xmlCells } from '../xml-cells.ts';
+import { elementName } from '../xml-names.ts';
 
 const namePattern = '^(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_.-]{0,199}$';
 
@@ -21,15 +20,16 @@ const options = {
 const escaped: ReadonlySet<ColumnType> = new Set<ColumnType>(['text', 'json']);
 
 /** One element a row, one element a column inside it: no element for null, an empty one for empty text. */
-export const xml = defineFormat({
+export default defineFormat({
   id: 'xml',
   title: 'XML',
   summary: 'One element for each row and in it one for each column (XML 1.0); null is left out.',
   mediaType: 'application/xml; charset=utf-8',
   fileEnding: '.xml',
   options,
+  isForDatasources: true,
+  readBack: ({ row }) => ({ format: 'xml', records: row }),
   encoder: (columns, given) => new RowEncoder(framing(columns, given)),
-  checker: () => new XmlChecker(),
 });
 
 function framing(columns: readonly Column[], { root, row }: OptionValues<typeof options>): Framing {

@@ -1,16 +1,15 @@
-import type { Column, ColumnType } from '../sdk/column.ts';
-import type { OptionValues } from '../sdk/option.ts';
-import { option } from '../sdk/option.ts';
-import type { CellWriter } from './cell-writer.ts';
-import { plain } from './cell-writer.ts';
-import { constant } from './constant.ts';
-import { csvCells, formulasEscaped, isFormula, separators } from './csv-cells.ts';
-import { CsvChecker } from './csv-checker.ts';
-import { defineFormat } from './format.ts';
-import { writtenNames } from './names.ts';
-import type { Framing } from './row-encoder.ts';
-import { RowEncoder } from './row-encoder.ts';
-import type { ColumnFrame } from './row-loop.ts';
+import type { Column, ColumnType } from '../../sdk/column.ts';
+import type { OptionValues } from '../../sdk/option.ts';
+import { option } from '../../sdk/option.ts';
+import type { CellWriter } from '../cell-writer.ts';
+import { plain } from '../cell-writer.ts';
+import { constant } from '../constant.ts';
+import { csvCells, formulasEscaped, isFormula, separators } from '../csv-cells.ts';
+import { defineFormat } from '../format.ts';
+import { writtenNames } from '../names.ts';
+import type { Framing } from '../row-encoder.ts';
+import { RowEncoder } from '../row-encoder.ts';
+import type { ColumnFrame } from '../row-loop.ts';
 
 const options = {
   delimiter: option.choice([',', ';', '\t', '|'], {
@@ -57,15 +56,16 @@ const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
  * CSV as RFC 4180 has it, in UTF-8. What a reader guesses from the first line stays guessable: the header, and without
  * one the first row, are quoted wherever any of the four delimiters occurs.
  */
-export const csv = defineFormat({
+export default defineFormat({
   id: 'csv',
   title: 'CSV',
   summary: 'Comma-separated lines (RFC 4180) with a header; null is an empty field, an empty text is "".',
   mediaType: 'text/csv; charset=utf-8',
   fileEnding: '.csv',
   options,
+  isForDatasources: true,
+  readBack: ({ delimiter, header, null_text }) => ({ format: 'csv', delimiter, header, null_text }),
   encoder: (columns, given) => new RowEncoder(framing(columns, given)),
-  checker: () => new CsvChecker(),
 });
 
 function framing(columns: readonly Column[], given: CsvOptions): Framing {

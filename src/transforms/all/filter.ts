@@ -1,10 +1,10 @@
-import { Problem } from '../lib/problem.ts';
-import { Expression, faultOf } from './expression/expression.ts';
-import { keepRows } from './stored.ts';
-import { defineTransform } from './transform.ts';
+import { Problem } from '../../lib/problem.ts';
+import { Expression, faultOf } from '../expression/expression.ts';
+import { keepRows } from '../stored.ts';
+import { defineTransform } from '../transform.ts';
 
 /** Keeps the rows for which an expression is true. */
-export const filter = defineTransform<string>({
+export default defineTransform<string>({
   id: 'filter',
   title: 'Filter',
   summary: 'Keeps the rows for which an expression is true.',

@@ -1,18 +1,17 @@
-import type { Column, ColumnType } from '../sdk/column.ts';
-import type { OptionValues } from '../sdk/option.ts';
-import { option } from '../sdk/option.ts';
-import type { CellWriter } from './cell-writer.ts';
-import { plain } from './cell-writer.ts';
-import { constant } from './constant.ts';
-import { defineFormat } from './format.ts';
-import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
-import { JsonChecker } from './json-checker.ts';
-import { isInteger, isJson, isNumber } from './json-texts.ts';
-import { writtenNames } from './names.ts';
-import type { Framing } from './row-encoder.ts';
-import { RowEncoder } from './row-encoder.ts';
-import type { ColumnFrame } from './row-loop.ts';
-import type { TextCheck } from './value-buffer.ts';
+import type { Column, ColumnType } from '../../sdk/column.ts';
+import type { OptionValues } from '../../sdk/option.ts';
+import { option } from '../../sdk/option.ts';
+import type { CellWriter } from '../cell-writer.ts';
+import { plain } from '../cell-writer.ts';
+import { constant } from '../constant.ts';
+import { defineFormat } from '../format.ts';
+import { numberCells, safeIntegerCells, stringCells } from '../json-cells.ts';
+import { isInteger, isJson, isNumber } from '../json-texts.ts';
+import { writtenNames } from '../names.ts';
+import type { Framing } from '../row-encoder.ts';
+import { RowEncoder } from '../row-encoder.ts';
+import type { ColumnFrame } from '../row-loop.ts';
+import type { TextCheck } from '../value-buffer.ts';
 
 const options = {
   exact_numbers: option.choice(['number', 'string'], {
@@ -54,15 +53,16 @@ const kinds: Record<ColumnType, (exact: Exact) => Kind> = {
 };
 
 /** An array of objects, one on a line. Members stand in the order of the columns; null is `null`. */
-export const json = defineFormat({
+export default defineFormat({
   id: 'json',
   title: 'JSON',
   summary: 'An array of objects (RFC 8259), one on a line; numbers keep all their digits.',
   mediaType: 'application/json; charset=utf-8',
   fileEnding: '.json',
   options,
+  isForDatasources: true,
+  readBack: () => ({ format: 'json' }),
   encoder: (columns, given) => new RowEncoder(framing(columns, given.exact_numbers)),
-  checker: () => new JsonChecker(),
 });
 
 function framing(columns: readonly Column[], exact: Exact): Framing {

@@ -1,11 +1,11 @@
-import { Problem } from '../lib/problem.ts';
-import { type Batch, type Cells, storedRow, type Value, valueText } from '../sdk/batch.ts';
-import { type Column, type ColumnType, columnTypes } from '../sdk/column.ts';
-import { Expression, faultOf } from './expression/expression.ts';
-import { cellOf, columnTypeOf, columnTypeOfValue } from './expression/result.ts';
-import { newCells } from './stored.ts';
-import { defineTransform } from './transform.ts';
-import { castTargets, conversion } from './values/cast-text.ts';
+import { Problem } from '../../lib/problem.ts';
+import { type Batch, type Cells, storedRow, type Value, valueText } from '../../sdk/batch.ts';
+import { type Column, type ColumnType, columnTypes } from '../../sdk/column.ts';
+import { Expression, faultOf } from '../expression/expression.ts';
+import { cellOf, columnTypeOf, columnTypeOfValue } from '../expression/result.ts';
+import { newCells } from '../stored.ts';
+import { defineTransform } from '../transform.ts';
+import { castTargets, conversion } from '../values/cast-text.ts';
 
 type Formula = string | { readonly expression: string; readonly type?: ColumnType };
 type Given = Readonly<Record<string, Formula>>;
@@ -17,7 +17,7 @@ interface Computed {
 }
 
 /** Adds columns, or replaces them, by expressions. */
-export const compute = defineTransform<Given>({
+export default defineTransform<Given>({
   id: 'compute',
   title: 'Compute',
   summary: 'Adds columns, or replaces them, by expressions.',

@@ -1,8 +1,8 @@
-import { columnIndex, refuseTwice } from './columns.ts';
-import { defineTransform } from './transform.ts';
+import { columnIndex, refuseTwice } from '../columns.ts';
+import { defineTransform } from '../transform.ts';
 
 /** Keeps the columns named, in the order named. */
-export const select = defineTransform<readonly string[]>({
+export default defineTransform<readonly string[]>({
   id: 'select',
   title: 'Select',
   summary: 'Keeps the columns named, in the order named.',

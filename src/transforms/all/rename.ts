@@ -1,8 +1,8 @@
-import { columnIndex, refuseTwice } from './columns.ts';
-import { defineTransform } from './transform.ts';
+import { columnIndex, refuseTwice } from '../columns.ts';
+import { defineTransform } from '../transform.ts';
 
 /** Gives columns other names. All renames happen at once, so two columns can swap names. */
-export const rename = defineTransform<Readonly<Record<string, string>>>({
+export default defineTransform<Readonly<Record<string, string>>>({
   id: 'rename',
   title: 'Rename',
   summary: 'Gives columns other names.',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { Problem } from '../lib/problem.ts';
-import { type Batch, cellText } from '../sdk/batch.ts';
-import { columnIndex } from './columns.ts';
-import { keepRows } from './stored.ts';
-import { defineTransform } from './transform.ts';
+import { Problem } from '../../lib/problem.ts';
+import { type Batch, cellText } from '../../sdk/batch.ts';
+import { columnIndex } from '../columns.ts';
+import { keepRows } from '../stored.ts';
+import { defineTransform } from '../transform.ts';
 
 interface Given {
   readonly columns?: readonly string[];
@@ -13,7 +13,7 @@ interface Given {
 const defaultMaxRows = 100_000;
 
 /** Keeps the first row of each combination of values. */
-export const distinct = defineTransform<Given | null>({
+export default defineTransform<Given | null>({
   id: 'distinct',
   title: 'Distinct',
   summary: 'Keeps the first row of each combination of values.',

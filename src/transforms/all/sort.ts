@@ -1,11 +1,11 @@
-import { countText } from '../lib/count-text.ts';
-import { Problem } from '../lib/problem.ts';
-import { type Batch, type Cells, cellText } from '../sdk/batch.ts';
-import type { Column } from '../sdk/column.ts';
-import { columnIndex } from './columns.ts';
-import { Held } from './held.ts';
-import { defineTransform } from './transform.ts';
-import { compareKeys, type SortKey, sortKeyOf } from './values/sort-key.ts';
+import { countText } from '../../lib/count-text.ts';
+import { Problem } from '../../lib/problem.ts';
+import { type Batch, type Cells, cellText } from '../../sdk/batch.ts';
+import type { Column } from '../../sdk/column.ts';
+import { columnIndex } from '../columns.ts';
+import { Held } from '../held.ts';
+import { defineTransform } from '../transform.ts';
+import { compareKeys, type SortKey, sortKeyOf } from '../values/sort-key.ts';
 
 type By = string | { readonly column: string; readonly order?: 'asc' | 'desc' };
 type Given = By | readonly By[] | { readonly by: readonly By[]; readonly max_rows?: number };
@@ -30,7 +30,7 @@ const bySchema = {
 };
 
 /** Puts the rows in order. All of them are held in memory until the source has ended, so their number is bounded. */
-export const sort = defineTransform<Given>({
+export default defineTransform<Given>({
   id: 'sort',
   title: 'Sort',
   summary: 'Puts the rows in order; holds them in memory, so their number is bounded.',

@@ -1,11 +1,11 @@
-import { Problem } from '../lib/problem.ts';
-import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
-import { type Column, type ColumnType, columnTypes } from '../sdk/column.ts';
-import { columnIndex } from './columns.ts';
-import { shown } from './show.ts';
-import { newCells } from './stored.ts';
-import { defineTransform } from './transform.ts';
-import { type Convert, castTargets, conversion, keepsText } from './values/cast-text.ts';
+import { Problem } from '../../lib/problem.ts';
+import { type Batch, type Cells, cellText, storedRow } from '../../sdk/batch.ts';
+import { type Column, type ColumnType, columnTypes } from '../../sdk/column.ts';
+import { columnIndex } from '../columns.ts';
+import { shown } from '../show.ts';
+import { newCells } from '../stored.ts';
+import { defineTransform } from '../transform.ts';
+import { type Convert, castTargets, conversion, keepsText } from '../values/cast-text.ts';
 
 type Wanted = ColumnType | { readonly type: ColumnType; readonly on_error?: 'fail' | 'null' };
 
@@ -20,7 +20,7 @@ interface Step {
 const typeSchema = { enum: columnTypes };
 
 /** Gives columns another type; their text is checked and brought into that type's one form. */
-export const cast = defineTransform<Readonly<Record<string, Wanted>>>({
+export default defineTransform<Readonly<Record<string, Wanted>>>({
   id: 'cast',
   title: 'Cast',
   summary: 'Gives columns another type, checking every value.',

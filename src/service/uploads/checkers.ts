@@ -1,0 +1,16 @@
+import { CsvChecker } from '../../formats/csv-checker.ts';
+import type { FormatChecker } from '../../formats/format.ts';
+import { JsonChecker } from '../../formats/json-checker.ts';
+import { XmlChecker } from '../../formats/xml-checker.ts';
+import type { FormatId } from '../store/datasources.ts';
+
+const checkers: Readonly<Record<FormatId, new () => FormatChecker>> = {
+  json: JsonChecker,
+  csv: CsvChecker,
+  xml: XmlChecker,
+};
+
+/** A checker for one document that is uploaded to a data source of this format. */
+export function checkerOf(format: FormatId): FormatChecker {
+  return new checkers[format]();
+}

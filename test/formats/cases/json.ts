@@ -1,0 +1,7 @@
+import { checkerOf } from '../../../src/service/uploads/checkers.ts';
+
+export function rowsOf(document: Buffer): number {
+  const checker = checkerOf('json');
+  checker.write(document);
+  return checker.end().records!;
+}
