@@ -48,7 +48,7 @@ const around = (signal = new AbortController().signal): Surroundings => ({ signa
 
 it.each(Object.entries(channels))('%s gives a silent peer up in time, and hangs up', async (_, channel) => {
   const peer = await openPeer();
-  expect((await hand(channel(peer.port, 1), around())).ok).toBe(false);
+  expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
   await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
 });
 
@@ -57,7 +57,7 @@ it.each(Object.entries(channels))(
   async (_, channel) => {
     const peer = await openPeer();
     const stop = new AbortController();
-    const sending = hand(channel(peer.port, 3600), around(stop.signal));
+    const sending = hand(channel(peer.port, 3_600_000), around(stop.signal));
     await expect.poll(peer.open, { timeout: 20_000 }).toBe(1);
     stop.abort();
     expect((await sending).ok).toBe(false);
@@ -81,7 +81,7 @@ it.each(drips)(
       drip(socket, piece);
     });
     const sent = await Promise.race([
-      hand(channels[name]!(peer.port, 1), around()),
+      hand(channels[name]!(peer.port, 1000), around()),
       wait(60_000, 'never' as const, { ref: false }),
     ]);
     expect(sent).toMatchObject({ ok: name === 'heartbeat' });
