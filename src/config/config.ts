@@ -9,7 +9,8 @@ import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
 import type { Values } from './options/field.ts';
-import type { destinationOptions, OnStartError } from './options/settings.ts';
+import type { guardOptions } from './options/guards.ts';
+import type { destinationOptions, OnStartError, topOptions } from './options/settings.ts';
 
 export type { JobPriority } from './options/budget.ts';
 
@@ -32,10 +33,10 @@ export interface Config {
   readonly disk?: DiskSettings;
   /** Alert settings; absent: no alerts. */
   readonly alerts?: Alerts;
-  /** What the daemon does at its start about jobs that cannot run; absent: `ignore`. */
-  readonly onStartError?: OnStartError;
-  /** How many extracts run at a time; absent: four. */
-  readonly concurrency?: number;
+  /** What the daemon does at its start about jobs that cannot run. */
+  readonly onStartError: OnStartError;
+  /** How many extracts run at a time. */
+  readonly concurrency: number;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -43,11 +44,13 @@ export interface Config {
   readonly leftOut?: ReadonlyMap<string, readonly Problem[]>;
 }
 
-export interface DiskSettings {
-  readonly mostBytes: number;
-  /** What stays free of the disk; absent: a twentieth of it, 100 MB at most. */
-  readonly freeBytes?: number;
-}
+type TopValues = Values<typeof topOptions>;
+
+/** Absent `freeBytes`: a twentieth of the disk stays free, 100 MB at most. */
+export type DiskSettings = TopValues['disk'];
+
+/** An address of this machine; port 0 takes a free one. */
+export type MonitorAddress = NonNullable<TopValues['monitor']>;
 
 /** What a destination is shown with each request. */
 export type Credentials =
@@ -99,14 +102,6 @@ export interface Login {
   readonly subject?: string;
   readonly username?: string;
   readonly password?: string;
-}
-
-/** An address of this machine; port 0 takes a free one. */
-export interface MonitorAddress {
-  readonly host: string;
-  readonly port: number;
-  /** Host names that it answers to, besides `host`, IP addresses, names without a dot and the machine's own name. */
-  readonly names?: readonly string[];
 }
 
 /** What tokens are encrypted with at rest. */
@@ -182,26 +177,10 @@ export interface RetryRule {
   readonly attempts?: number;
 }
 
-interface Bounds {
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
+type GuardValues = Values<typeof guardOptions>;
 
 /** What is asked of a finished extract before it may replace what the instance shows. Parts are fractions: 0.5 is 50 %. */
-export interface Guards {
-  readonly rows?: Bounds;
-  /** Against the last good result, where that had at least `from` rows. */
-  readonly rowChange?: { readonly down?: number; readonly up?: number; readonly from: number };
-  readonly columns?: readonly string[];
-  /** Largest part of missing cells, by column. */
-  readonly nulls?: ReadonlyMap<string, number>;
-  readonly newest?: { readonly column: string; readonly withinMs: number };
-  readonly bytes?: Bounds;
-  /** A source that warns of incomplete rows ends the run. */
-  readonly complete?: boolean;
-  /** Characters that had to be replaced end the run. */
-  readonly exact?: boolean;
-}
+export type Guards = { readonly [K in keyof GuardValues]?: Exclude<GuardValues[K], false> };
 
 /** What a job pulls, and what becomes of the rows on their way into the payload. */
 export interface Extract {

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { concurrencyDefault } from '../config/options/schedule.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
@@ -74,7 +73,7 @@ export class Daemon {
       sourceOf: (job) => this.#now.config.jobs.get(job)?.extract?.source,
       failed: (error) => this.#fault('the check of logins on hold failed', error),
     });
-    this.#line.widen(config.concurrency ?? concurrencyDefault);
+    this.#line.widen(config.concurrency);
     const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#passMissed(passed);
     const clockSet = (by: number): void => this.#noteClock(by);
@@ -159,7 +158,7 @@ export class Daemon {
     }
     this.#now = next;
     showTimesIn(config.timezone);
-    this.#line.widen(config.concurrency ?? concurrencyDefault);
+    this.#line.widen(config.concurrency);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;
     this.#now.deliver();

@@ -33,10 +33,10 @@ export async function reportDisk(
   const holds = await diskUsageOf(store);
   const used = totalBytes(holds);
   const { bytes: room, free, keptFree } = freeSpaceOf({ store, limits }, used);
-  const isFilling = used >= limits.mostBytes * warnedPart || free < 2 * keptFree;
+  const isFilling = used >= limits.limitBytes * warnedPart || free < 2 * keptFree;
   return {
     bytes: used,
-    limit_bytes: limits.mostBytes,
+    limit_bytes: limits.limitBytes,
     room_bytes: Math.max(0, Math.floor(room)),
     holds,
     level: room < littleBytes ? 2 : isFilling ? 1 : 0,

@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
-import { concurrencyDefault } from '../config/options/schedule.ts';
 import { deliverOwed, resendDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
@@ -27,7 +26,7 @@ export async function syncJobs(given: {
 }): Promise<Outcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
-  const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault, autoStart: false });
+  const queue = new PQueue({ concurrency: config.concurrency, autoStart: false });
   // Jobs that may block the process come after all others, one at a time.
   const suspects = new PQueue({ concurrency: 1, autoStart: false });
   const desk = new RefreshBatcher();

@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 
 /** How much of a disk a state folder may take. */
 export interface DiskLimits {
-  readonly mostBytes: number;
+  readonly limitBytes: number;
   /** What stays free for others, whatever the folder holds; absent: a twentieth of the disk, and no more than is usual. */
   readonly freeBytes?: number;
 }
@@ -80,8 +80,8 @@ export class Disk implements DiskSpace {
     const { store, limits } = this.#given;
     const { folder } = store;
     const holdings = await diskUsageOf(store);
-    return limits.mostBytes - used < free - keptFree
-      ? diskLimit({ folder, used, wanted, holdings, mostBytes: limits.mostBytes })
+    return limits.limitBytes - used < free - keptFree
+      ? diskLimit({ folder, used, wanted, holdings, limitBytes: limits.limitBytes })
       : diskFull({ folder, free, keptFree, holdings });
   }
 }
@@ -104,5 +104,5 @@ export function freeSpaceOf(
   const { bavail, blocks, bsize } = statfsSync(store.folder);
   const free = bavail * bsize;
   const keptFree = limits.freeBytes ?? Math.min(usualFreeBytes, (blocks * bsize) / freePart);
-  return { bytes: Math.min(limits.mostBytes - used, free - keptFree), used, free, keptFree };
+  return { bytes: Math.min(limits.limitBytes - used, free - keptFree), used, free, keptFree };
 }

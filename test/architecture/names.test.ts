@@ -14,7 +14,6 @@ const declaredTwice = new Set(
     Outcome
     Reading
     Stage
-    Written
   `
     .split(/\s+/)
     .filter((name) => name !== ''),

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Catalog } from '../../src/config/catalog/catalog.ts';
+import type { Guards } from '../../src/config/config.ts';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.ts';
+import { loadGuards, loadTopGuards } from '../../src/config/parse/guards.ts';
+import { readDocument } from '../../src/config/text/document.ts';
+import { Faults } from '../../src/config/text/faults.ts';
+import type { Part } from '../../src/config/text/variables.ts';
 import type { Problem } from '../../src/lib/problem.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
 import { option } from '../../src/sdk/option.ts';
@@ -143,4 +148,12 @@ export const goodJob = `  orders:
 /** Problems as one line each: what a test compares. */
 export function lines(problems: readonly Problem[]): string[] {
   return problems.map(({ code, where }) => `${where.line}:${where.character} ${code}`);
+}
+
+const part = (value: unknown): Part => ({ path: '', value, resolved: new Map(), broken: new Set() });
+
+/** The guards of a job with these options, and these at the top level. */
+export function guardsOf(job: unknown, top: unknown): Guards {
+  const faults = new Faults(readDocument('sluice.yaml', 'a: 1'));
+  return loadGuards(part(job), loadTopGuards(part(top), faults), faults);
 }

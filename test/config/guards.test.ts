@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { loadGuards } from '../../src/config/parse/guards.ts';
+import { guardsOf } from './fixtures.ts';
 
 describe('the guards of a job', () => {
   const preset = { rowChange: { down: 0.5, from: 100 } };
 
   it('are one preset guard by default', () => {
-    expect(loadGuards(undefined, undefined)).toEqual(preset);
+    expect(guardsOf(undefined, undefined)).toEqual(preset);
   });
 
   it('take the place of those at the top level one by one, each whole', () => {
     const top = { rows: { minimum: 10 }, row_change: { down: '20%', up: '100%' } };
-    expect(loadGuards({ row_change: { up: '12.5%' } }, top)).toEqual({
+    expect(guardsOf({ row_change: { up: '12.5%' } }, top)).toEqual({
       rows: { minimum: 10 },
       rowChange: { up: 0.125, from: 100 },
     });
-    expect(loadGuards(undefined, { row_change: { down: '20%', from: 5 } })).toEqual({
+    expect(guardsOf(undefined, { row_change: { down: '20%', from: 5 } })).toEqual({
       rowChange: { down: 0.2, from: 5 },
     });
   });
 
   it('are taken away by false, one of them or all, in a job or for all jobs', () => {
-    expect(loadGuards({ row_change: false }, undefined)).toEqual({});
-    expect(loadGuards({ rows: false }, { rows: { minimum: 1 } })).toEqual(preset);
-    expect(loadGuards(false, { rows: { minimum: 1 } })).toEqual({});
-    expect(loadGuards(undefined, false)).toEqual({});
-    expect(loadGuards({ bytes: { maximum: 5 } }, false)).toEqual({ bytes: { maximum: 5 } });
+    expect(guardsOf({ row_change: false }, undefined)).toEqual({});
+    expect(guardsOf({ rows: false }, { rows: { minimum: 1 } })).toEqual(preset);
+    expect(guardsOf(false, { rows: { minimum: 1 } })).toEqual({});
+    expect(guardsOf(undefined, false)).toEqual({});
+    expect(guardsOf({ bytes: { maximum: 5 } }, false)).toEqual({ bytes: { maximum: 5 } });
   });
 
   it('read spans and parts as they are written', () => {
     const given = { newest: { column: 'a', within: '36h' }, nulls: { b: '0.5%' }, columns: ['c'], row_change: false };
-    expect(loadGuards(given, undefined)).toEqual({
+    expect(guardsOf(given, undefined)).toEqual({
       newest: { column: 'a', withinMs: 129_600_000 },
       nulls: new Map([['b', 0.005]]),
       columns: ['c'],

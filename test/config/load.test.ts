@@ -70,7 +70,7 @@ jobs:
     expect(problems).toEqual([]);
     expect(config).toMatchObject({
       keep: { payloads: 7, milliseconds: 172_800_000 },
-      disk: { mostBytes: 3_000_000, freeBytes: 5_000_000 },
+      disk: { limitBytes: 3_000_000, freeBytes: 5_000_000 },
       alerts: { settleMs: 45_000, remindMs: 172_800_000, staleAfterMs: 10_800_000, unsentAfterMs: 5_400_000 },
     });
     const { destination, extract, guards } = config!.jobs.get('orders')!;
@@ -85,7 +85,7 @@ jobs:
     const { config: defaults } = await load(configWith(goodJob));
     expect(defaults).toMatchObject({
       keep: { payloads: 3, milliseconds: 35 * 86_400_000 },
-      disk: { mostBytes: 10_000_000_000 },
+      disk: { limitBytes: 10_000_000_000 },
     });
     expect(defaults!.disk?.freeBytes).toBeUndefined();
   });

@@ -61,13 +61,13 @@ const hoarder = defineConnector({
   },
 });
 
-async function setUp(mostBytes: number, more: Partial<Job['extract']> = {}) {
+async function setUp(limitBytes: number, more: Partial<Job['extract']> = {}) {
   const service = await openService();
   const instance = await service.instance();
   const given = { name: 'rows', destination: destinationOf(service.url), instance, source: new Source() };
   const plain = jobOf(given);
   const job: Job = { ...plain, extract: { ...plain.extract!, ...more } };
-  const config: Config = { ...configOf(await newFolder(), [job]), disk: { mostBytes, freeBytes: 0 } };
+  const config: Config = { ...configOf(await newFolder(), [job]), disk: { limitBytes, freeBytes: 0 } };
   const runtime = await wire({ config });
   onTestFinished(() => runtime.close());
   const run = (one: Job = job) =>
@@ -92,7 +92,7 @@ describe('a result that has no room', () => {
     expect(outcome.problem?.next).not.toMatch(/wait for/i);
     expect(given.rows).toBeLessThan(1000);
     expect(left(runtime, 'payloads')).toEqual([]);
-    expect(bytesIn(runtime.store.folder)).toBeLessThan(config.disk!.mostBytes);
+    expect(bytesIn(runtime.store.folder)).toBeLessThan(config.disk!.limitBytes);
     expect(await run(plain)).toMatchObject({ state: 'owed' });
   });
 
@@ -122,7 +122,7 @@ describe('how full a state folder is', () => {
     await run();
     const { store } = runtime;
     const used = bytesIn(store.folder);
-    const filling = { ...config, disk: { mostBytes: Math.round(used / 0.95), freeBytes: 0 } };
+    const filling = { ...config, disk: { limitBytes: Math.round(used / 0.95), freeBytes: 0 } };
     const status = await reportDisk(filling, store);
     expect(status).toMatchObject({
       bytes: used,

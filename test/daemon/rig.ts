@@ -179,6 +179,8 @@ export function configOf(folder: string, jobs: readonly Job[], more: readonly De
     folder,
     state: join(folder, 'state'),
     destinations: new Map(destinations.map((one) => [one.name, one])),
+    onStartError: 'ignore',
+    concurrency: 4,
     sources: new Map(),
     jobs: new Map(jobs.map((job) => [job.name, job])),
   };

@@ -70,6 +70,8 @@ function declaring(destination: Destination, ...declarations: Partial<Datasource
     folder: '/',
     state: '/state',
     destinations: new Map([[destination.name, destination]]),
+    onStartError: 'ignore',
+    concurrency: 4,
     sources: new Map(),
     jobs: new Map(jobs),
   };

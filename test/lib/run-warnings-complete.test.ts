@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { loadGuards } from '../../src/config/parse/guards.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
+import { guardsOf } from '../config/fixtures.ts';
 
 const changed = { code: 'REST_TOTAL_CHANGED', message: 'The total changed', incomplete: true } as const;
 
 it('a warning of incomplete rows ends the run of a job with `guards: {complete: true}`, and no other', () => {
-  const strict = new RunWarnings(undefined, loadGuards({ complete: true }, undefined));
+  const strict = new RunWarnings(undefined, guardsOf({ complete: true }, undefined));
   expect(() => strict.add(changed)).toThrow(
     expect.objectContaining({ code: 'REST_TOTAL_CHANGED', family: 'job', message: 'The total changed' }),
   );
   strict.add({ code: 'OTHER', message: 'Something else' });
   expect(strict.list).toEqual([{ code: 'OTHER', message: 'Something else' }]);
-  const usual = new RunWarnings(undefined, loadGuards(undefined, undefined));
+  const usual = new RunWarnings(undefined, guardsOf(undefined, undefined));
   usual.add(changed);
   expect(usual.list).toEqual([changed]);
 });

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { loadGuards } from '../../src/config/parse/guards.ts';
 import csv from '../../src/formats/all/csv.ts';
 import json from '../../src/formats/all/json.ts';
 import xml from '../../src/formats/all/xml.ts';
@@ -9,6 +8,7 @@ import { formats } from '../../src/formats/index.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { type Connector, readRecords, recordOptions, type Value, withDefaults } from '../../src/sdk/index.ts';
+import { guardsOf } from '../config/fixtures.ts';
 import { inputOf } from '../sdk/inputs.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
@@ -20,7 +20,7 @@ async function warningsOf(
 ) {
   const transforms = limit === undefined ? [] : [{ transform: transformById('limit'), given: limit }];
   const formatOptions = withDefaults(format.options, {});
-  const warnings = new RunWarnings(undefined, loadGuards(guards, undefined));
+  const warnings = new RunWarnings(undefined, guardsOf(guards, undefined));
   const { given } = rig(extractOf(connector, { format, formatOptions, transforms }), { warn: warnings.add });
   const run = runPipeline(given);
   const refusal = await run.then(

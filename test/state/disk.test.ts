@@ -30,7 +30,7 @@ async function deliver(store: Store, given: { instance: string; text: string; as
   return { ...payload, run };
 }
 
-function diskOf(store: Store, limits: { mostBytes: number; freeBytes?: number }) {
+function diskOf(store: Store, limits: { limitBytes: number; freeBytes?: number }) {
   const forgotten: Forgotten[] = [];
   return { disk: new Disk({ store, limits, forgot: (what) => forgotten.push(what) }), forgotten };
 }
@@ -45,7 +45,7 @@ describe('a state folder with a limit', () => {
   it('takes what fits, and nothing beyond, however small the pieces are', async () => {
     const { store, empty } = await open();
     const limit = empty + 5 * megabyte;
-    const { disk } = diskOf(store, { mostBytes: limit });
+    const { disk } = diskOf(store, { limitBytes: limit });
     let pieces = 0;
     const refused = async () => {
       for (; ; pieces++) await write(store, disk, 10_000, `piece-${pieces}`);
@@ -60,7 +60,7 @@ describe('a state folder with a limit', () => {
   it('says what fills it, kind by kind, what it may hold, and what makes room', async () => {
     const { store, empty } = await open();
     await oweText(store, { instance: 'i', text: payload('a', 3 * megabyte), asOf: 1 });
-    const { disk } = diskOf(store, { mostBytes: empty + 3 * megabyte });
+    const { disk } = diskOf(store, { limitBytes: empty + 3 * megabyte });
     await expect(disk.claim(megabyte)).rejects.toMatchObject({
       code: 'DISK_LIMIT',
       message: expect.stringContaining(store.folder),
@@ -75,7 +75,7 @@ describe('a state folder with a limit', () => {
     const first = await deliver(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const second = await deliver(store, { instance: 'i', text: payload('b'), asOf: 2 });
     const third = await deliver(store, { instance: 'i', text: payload('c', 30 * megabyte), asOf: 3 });
-    const { disk, forgotten } = diskOf(store, { mostBytes: empty + 33 * megabyte });
+    const { disk, forgotten } = diskOf(store, { limitBytes: empty + 33 * megabyte });
     await disk.claim(2 * megabyte);
     expect([first, second, third].map(({ path }) => existsSync(path))).toEqual([false, false, false]);
     expect(forgotten).toEqual([{ payloads: 3, bytes: 32 * megabyte }]);
@@ -86,7 +86,7 @@ describe('a state folder with a limit', () => {
     const rare = await deliver(store, { instance: 'rare', text: payload('r'), asOf: 1 });
     const old = await deliver(store, { instance: 'busy', text: payload('a', 20 * megabyte), asOf: 2 });
     const shown = await deliver(store, { instance: 'busy', text: payload('b'), asOf: 3 });
-    const { disk, forgotten } = diskOf(store, { mostBytes: empty + 22 * megabyte });
+    const { disk, forgotten } = diskOf(store, { limitBytes: empty + 22 * megabyte });
     await disk.claim(megabyte);
     expect([rare, old, shown].map(({ path }) => existsSync(path))).toEqual([true, false, true]);
     expect(forgotten).toEqual([{ payloads: 1, bytes: 20 * megabyte }]);
@@ -102,7 +102,7 @@ describe('a state folder with a limit', () => {
     await oweText(store, { instance: 'owed', text: payload('o'), asOf: 1 });
     const dead = await oweText(store, { instance: 'dead', text: payload('d'), asOf: 1 });
     await store.outbox.markDead((dead.owed as { id: number }).id, { code: 'REFUSED', message: 'no' });
-    const { disk } = diskOf(store, { mostBytes: empty + megabyte });
+    const { disk } = diskOf(store, { limitBytes: empty + megabyte });
     await expect(disk.claim(megabyte)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
     const waiting = await store.outbox.inState('owed', 'dead');
     expect(waiting.length).toBe(3);
@@ -112,7 +112,7 @@ describe('a state folder with a limit', () => {
   it('has room again once something has gone', async () => {
     const { store, empty } = await open();
     const { owed, payload: made } = await oweText(store, { instance: 'i', text: payload('a'), asOf: 1 });
-    const { disk } = diskOf(store, { mostBytes: empty + 1.5 * megabyte });
+    const { disk } = diskOf(store, { limitBytes: empty + 1.5 * megabyte });
     await expect(disk.claim(megabyte)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
     await store.outbox.delivered((await store.outbox.find((owed as { id: number }).id))!);
     await store.payloads.forget(megabyte);
@@ -123,7 +123,7 @@ describe('a state folder with a limit', () => {
   it('leaves some of the disk to others, whatever the limit', async () => {
     const { store } = await open();
     const { bavail, bsize } = statfsSync(store.folder);
-    const { disk } = diskOf(store, { mostBytes: Number.MAX_SAFE_INTEGER, freeBytes: bavail * bsize * 2 });
+    const { disk } = diskOf(store, { limitBytes: Number.MAX_SAFE_INTEGER, freeBytes: bavail * bsize * 2 });
     await expect(disk.claim(1)).rejects.toMatchObject({
       code: 'DISK_FULL',
       allowed: expect.stringContaining('disk.free_megabytes'),
@@ -132,14 +132,14 @@ describe('a state folder with a limit', () => {
 
   it('counts what two processes write, whoever of them asks', async () => {
     const { store, empty } = await open();
-    const limits = { mostBytes: empty + 8 * megabyte };
+    const limits = { limitBytes: empty + 8 * megabyte };
     const [one, other] = [diskOf(store, limits).disk, diskOf(store, limits).disk];
     let written = 0;
     const fill = async () => {
       for (; ; written++) await write(store, written % 2 === 0 ? one : other, 50_000, `piece-${written}`);
     };
     await expect(fill()).rejects.toMatchObject({ code: 'DISK_LIMIT' });
-    expect(bytesIn(store.folder)).toBeLessThanOrEqual(limits.mostBytes + 2 * megabyte);
+    expect(bytesIn(store.folder)).toBeLessThanOrEqual(limits.limitBytes + 2 * megabyte);
   });
 });
 

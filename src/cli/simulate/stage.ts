@@ -61,8 +61,8 @@ export function setStage(config: Config, given: StageGiven): Stage {
 }
 
 /** Options of the daemon itself. A simulation sends no alerts. */
-function kept({ file, folder, concurrency }: Config): Pick<Config, 'file' | 'folder' | 'concurrency'> {
-  return { file, folder, concurrency };
+function kept({ file, folder, concurrency, onStartError }: Config) {
+  return { file, folder, concurrency, onStartError };
 }
 
 /** The jobs that the daemon would fire. */

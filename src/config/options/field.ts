@@ -1,6 +1,6 @@
 import { isMap } from '../../lib/is-map.ts';
 import { spanOf } from '../../lib/span.ts';
-import { type Option, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import { type JsonSchema, type Option, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import { fits } from './fits.ts';
@@ -135,6 +135,20 @@ export function group<S extends OptionSet, G extends About<object>>(
   const readMap: Read<Values<S>> = (at, faults) => readWhole(set, at, faults);
   return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readMap }) as never;
 }
+
+/** The same, or `false` for nothing. */
+export function groupOrFalse<S extends OptionSet, G extends About<object>>(
+  set: S,
+  given: G,
+): ConfigOption<Kept<Values<S> | false, G>> {
+  const readMap: Read<Values<S> | false> = (at, faults) => at.value !== false && readWhole(set, at, faults);
+  return readAs(option.schema<never>(orFalse(schemaOf(set)), given as never), {
+    isGroup: true,
+    read: readMap,
+  }) as never;
+}
+
+export const orFalse = (schema: JsonSchema): JsonSchema => ({ anyOf: [{ const: false }, schema] });
 
 /** All options of a map; undefined with a fault in a required one. */
 export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults): Values<S> | undefined {

@@ -103,9 +103,6 @@ export const jobScheduleOptions = {
   }),
 } satisfies OptionSet;
 
-/** Maximum number of concurrent extracts of the daemon or of one `sync`. */
-export const concurrencyDefault = 4;
-
 export const topScheduleOptions = {
   schedules: option.schema<Partial<OptionValues<typeof scheduleRuleOptions>> | undefined>(
     schemaOf(scheduleRuleOptions),
@@ -117,7 +114,7 @@ export const topScheduleOptions = {
   concurrency: option.integer({
     minimum: 1,
     maximum: 1000,
-    default: concurrencyDefault,
+    default: 4,
     about:
       'Maximum number of concurrent extracts. Other due runs wait in the run queue, in the order of their firings.',
   }),

@@ -2,11 +2,12 @@ import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
 import { group, readAs, seconds } from './field.ts';
-import { diskDefaults, diskSchema, guardsSchema, keepDefaults, keepSchema } from './guards.ts';
+import { guardsSchema, topStateOptions } from './guards.ts';
 import { jobRetryOptions, topRetryOptions } from './retry.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule.ts';
 import { serviceId } from './service-id.ts';
 import { readServiceUrl } from './service-url.ts';
+import { timezone } from './timezone.ts';
 import { writeSchema } from './write.ts';
 
 /**
@@ -35,11 +36,13 @@ export const topOptions = {
     about: 'Folder for the state: owed payloads, history, request counts. Relative to this file.',
     default: './sluice-state',
   }),
-  timezone: option.text({
-    about: 'IANA time zone of schedules without their own, and of times shown to people. JSON and log lines use UTC.',
-    default: 'UTC',
-    example: 'Europe/Berlin',
-  }),
+  timezone: timezone(
+    option.text({
+      about: 'IANA time zone of schedules without their own, and of times shown to people. JSON and log lines use UTC.',
+      default: 'UTC',
+      example: 'Europe/Berlin',
+    }),
+  ),
   login_key: option.text({
     secret: true,
     pattern: longKey,
@@ -65,25 +68,25 @@ export const topOptions = {
       'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user of Sluice.',
     default: false,
   }),
-  monitor: option.schema<{ host?: string; port: number; names?: readonly string[] } | undefined>(
+  monitor: group(
     {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        host: {
-          ...name,
-          default: '127.0.0.1',
-          description: 'Address to listen on; 0.0.0.0 is all addresses.',
-        },
-        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 picks a free port.' },
-        names: {
-          type: 'array',
-          items: name,
-          description:
+      host: option.schema<string>(name, {
+        default: '127.0.0.1',
+        about: 'Address to listen on; 0.0.0.0 is all addresses.',
+      }),
+      port: option.integer({
+        required: true,
+        minimum: 0,
+        maximum: 65_535,
+        about: 'Port to listen on; 0 picks a free port.',
+      }),
+      names: option.schema<readonly string[] | undefined>(
+        { type: 'array', items: name },
+        {
+          about:
             'Allowed host names in requests, besides `host`, IP addresses, names without a dot and the name of this machine.',
         },
-      },
-      required: ['port'],
+      ),
     },
     {
       about:
@@ -102,15 +105,7 @@ export const topOptions = {
     about: 'Who is alerted of problems, and how often. Default: no alerts.',
     example: { channels: { chat: { type: 'slack', url: variable('SLACK_WEBHOOK') } } },
   }),
-  keep: option.schema<{ payloads?: number; days?: number }>(keepSchema, {
-    about: 'Delivered payloads to keep on disk for `sluice rollback`. Takes effect at startup.',
-    default: keepDefaults,
-  }),
-  disk: option.schema<{ limit_megabytes?: number; free_megabytes?: number }>(diskSchema, {
-    about:
-      'Disk limits of the state folder. A run whose result does not fit fails before writing it. Owed payloads are kept; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
-    default: diskDefaults,
-  }),
+  ...topStateOptions,
   connectors: option.text({
     about:
       'Folder of your own connectors, one file each; the file name is the name of the connector. Relative to this file.',

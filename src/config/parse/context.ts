@@ -5,12 +5,14 @@ import type { Connector } from '../../sdk/connector.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Catalog, Places } from '../catalog/catalog.ts';
-import type { Config, Destination, DiskSettings, MonitorAddress, RetryRule, SealKeys, Source } from '../config.ts';
-import type { OnStartError } from '../options/settings.ts';
+import type { Config, Destination, RetryRule, SealKeys, Source } from '../config.ts';
+import type { Values } from '../options/field.ts';
+import type { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import type { Environment } from '../text/run-command.ts';
 import type { Part } from '../text/variables.ts';
+import type { WrittenGuards } from './guards.ts';
 
 /** How far the firings of one instant are spread out, milliseconds; each job gets its share of it. */
 export interface SpreadRule {
@@ -18,28 +20,24 @@ export interface SpreadRule {
 }
 
 /** The top level of the file, its three maps not yet looked into. */
-export interface Top {
+export interface Top
+  extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
   /** As written, variables resolved. */
   readonly part: Part;
   readonly folder: string;
   /** Absolute. */
   readonly state: string;
-  readonly timezone: string;
   readonly allowCommands: boolean;
   /** Ends commands that still run. */
   readonly signal?: AbortSignal;
   readonly sealKeys: SealKeys;
-  readonly monitor?: MonitorAddress;
-  /** The guards of all jobs, as written. */
-  readonly guards: unknown;
-  readonly keep: Keep;
-  readonly disk: DiskSettings;
+  /** The guards of all jobs. */
+  readonly guards: WrittenGuards;
+  readonly keep: NonNullable<Config['keep']>;
   /** What goes for all schedules that do not say otherwise. */
   readonly scheduleRules: Rules & SpreadRule;
   /** When runs are tried again whose jobs do not say otherwise; false: not at all. */
   readonly retry: RetryRule | false;
-  readonly concurrency: number;
-  readonly onStartError: OnStartError;
   readonly alerts?: Alerts;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
@@ -84,5 +82,3 @@ export interface JobContext extends LoadContext {
   readonly destinations: ReadonlyMap<string, LoadResult<Destination>>;
   readonly sources: ReadonlyMap<string, SourceResult>;
 }
-
-export type Keep = NonNullable<Config['keep']>;

@@ -1,38 +1,38 @@
-import { isMap } from '../../lib/is-map.ts';
-import { spanOf } from '../../lib/span.ts';
 import type { Guards } from '../config.ts';
-import { changeFrom, presetChange, type Written } from '../options/guards.ts';
+import { readOptions, readWritten, type Values } from '../options/field.ts';
+import { guardOptions } from '../options/guards.ts';
+import { below } from '../text/document.ts';
+import type { Faults } from '../text/faults.ts';
+import type { Part } from '../text/variables.ts';
 
-/**
- * The guards of a job: those that it names itself, each whole, then those of the top level, then the preset one.
- * `false` in a guard's place is none; in the place of all, none at all. Expects values that the schema has let through.
- */
-export function loadGuards(job: unknown, top: unknown): Guards {
-  if (job === false || (job === undefined && top === false)) return {};
-  const preset = top === false ? {} : { row_change: presetChange, ...(isMap(top) ? top : {}) };
-  const all: Partial<Written> = { ...preset, ...(isMap(job) ? job : {}) };
-  return {
-    ...(all.rows ? { rows: all.rows } : {}),
-    ...(all.row_change ? { rowChange: changeOf(all.row_change) } : {}),
-    ...(all.columns ? { columns: all.columns } : {}),
-    ...(all.nulls ? { nulls: new Map(Object.entries(all.nulls).map(([name, most]) => [name, partOf(most)])) } : {}),
-    ...(all.newest ? { newest: { column: all.newest.column, withinMs: spanOf(all.newest.within) } } : {}),
-    ...(all.bytes ? { bytes: all.bytes } : {}),
-    ...(all.complete ? { complete: true } : {}),
-    ...(all.exact ? { exact: true } : {}),
-  };
+/** Guards as written: `false` takes one away. */
+export type WrittenGuards = Partial<Values<typeof guardOptions>>;
+
+/** The guards of the top level, with the preset one; `false` is none at all. */
+export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
+  if (at.value === false) return {};
+  return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
-function changeOf({
-  down,
-  up,
-  from = changeFrom,
-}: Exclude<Written['row_change'], false>): NonNullable<Guards['rowChange']> {
-  return {
-    down: down === undefined ? undefined : partOf(down),
-    up: up === undefined ? undefined : partOf(up),
-    from,
-  };
+/** The guards of a job: those that it names itself, each whole, then those of the top level. `false` is none at all. */
+export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
+  if (at.value === false) return {};
+  const all = { ...top, ...checkBounds(readWritten(guardOptions, at, faults), at, faults) };
+  return Object.fromEntries(Object.entries(all).filter(([, guard]) => guard !== false)) as Guards;
 }
 
-const partOf = (percent: string): number => Number.parseFloat(percent) / 100;
+/** What the schema cannot know: bounds that leave nothing between them. */
+function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): WrittenGuards {
+  for (const name of ['rows', 'bytes'] as const) {
+    const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = guards[name] || {};
+    if (minimum <= maximum) continue;
+    faults.add({
+      code: 'CONFIG_GUARDS',
+      message: `No result can pass: the minimum of "${name}" is above its maximum`,
+      path: below(below(path, name), 'minimum'),
+      seen: `minimum ${minimum}, maximum ${maximum}`,
+      next: `Set the minimum to ${maximum} or less, or delete one of them`,
+    });
+  }
+  return guards;
+}

@@ -5,7 +5,6 @@ import { scheduleOptions } from '../options/schedule.ts';
 import { jobOptions } from '../options/settings.ts';
 import { partAt } from '../text/variables.ts';
 import { loadOwnAlerts } from './alerts.ts';
-import { checkGuards } from './check-guards.ts';
 import type { Draft, JobContext, LoadResult } from './context.ts';
 import { loadExtract } from './extract.ts';
 import { findNamed } from './find-named.ts';
@@ -32,7 +31,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
   const schedule = loadSchedule(part, { job: name, timezone, rules, faults });
   const retry = loadRetry(part, context.top.retry, faults);
   const alerts = loadOwnAlerts(part, context.top.alerts, faults);
-  checkGuards(partAt(part, 'guards'), faults);
+  const guards = loadGuards(partAt(part, 'guards'), context.top.guards, faults);
   const problems = [...draft.blamed, ...faults.problems];
   if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
 
@@ -49,7 +48,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
     ...(extract === undefined || retry === false ? {} : { retry }),
     always: values.always,
     allowEmpty: values.allow_empty,
-    guards: loadGuards(values.guards, context.top.guards),
+    guards,
     alerts,
   };
   return { value: job, problems: [] };

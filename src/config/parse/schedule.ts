@@ -5,12 +5,12 @@ import type { Rules, Schedule } from '../../schedule/schedule.ts';
 import { offsetOf } from '../../schedule/spread.ts';
 import { scheduleOptions, type WrittenSchedule } from '../options/schedule.ts';
 import { readDays, readGridStart, readInterval, readTimes, type Told } from '../options/times.ts';
+import { readTimezone } from '../options/timezone.ts';
 import type { Faults } from '../text/faults.ts';
 import { showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import type { SpreadRule } from './context.ts';
 import { loadRules } from './schedule-rules.ts';
-import { checkTimezone } from './top.ts';
 import { fittingOptions } from './validate.ts';
 
 export interface ScheduleContext {
@@ -61,10 +61,7 @@ type Placed = ScheduleContext & { readonly place: (option: keyof WrittenSchedule
 
 function build(written: WrittenSchedule, context: Placed): Schedule | undefined {
   const { faults, place } = context;
-  const timezone =
-    written.timezone === undefined
-      ? context.timezone
-      : checkTimezone(written.timezone, { path: place('timezone').path, faults });
+  const timezone = written.timezone === undefined ? context.timezone : readTimezone(place('timezone'), faults);
   const rules = loadRules(written, { rules: context.rules, place, faults });
   const times = timezone === undefined ? undefined : timesOf(written, timezone, context);
   if (times === undefined || rules === undefined) return undefined;

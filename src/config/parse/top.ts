@@ -1,13 +1,10 @@
 import { resolve } from 'node:path';
 import { isMap } from '../../lib/is-map.ts';
-import { nearest } from '../../lib/nearest.ts';
 import { registerSecret } from '../../lib/redact.ts';
-import { knownTimezones, timezoneFault } from '../../schedule/cron.ts';
 import type { Rules } from '../../schedule/schedule.ts';
-import { type OptionValues, option, schemaOf, withDefaults } from '../../sdk/option.ts';
-import type { Places } from '../catalog/catalog.ts';
-import type { DiskSettings, MonitorAddress, SealKeys } from '../config.ts';
-import { diskDefaults, keepDefaults } from '../options/guards.ts';
+import { option, schemaOf } from '../../sdk/option.ts';
+import type { SealKeys } from '../config.ts';
+import { readWhole, type Values } from '../options/field.ts';
 import { scheduleRuleOptions } from '../options/schedule.ts';
 import { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
@@ -16,8 +13,8 @@ import { registerSecrets } from '../text/register-secrets.ts';
 import type { Environment } from '../text/run-command.ts';
 import { type Part, partAt, resolvePart, type VariableSettings } from '../text/variables.ts';
 import { loadAlerts } from './alerts.ts';
-import { checkGuards } from './check-guards.ts';
-import type { Keep, SpreadRule, Top } from './context.ts';
+import type { SpreadRule, Top } from './context.ts';
+import { loadTopGuards } from './guards.ts';
 import { defaultRetry, loadRetry } from './retry.ts';
 import { loadRules } from './schedule-rules.ts';
 import { fittingOptions, validatePart } from './validate.ts';
@@ -64,69 +61,36 @@ export async function readTop(
   registerSecrets(part, topOptions);
   if (written !== undefined)
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
-  const values = withDefaults(topOptions, part.value as Record<string, unknown>);
+  const values = readWhole(topOptions, part, faults)!;
   const alerts = loadAlerts(part, { allowCommands, faults });
-  checkGuards(partAt(part, 'guards'), faults);
-  const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
   return {
+    ...values,
     part,
     folder,
-    state: resolve(folder, String(values.state)),
-    timezone: timezone ?? 'UTC',
+    state: resolve(folder, values.state),
     allowCommands,
     signal,
     sealKeys: keysOf(values, env),
-    ...monitorOf(values),
-    guards: (part.value as Record<string, unknown>).guards,
-    keep: keepOf(values),
-    disk: diskOf(values),
+    guards: loadTopGuards(partAt(part, 'guards'), faults),
+    keep: { payloads: values.keep.payloads, milliseconds: values.keep.days * 86_400_000 },
     scheduleRules: rulesOf(part, faults),
     retry: loadRetry(part, defaultRetry, faults),
-    concurrency: values.concurrency,
-    onStartError: values.on_start_error,
     alerts,
-    places: placesOf(values, folder),
+    places: {
+      from: folder,
+      folder: values.connectors === undefined ? undefined : resolve(folder, values.connectors),
+      packages: values.connectorPackages,
+    },
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
     jobs: entriesOf(written, 'jobs'),
   };
 }
 
-function keysOf(
-  { login_key: key, former_login_keys: former }: OptionValues<typeof topOptions>,
-  env: Environment,
-): SealKeys {
-  const current = typeof key === 'string' ? key : env.SLUICE_KEY;
+function keysOf({ loginKey, formerLoginKeys: former }: Values<typeof topOptions>, env: Environment): SealKeys {
+  const current = loginKey ?? env.SLUICE_KEY;
   if (current !== undefined) registerSecret(current);
-  return {
-    ...(current === undefined || current === '' ? {} : { current }),
-    former: Array.isArray(former) ? former.filter((one) => typeof one === 'string') : [],
-  };
-}
-
-function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: MonitorAddress } {
-  if (!isMap(monitor) || typeof monitor.port !== 'number') return {};
-  const { host, port, names } = monitor;
-  return {
-    monitor: {
-      host: typeof host === 'string' ? host : '127.0.0.1',
-      port,
-      ...(Array.isArray(names) ? { names: names.map(String) } : {}),
-    },
-  };
-}
-
-function keepOf({ keep }: OptionValues<typeof topOptions>): Keep {
-  const { payloads, days } = { ...keepDefaults, ...(isMap(keep) ? keep : {}) } as typeof keepDefaults;
-  return { payloads, milliseconds: days * 86_400_000 };
-}
-
-function diskOf({ disk }: OptionValues<typeof topOptions>): DiskSettings {
-  const written = { ...diskDefaults, ...(isMap(disk) ? disk : {}) } as typeof diskDefaults & {
-    free_megabytes?: number;
-  };
-  const { limit_megabytes: limit, free_megabytes: free } = written;
-  return { mostBytes: limit * 1_000_000, freeBytes: free === undefined ? undefined : free * 1_000_000 };
+  return current === undefined || current === '' ? { former } : { current, former };
 }
 
 function rulesOf(part: Part, faults: Faults): Rules & SpreadRule {
@@ -134,33 +98,6 @@ function rulesOf(part: Part, faults: Faults): Rules & SpreadRule {
   const place = (option: string): Part => partAt(at, option);
   if (!isMap(at.value)) return {};
   return loadRules(fittingOptions(scheduleRuleOptions, at.value), { rules: {}, place, faults }) ?? {};
-}
-
-function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {
-  return {
-    from,
-    ...(typeof connectors === 'string' ? { folder: resolve(from, connectors) } : {}),
-    ...(Array.isArray(packages) ? { packages: packages.filter((name) => typeof name === 'string') } : {}),
-  };
-}
-
-/** The zone when there is one of that name; otherwise a fault with the nearest name. */
-export function checkTimezone(
-  timezone: unknown,
-  { path, faults }: { path: string; faults: Faults },
-): string | undefined {
-  if (typeof timezone !== 'string') return undefined;
-  const fault = timezoneFault(timezone);
-  if (fault === undefined) return timezone;
-  const meant = nearest(timezone, knownTimezones());
-  faults.add({
-    code: 'CONFIG_TIMEZONE',
-    message: `"${timezone}" is not a valid time zone: ${fault}`,
-    path,
-    allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
-  });
-  return undefined;
 }
 
 function pick(

@@ -16,7 +16,7 @@ export function examineFullness(
   if (limits === undefined) return [];
   const holdings = diskUsageIn(folder, payloads);
   const used = totalBytes(holdings);
-  const says = `${bytesText(used)} of ${bytesText(limits.mostBytes)}: ${diskUsageText(holdings)}`;
-  if (used < limits.mostBytes * worthPart) return [good('state size', says)];
+  const says = `${bytesText(used)} of ${bytesText(limits.limitBytes)}: ${diskUsageText(holdings)}`;
+  if (used < limits.limitBytes * worthPart) return [good('state size', says)];
   return [bad('state size', says, roomAdvice(holdings) ?? 'raise disk.limit_megabytes in the config')];
 }

@@ -38,17 +38,17 @@ export function diskLimit(seen: {
   folder: string;
   used: number;
   wanted: number;
-  mostBytes: number;
+  limitBytes: number;
   holdings: readonly DiskUsage[];
 }): Problem {
-  const { folder, used, wanted, mostBytes, holdings } = seen;
+  const { folder, used, wanted, limitBytes, holdings } = seen;
   return new Problem({
     code: 'DISK_LIMIT',
     family: 'try_later',
     message: `The state folder ${folder} has no room for more`,
     where: { stage: 'spool' },
     seen: `${bytesText(used)}, and ${bytesText(wanted)} to come: ${diskUsageText(holdings)}`,
-    allowed: `${bytesText(mostBytes)} (disk.limit_megabytes)`,
+    allowed: `${bytesText(limitBytes)} (disk.limit_megabytes)`,
     next: adviceOr(holdings, 'raise disk.limit_megabytes and start anew'),
   });
 }

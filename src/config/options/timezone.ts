@@ -1,0 +1,26 @@
+import { nearest } from '../../lib/nearest.ts';
+import { knownTimezones, timezoneFault } from '../../schedule/cron.ts';
+import type { Option } from '../../sdk/option.ts';
+import type { Faults } from '../text/faults.ts';
+import { isBroken, type Part } from '../text/variables.ts';
+import { readAs } from './field.ts';
+
+/** An option that holds the name of a time zone. */
+export const timezone = <O extends Option<string> | Option<string | undefined>>(one: O) =>
+  readAs(one, { read: readTimezone });
+
+/** The zone if there is one of that name; otherwise a fault with the nearest name. */
+export function readTimezone(at: Part, faults: Faults): string | undefined {
+  const name = String(at.value);
+  const fault = isBroken(at) ? undefined : timezoneFault(name);
+  if (fault === undefined) return name;
+  const meant = nearest(name, knownTimezones());
+  faults.add({
+    code: 'CONFIG_TIMEZONE',
+    message: `"${name}" is not a valid time zone: ${fault}`,
+    path: at.path,
+    allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+  });
+  return undefined;
+}
