@@ -34,6 +34,8 @@ interface PreviewGiven {
   readonly json: boolean;
   /** Compares what would be sent with what the instance was given last. */
   readonly diff: boolean;
+  /** Gets what would be sent, of the only job. */
+  readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -49,14 +51,16 @@ interface Shown {
 }
 
 /** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
-export async function showPreviews({ config, jobs, refused, json, diff, signal }: PreviewGiven): Promise<number> {
+export async function showPreviews(given: PreviewGiven): Promise<number> {
+  const { config, refused, json, diff, file, signal } = given;
+  const jobs = file === undefined ? given.jobs : [await exported(given.jobs, file)];
   const { store, logins } = await openForPreview(config, jobs);
   const all: Shown[] = [];
   try {
     for (const job of jobs) {
-      const shown = (await diff)
-        ? await previewWithDifference(job, { config, store, logins, signal })
-        : await previewJob(job, { config, store, logins, signal });
+      const previewing = { config, store, logins, signal };
+      const preview = diff ? previewWithDifference : file === undefined ? previewJob : exportTo(file);
+      const shown = await preview(job, previewing);
       all.push(shown);
       if (!json) process.stdout.write(`${redact(textOf(shown))}\n`);
     }
@@ -96,7 +100,25 @@ interface Previewing {
   readonly signal: AbortSignal;
   /** Gets the bytes that would be sent. */
   readonly payloadPath?: string;
+  /** The rows are for a file alone: what the target would make of them does not matter. */
+  readonly isForFile?: boolean;
 }
+
+async function exported(jobs: readonly Job[], file: string): Promise<Job> {
+  const { jobForFile } = await import('./export-job.ts');
+  return jobForFile(jobs, file);
+}
+
+const exportTo =
+  (file: string) =>
+  async (job: Job, previewing: Previewing): Promise<Shown> => {
+    const { replaceFile } = await import('./export-job.ts');
+    return replaceFile(file, async (payloadPath) => {
+      const shown = await previewJob(job, { ...previewing, payloadPath, isForFile: true });
+      const isDone = shown.preview !== undefined;
+      return { isDone, result: { ...shown, target: file, would: isDone ? 'written' : 'nothing was written' } };
+    });
+  };
 
 async function previewWithDifference(job: Job, previewing: Previewing): Promise<Shown> {
   const [{ makeTempFolder }, { comparePayloads, payloadFileOf }] = await Promise.all([
@@ -118,7 +140,8 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
   }
 }
 
-async function previewJob(job: Job, { config, store, logins, signal, payloadPath }: Previewing): Promise<Shown> {
+async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
+  const { config, store, logins, signal, payloadPath, isForFile } = previewing;
   const { extract } = job;
   const target = targetText(job);
   if (extract === undefined) return { job: job.name, target, would: 'would start the refresh with one request' };
@@ -147,6 +170,7 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
     const place = await placeOf(job, store);
     const kept = payloadPath === undefined ? {} : { payloadPath };
     const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
+    if (isForFile) return { job: job.name, target, preview, would: '', ...warned(warnings) };
     const judged = { job, payload: { ...preview, asOf }, watch };
     const verdict = await verdictOf(judged, preview, store);
     return { job: job.name, target, preview, ...verdict, ...warned(warnings) };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { toProblem } from '../lib/problem.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
 import { makeTempFolder } from '../lib/temp-folder.ts';
 import { type Batch, batchText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -35,15 +35,16 @@ export interface Preview {
 
 /** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
 export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
+  const { payloadPath } = given;
+  const file = payloadPath === undefined ? undefined : onFile(payloadPath, () => openSync(payloadPath, 'wx', 0o600));
   const spool = await makeTempFolder(`preview-${process.pid}`);
   const hash = createHash('sha256');
   const firstRows: (string | null)[][] = [];
-  const file = given.payloadPath === undefined ? undefined : openSync(given.payloadPath, 'wx', 0o600);
   const sink: StreamRowsOptions['sink'] = {
     write(pieces, recycle) {
       for (const piece of pieces) {
         hash.update(piece);
-        if (file !== undefined) writeFileSync(file, piece);
+        if (file !== undefined) onFile(payloadPath!, () => writeFileSync(file, piece));
       }
       pieces.forEach(recycle);
       return undefined;
@@ -65,5 +66,16 @@ export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   } finally {
     if (file !== undefined) closeSync(file);
     await rm(spool, { recursive: true, force: true });
+  }
+}
+
+/** Full disks, missing folders and permissions are no bugs. */
+function onFile<T>(path: string, use: () => T): T {
+  try {
+    return use();
+  } catch (thrown) {
+    const message = `Cannot write ${path}: ${(thrown as Error).message}`;
+    const next = 'Choose a folder that exists, that you can write to and that has enough space';
+    throw new Problem({ code: 'FILE_UNWRITABLE', family: 'job', message, next, cause: thrown });
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatById, formats } from '../../src/formats/index.ts';
 import type { Problem } from '../../src/lib/problem.ts';
 import { configWith, goodJob, id, lines, load } from './fixtures.ts';
 
@@ -108,6 +109,19 @@ jobs:
     });
     expect(await only(job('', /^source/))).toMatchObject({ next: 'Add a line: source: NAME', allowed: 'shop' });
     expect(await only(job('', /^target/))).toMatchObject({ message: '"target" is missing from this job' });
+  });
+
+  it('refuses a format that no data source has, and names the way to write it', async () => {
+    const lines = { ...formatById('csv'), id: 'lines', fileEnding: '.lines', isForDatasources: false };
+    const { problems } = await load(configWith(goodJob.replace('csv', 'lines')), { formats: [...formats, lines] });
+    expect(problems.map(said)).toEqual([
+      {
+        code: 'CONFIG_TARGET',
+        message: 'Data sources of the service cannot have the format lines',
+        allowed: 'csv, json, xml',
+        next: 'Choose one of these; "sluice sync JOB --to FILE.lines" writes lines to a file',
+      },
+    ]);
   });
 
   it('shows the value seen beside the values allowed', async () => {

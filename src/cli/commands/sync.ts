@@ -19,6 +19,7 @@ interface Flags {
   readonly config: string;
   readonly dryRun?: true;
   readonly diff?: true;
+  readonly to?: string;
   readonly json?: true;
   readonly wait: number;
   readonly log: Level;
@@ -88,8 +89,8 @@ interface Work {
 
 async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work): Promise<number> {
   const { showPreviews } = await import('../preview.ts');
-  const { json, diff } = flags;
-  const code = await showPreviews({ config, jobs, refused, json: json === true, diff: diff === true, signal });
+  const { json, diff, to: file } = flags;
+  const code = await showPreviews({ config, jobs, refused, json: json === true, diff: diff === true, file, signal });
   onPrinted();
   return code;
 }
@@ -174,6 +175,11 @@ const command: CliCommand = {
           dryRun: true,
         }),
       )
+      .addOption(
+        new Option('--to <file>', 'write the rows of one job to a file, in the format of its extension; send nothing')
+          .implies({ dryRun: true })
+          .conflicts('diff'),
+      )
       .option('--json', 'print the result as JSON on standard output')
       .option(
         '--wait <seconds>',
@@ -196,7 +202,8 @@ Exit codes:
 Examples:
   sluice sync                     all jobs
   sluice sync orders stock        two of them
-  sluice sync orders --dry-run    preview`,
+  sluice sync orders --dry-run    preview
+  sluice sync orders --to o.csv   write the rows to a file`,
       )
       .action(run);
   },

@@ -69,13 +69,14 @@ function jobSchema({ connectors, formats, transforms }: Declarations): JsonSchem
     return { ...rest, ...more };
   };
   const job = schemaOf(jobOptions);
+  const own = formats.filter(({ isForDatasources }) => isForDatasources);
   return {
     ...job,
     properties: {
       ...(job.properties as object),
       query: about('query', { anyOf: [{ type: 'string' }, ...connectors.map(querySchema), { type: 'object' }] }),
       transforms: about('transforms', { type: 'array', items: transformSchema(transforms) }),
-      format: about('format', { anyOf: [{ enum: formats.map(({ id }) => id) }, ...formats.map(formatSchema)] }),
+      format: about('format', { anyOf: [{ enum: own.map(({ id }) => id) }, ...own.map(formatSchema)] }),
       target: about('target', { anyOf: [{ type: 'string' }, targetSchema()] }),
     },
   };

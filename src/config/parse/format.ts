@@ -39,6 +39,16 @@ export function loadFormat(
     if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
     return undefined;
   }
+  if (!format.isForDatasources) {
+    faults.add({
+      code: 'CONFIG_TARGET',
+      message: `Data sources of the service cannot have the format ${format.id}`,
+      path: typeAt.path,
+      allowed: idsOf(formats).join(', '),
+      next: `Choose one of these; "sluice sync JOB --to FILE${format.fileEnding}" writes ${format.id} to a file`,
+    });
+    return undefined;
+  }
   if (declared !== undefined && declared !== format.id) {
     faults.add({
       code: 'CONFIG_TARGET',
@@ -55,8 +65,13 @@ export function loadFormat(
   return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
 }
 
+/** The formats that a job can have: those of data sources. */
+function idsOf(formats: readonly Format[]): string[] {
+  return formats.filter(({ isForDatasources }) => isForDatasources).map(({ id }) => id);
+}
+
 function reportMissing({ part, given, faults }: Draft, formats: readonly Format[]): undefined {
-  const allowed = formats.map(({ id }) => id).join(', ');
+  const allowed = idsOf(formats).join(', ');
   if (given.format !== undefined) {
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
@@ -81,7 +96,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
 }
 
 function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults'> & Asked): void {
-  const known = formats.map((format) => format.id);
+  const known = idsOf(formats);
   const meant = nearest(String(id), known);
   faults.add({
     code: 'CONFIG_UNKNOWN_FORMAT',
