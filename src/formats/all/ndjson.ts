@@ -1,0 +1,27 @@
+import { constant } from '../constant.ts';
+import { defineFormat } from '../format.ts';
+import { memberFrames } from '../json-frames.ts';
+import { RowEncoder } from '../row-encoder.ts';
+
+/** One JSON object on each line, as json has it without the array around: the members in the order of the columns. */
+export default defineFormat({
+  id: 'ndjson',
+  title: 'NDJSON',
+  summary: 'One JSON object on each line, for files; numbers keep all their digits.',
+  mediaType: 'application/x-ndjson; charset=utf-8',
+  fileEnding: '.ndjson',
+  options: {},
+  isForDatasources: false,
+  readBack: () => ({ format: 'jsonl' }),
+  encoder: (columns) =>
+    new RowEncoder({
+      columns,
+      frames: memberFrames(columns, 'number'),
+      begin: constant(''),
+      firstLead: constant('{'),
+      lead: constant('{'),
+      tail: constant('}\n'),
+      end: constant(''),
+      endEmpty: constant(''),
+    }),
+});
