@@ -4,9 +4,10 @@ import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
+import { isOfDisk } from './disk-retries.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
-import { LoginWaits } from './login-holds/login-waits.ts';
+import { isToWait, LoginWaits } from './login-holds/login-waits.ts';
 import type { Outcome } from './outcome.ts';
 import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
@@ -137,7 +138,6 @@ export class Daemon {
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
     await Promise.all([this.#noting, this.#retries.idle()]);
-    await this.#loginWaits.giveBack(this.#runtime.store);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -235,10 +235,15 @@ export class Daemon {
       logicalAt: firing.logicalAt,
       firedAt: firing.at,
       settle: (parts) => firing.settle(parts),
+      failed: async (parts, problem) => {
+        if (isToWait(firing, problem) || isOfDisk(problem)) await firing.defer(parts);
+      },
       attempt: this.#retries.attemptOf(firing, job),
       seat,
     });
     const outcome = await now.follow(run);
+    // An attempt has no firing of its own in the history: what it waits for is written down before its run is given up.
+    if (!isFirst && outcome.state === 'held' && isToWait(firing, outcome.problem)) await firing.defer(this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
     await this.#follow(firing, outcome);
   }
@@ -249,12 +254,14 @@ export class Daemon {
     const { store } = this.#runtime;
     if (state === 'stopped' && this.#stop.signal.aborted) {
       const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
-      if (!isWaiting) await firing.giveBack(store);
+      if (!isWaiting) await firing.defer(store);
     }
     if (firing.attempt !== undefined) return;
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
-    if (state === 'held') this.#skip(firing, isOfLogin ? loginReason : 'the job is on hold', isCovered);
+    if (state !== 'held') return;
+    if (isOfLogin) this.#skip(waiting(firing), loginReason, isCovered);
+    else this.#skip(firing, 'the job is on hold', isCovered);
   }
 
   #skip(firing: Firing, reason: string, isCovered: boolean): void {
@@ -308,4 +315,13 @@ export class Daemon {
   #fault(message: string, error: unknown, facts: object = {}): void {
     this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
+}
+
+/** It comes to nothing for now. */
+function waiting(firing: Firing): Firing {
+  const settle: Firing['settle'] = async (parts) => {
+    await firing.settle(parts);
+    await firing.defer(parts);
+  };
+  return { ...firing, settle };
 }

@@ -62,7 +62,8 @@ export class DiskRetries {
   }
 }
 
-function isOfDisk(problem: unknown): problem is Problem {
+/** Whether a firing that came to nothing because of this waits for the disk. */
+export function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
 }
 

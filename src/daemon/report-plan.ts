@@ -61,7 +61,10 @@ export async function reportPlan({
   const scheduled = scheduledJobs(config);
   const tallies = (await store?.runStats.all(runsLookedAt)) ?? new Map<string, JobRunStats>();
   const jobs: PlannedJob[] = [];
-  for (const job of scheduled) jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name) }));
+  const deferred = (await store?.deferredFirings.earliest()) ?? new Map<string, number>();
+  for (const job of scheduled) {
+    jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name), deferred: deferred.get(job.name) }));
+  }
   const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
   const throttles = await throttlesOf(config, store, now);
   const purses = await pursesOf(config, store, { now, until });
@@ -98,11 +101,16 @@ export async function reportPlan({
 
 async function plannedJob(
   job: Scheduled,
-  { store, now, tally }: { store: Store | undefined; now: number; tally: JobRunStats | undefined },
+  {
+    store,
+    now,
+    tally,
+    deferred = Number.POSITIVE_INFINITY,
+  }: { store: Store | undefined; now: number; tally: JobRunStats | undefined; deferred: number | undefined },
 ): Promise<PlannedJob> {
   const { schedule } = job;
   const row = await store?.schedules.find(job.name);
-  const { nextAt } = resumePlan(schedule, row && { schedule: row.schedule, nextAt: row.next_at }, now);
+  const { nextAt } = resumePlan(schedule, row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) }, now);
   const held = (await store?.holds.find(job.name)) !== undefined;
   const { worst, expected } = costOf(tally);
   const bundle = bundleOf(job);

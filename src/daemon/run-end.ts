@@ -21,7 +21,10 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
   }
   const why = 'why' in follow ? follow.why : undefined;
   const told = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
-  await runtime.store.settle(run, ({ runs }) => runs.finish(run, { state: 'failed', problem: told }));
+  await runtime.store.settle(run, async (parts) => {
+    await parts.runs.finish(run, { state: 'failed', problem: told });
+    await given.failed?.(parts, told);
+  });
   return { state: 'failed', problem: told };
 }
 

@@ -6,6 +6,7 @@ import type { RefreshTicket } from '../delivery/refresh-batcher.ts';
 import type { Priority } from '../delivery/send-queue.ts';
 import { GuardCounters } from '../guards/guard-counters.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
+import type { Problem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { type DraftPayload, type FreshPayload, resumePipeline } from '../pipeline/run-pipeline.ts';
@@ -34,6 +35,8 @@ export interface RunGiven {
   readonly firedAt?: number;
   /** Written down in the transaction that begins the run. */
   readonly settle?: (parts: Repositories) => Promise<void>;
+  /** Written down in the transaction that ends the run as failed. */
+  readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
    * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
    * payload in the outbox for the daemon's deliverer.

@@ -6,10 +6,10 @@ import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import type { Move } from '../state/runs/schedules.ts';
 import type { Repositories, Store } from '../state/store.ts';
-import type { RetryRow, ScheduleRow } from '../state/tables.ts';
+import type { DeferredFiringRow, RetryRow, ScheduleRow } from '../state/tables.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
 
-type Written = Pick<Repositories, 'schedules'>;
+type Written = Pick<Repositories, 'schedules' | 'deferredFirings'>;
 
 /** A firing that is to be acted on. */
 export interface Firing {
@@ -27,8 +27,8 @@ export interface Firing {
    * a crash neither loses this firing nor lets it fire twice.
    */
   settle(parts: Written): Promise<void>;
-  /** Writes this firing down again, where the run that it began was given up: the next start fires it. */
-  giveBack(parts: Written): Promise<void>;
+  /** Writes down that this firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
+  defer(parts: Written): Promise<void>;
   /** All that was to be done about it is done, whatever came of it. What was missed besides it may go on. */
   done(): void;
 }
@@ -84,6 +84,9 @@ export class Scheduler {
   readonly #given: SchedulerGiven;
   readonly #timer: Timer;
   #planned = new Map<string, Planned>();
+  #hasResumed = false;
+  /** Jobs of which firings were written down as deferred. */
+  readonly #deferred = new Set<string>();
   /** Entries beside the firings. */
   readonly attempts = new PendingAttempts();
 
@@ -107,6 +110,7 @@ export class Scheduler {
       return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
     });
     this.#planned = new Map(planned);
+    this.#hasResumed = true;
   }
 
   /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
@@ -168,12 +172,13 @@ export class Scheduler {
     parts: Written,
   ): Promise<Map<string, Plan>> {
     const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
+    const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
     const plans = new Map<string, Plan>();
     for (const { job, schedule } of wanted) {
       const row = written.get(job.name);
       written.delete(job.name);
       if (this.#unedited(job.name, schedule) !== undefined) continue;
-      const plan = resumePlan(schedule, planOf(row), this.#given.clock.now());
+      const plan = resumePlan(schedule, planOf(row, deferred?.get(job.name)), this.#given.clock.now());
       plans.set(job.name, plan);
       const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
       if (!isWritten) await write(parts, job.name, plan);
@@ -222,14 +227,16 @@ export class Scheduler {
     const planned = this.#planned.get(name);
     const attempt = this.attempts.take(name)?.row;
     if (planned === undefined || attempt === undefined) return;
+    const { fired_at: at, logical_at } = attempt;
+    const row = { job: name, at, logical_at };
     this.#given.fire({
       job: planned.job,
-      at: attempt.fired_at,
+      at,
       attempt,
       isCatchUp: false,
-      ...(attempt.logical_at === null ? {} : { logicalAt: attempt.logical_at }),
-      settle: async () => undefined,
-      giveBack: (parts) => this.#giveBack(name, parts, attempt.fired_at),
+      ...(logical_at === null ? {} : { logicalAt: logical_at }),
+      settle: (parts) => this.#forgetDeferred(row, parts),
+      defer: (parts) => this.#defer(row, parts),
       done: () => this.goOn(name),
     });
   }
@@ -242,21 +249,25 @@ export class Scheduler {
     const decision = decideMisfire(schedule, { nextAt, now, behindSince });
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
     planned.behindSince = decision.hasBacklog ? (behindSince ?? now) : undefined;
-    const settle = (parts: Written): Promise<void> => this.#settle(name, parts);
     if (decision.skipped !== undefined) {
-      this.#given.passOver({ job, ...decision.skipped, ...(decision.fire === undefined ? { settle } : {}) });
+      this.#given.passOver({ job, ...decision.skipped, ...(decision.fire === undefined ? { settle: (parts) => this.#settle(name, parts) } : {}) });
     }
     if (decision.fire === undefined) return;
     const { fire: at, isCatchUp } = decision;
+    const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
+    const row = { job: name, at, logical_at: logicalAt ?? null };
     const token = {};
     if (decision.hasBacklog) planned.waitsFor = token;
     this.#given.fire({
       job,
       at,
       isCatchUp,
-      ...(schedule.misfire?.policy === 'run_all' ? { logicalAt: nominalOf(schedule, at) } : {}),
-      settle,
-      giveBack: (parts) => this.#giveBack(name, parts, at),
+      ...(logicalAt === undefined ? {} : { logicalAt }),
+      settle: async (parts) => {
+        await this.#settle(name, parts);
+        await this.#forgetDeferred(row, parts);
+      },
+      defer: (parts) => this.#defer(row, parts),
       done: () => this.goOn(name, token),
     });
   }
@@ -267,18 +278,19 @@ export class Scheduler {
     if (plan !== undefined) await write(parts, name, plan);
   }
 
-  /** The next start continues at the earliest of the firings that were given back: with `run_all` there may be several. */
-  async #giveBack(name: string, parts: Written, at: number): Promise<void> {
-    const plan = this.#planned.get(name)?.plan;
-    if (plan === undefined) return;
-    const row = await parts.schedules.find(name);
-    const nextAt = row?.schedule === plan.schedule ? Math.min(at, row.next_at) : at;
-    await write(parts, name, { ...plan, nextAt });
+  async #defer(row: DeferredFiringRow, { deferredFirings }: Written): Promise<void> {
+    this.#deferred.add(row.job);
+    await deferredFirings.add(row);
+  }
+
+  async #forgetDeferred(row: DeferredFiringRow, { deferredFirings }: Written): Promise<void> {
+    if (this.#deferred.has(row.job)) await deferredFirings.drop(row);
   }
 }
 
-function planOf(row: ScheduleRow | undefined): Plan | undefined {
-  return row && { schedule: row.schedule, nextAt: row.next_at };
+/** `deferred`: the earliest firing that waited when the last process ended. */
+function planOf(row: ScheduleRow | undefined, deferred = Number.POSITIVE_INFINITY): Plan | undefined {
+  return row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
 }
 
 async function write({ schedules }: Written, job: string, { schedule, nextAt }: Plan): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Store } from '../state/store.ts';
 import { type Firing, placeOfFiring } from './scheduler.ts';
 
 /** What firings wait for is checked this often while there are any. */
@@ -37,11 +36,6 @@ export class WaitingFirings {
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));
-  }
-
-  /** Writes down what still waits, so that the next start fires it. */
-  async giveBack(store: Store): Promise<void> {
-    for (const { firing } of this.#waiting.values()) await firing.giveBack(store);
   }
 
   async #poll(): Promise<void> {

@@ -34,6 +34,7 @@ import { SendSlots } from './quota/send-slots.ts';
 import { ThrottledJobs } from './quota/throttled-jobs.ts';
 import { UsageChecks } from './quota/usage-checks.ts';
 import { Audit } from './runs/audit.ts';
+import { DeferredFirings } from './runs/deferred-firings.ts';
 import { Holds } from './runs/holds.ts';
 import { Retries } from './runs/retries.ts';
 import { RunStats } from './runs/run-stats.ts';
@@ -48,6 +49,7 @@ export interface Repositories {
   readonly alerts: AlertRecords;
   readonly audit: Audit;
   readonly backfills: Backfills;
+  readonly deferredFirings: DeferredFirings;
   readonly goodPayloads: GoodPayloads;
   readonly holds: Holds;
   readonly leases: Leases;
@@ -153,6 +155,7 @@ function repositoriesOf(context: StoreContext): Repositories {
     alerts: new AlertRecords(context),
     audit: new Audit(context),
     backfills: new Backfills(context),
+    deferredFirings: new DeferredFirings(context),
     goodPayloads: new GoodPayloads(context),
     holds: new Holds(context),
     leases: new Leases(context),

@@ -18,7 +18,7 @@ import type { LoginHoldsTable, LoginsTable } from './tables/logins.ts';
 import type { OutboxTable, QuarantineTable, ReceiptsTable, TargetsTable } from './tables/outbox.ts';
 import type { HeartbeatsTable, LeasesTable } from './tables/processes.ts';
 import type { RetriesTable, RunsTable } from './tables/runs.ts';
-import type { SchedulesTable, SkipsTable } from './tables/schedules.ts';
+import type { DeferredFiringsTable, SchedulesTable, SkipsTable } from './tables/schedules.ts';
 
 export type { AuditAction } from './tables/decisions.ts';
 export type { OutboxState } from './tables/outbox.ts';
@@ -39,6 +39,7 @@ export interface Tables {
   logins: LoginsTable;
   login_holds: LoginHoldsTable;
   schedules: SchedulesTable;
+  deferred_firings: DeferredFiringsTable;
   skips: SkipsTable;
   targets: TargetsTable;
   settings: SettingsTable;
@@ -83,6 +84,7 @@ export type Receipt = Selectable<ReceiptsTable>;
 export type LoginHoldRow = Selectable<LoginHoldsTable>;
 export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
+export type DeferredFiringRow = Selectable<DeferredFiringsTable>;
 export type SkipRow = Selectable<SkipsTable>;
 export type AccountRow = Selectable<AccountsTable>;
 export type UsageRow = Selectable<UsageChecksTable>;

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Problem } from '../../src/lib/problem.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
-import { SetClock, setUp, startDaemon } from './rig.ts';
+import { overdue, SetClock, setUp, startDaemon } from './rig.ts';
 
 const hour = 3_600_000;
 
@@ -25,4 +26,19 @@ it('a firing that the disk is in the way of has its run when the state takes wri
   await freeze(false);
   await vi.waitFor(() => expect(count('payload.delivered')).toBe(1), { timeout: 60_000 });
   expect(source.asked).toBe(1);
+});
+
+it('a firing whose run found the disk full is left for the next start', async () => {
+  const { config, job, source } = await setUp({ cron: '0 0 1 1 *' });
+  const says = source.says;
+  source.says = () =>
+    Promise.reject(new Problem({ code: 'DISK_FULL', family: 'try_later', message: 'No space left on device' }));
+  const first = await startDaemon(config, { before: overdue(job) });
+  await first.hear('firing.deferred', { job: 'orders', code: 'DISK_FULL' });
+  await first.stop();
+  source.says = says;
+  const second = await startDaemon(config);
+  await second.hear('payload.delivered', { job: 'orders' });
+  expect(await second.runtime.store.deferredFirings.earliest()).toEqual(new Map());
+  expect(source.asked).toBe(2);
 });

@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job } from '../../src/config/config.ts';
@@ -89,7 +91,10 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   expect(after.filter(({ level }) => level === 'error')).toEqual([]);
 }, 180_000);
 
-it('a reload with the right secret runs the jobs that waited, and a stopped daemon leaves them for its next start', async () => {
+it.each([
+  'stopped',
+  'killed',
+] as const)('a reload with the right secret runs the jobs that waited, and a %s daemon leaves them for its next start', async (end) => {
   const { clock, bank, configWith } = await setUp();
   const wrong = await configWith('wrong');
   const first = await startDaemon(wrong, { clock, before: overdue(...wrong.jobs.values()) });
@@ -97,14 +102,17 @@ it('a reload with the right secret runs the jobs that waited, and a stopped daem
   await vi.waitFor(() => expect(first.count('run.finished') + first.count('firing.skipped')).toBe(3), {
     timeout: 60_000,
   });
-  await first.stop();
+  if (end === 'stopped') await first.stop();
+  // What a kill would leave.
+  const state = join(await newFolder(), 'state');
+  await cp(wrong.state, state, { recursive: true });
 
-  const second = await startDaemon(wrong, { clock });
+  const second = await startDaemon({ ...wrong, state }, { clock });
   await second.hear('firing.skipped', { job: 'orders' });
   await second.hear('firing.skipped', { job: 'refunds' });
   expect(second.count('run.started')).toBe(0);
   expect(bank.refused).toHaveLength(1);
-  await second.daemon.adopt(await configWith('right'));
+  await second.daemon.adopt({ ...(await configWith('right')), state });
   await second.hear('payload.delivered', { job: 'orders' });
   await second.hear('payload.delivered', { job: 'refunds' });
   expect(bank.refused).toHaveLength(1);

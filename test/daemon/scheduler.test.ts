@@ -146,7 +146,7 @@ describe('the scheduler', () => {
     first.scheduler.look();
     const firing = first.fired[0] as Firing;
     await begin(first.store, firing);
-    await firing.giveBack(first.store);
+    await firing.defer(first.store);
     clock.advance(3 * hour);
     const second = await live(clock, first);
     await second.scheduler.adopt([job('daily', '0 17 * * *')]);
@@ -168,7 +168,7 @@ describe('the scheduler', () => {
     const firings = [...first.fired];
     expect(firings).toHaveLength(2);
     for (const firing of firings) await begin(first.store, firing);
-    for (const firing of firings) await firing.giveBack(first.store);
+    for (const firing of firings) await firing.defer(first.store);
     const second = await live(clock, first);
     await second.scheduler.adopt([each]);
     second.scheduler.start();

@@ -15,7 +15,7 @@ const firingOf = (name: string, at: number): Firing => ({
   at,
   isCatchUp: false,
   settle: async () => undefined,
-  giveBack: async () => undefined,
+  defer: async () => undefined,
   done: () => undefined,
 });
 

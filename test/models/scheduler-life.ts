@@ -106,7 +106,7 @@ export class Life {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.#running.delete(name);
-    if (this.#stop.signal.aborted) await this.#write(() => firing.giveBack(store));
+    if (this.#stop.signal.aborted) await this.#write(() => firing.defer(store));
     else if (signal.aborted) seen.push(`${name} cancelled ${text(firing.at)}`);
   }
 

@@ -1,7 +1,6 @@
 import type { Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
-import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { Firing } from '../scheduler.ts';
 import { WaitingFirings } from '../waiting-firings.ts';
@@ -36,9 +35,7 @@ export class LoginWaits {
 
   /** Keeps a firing that came to nothing because of a refused login. False where the problem is another one. */
   defer({ attempt: _, ...firing }: Firing, problem: Problem | undefined): boolean {
-    const isOfLogin = problem?.isLoginRefused === true || problem?.code === onHold;
-    // What is not made good when it is missed is not made good now.
-    if (!isOfLogin || this.#options.stop.aborted || firing.job.schedule?.misfire?.policy === 'skip') return false;
+    if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     this.#waiting.add(firing, () => this.#check(firing));
     return true;
   }
@@ -46,11 +43,6 @@ export class LoginWaits {
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.replaceBy(firing);
-  }
-
-  /** Writes down what still waits, so that the next start fires it. */
-  giveBack(store: Store): Promise<void> {
-    return this.#waiting.giveBack(store);
   }
 
   async #check(firing: Firing): Promise<(() => void) | undefined> {
@@ -71,6 +63,13 @@ export class LoginWaits {
     };
     this.#options.fire({ ...firing, done });
   }
+}
+
+/** Whether a firing that came to nothing because of this waits for its login. */
+export function isToWait({ job: { schedule } }: Pick<Firing, 'job'>, problem: Problem | undefined): boolean {
+  // What is not made good when it is missed is not made good now.
+  if (schedule?.misfire?.policy === 'skip') return false;
+  return problem?.isLoginRefused === true || problem?.code === onHold;
 }
 
 function nameOf({ connector, place, account, secret }: LoginHoldRow): string {

@@ -25,8 +25,9 @@ export class Holds {
   async set(job: string, { who, why }: DecidedBy): Promise<void> {
     const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
     await inTransaction(this.#context, async (inside) => {
-      // An attempt that is still to come would replace what was put back.
+      // An attempt, or a firing, that is still to come would replace what was put back.
       await new Retries(inside).drop(job);
+      await inside.db.deleteFrom('deferred_firings').where('job', '=', job).execute();
       await inside.db
         .insertInto('holds')
         .values({ job, ...hold })

@@ -7,6 +7,14 @@ export interface SchedulesTable {
   next_at: number;
 }
 
+/** Firings that wait until a login on hold, or the disk, works: the next start fires them. */
+export interface DeferredFiringsTable {
+  job: string;
+  at: number;
+  /** The instant that its run represents; null: the present, and the job has no other row. */
+  logical_at: number | null;
+}
+
 /** Firings of a job that came to nothing for one reason, one after the other. */
 export interface SkipsTable {
   sequence: Generated<number>;

@@ -1,12 +1,20 @@
 import type { SchemaModule } from 'kysely';
 
-/** Which firing of each job was acted on, and the firings that were skipped. */
+/** Which firing of each job was acted on, and the firings that wait or were skipped. */
 export async function createScheduleTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('schedules')
     .addColumn('job', 'text', (column) => column.primaryKey())
     .addColumn('schedule', 'text', (column) => column.notNull())
     .addColumn('next_at', 'bigint', (column) => column.notNull())
+    .execute();
+
+  await schema
+    .createTable('deferred_firings')
+    .addColumn('job', 'text', (column) => column.notNull())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('logical_at', 'bigint')
+    .addPrimaryKeyConstraint('deferred_firings_key', ['job', 'at'])
     .execute();
 
   await schema
