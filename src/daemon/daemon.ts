@@ -2,16 +2,17 @@ import type { Config } from '../config/config.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
-import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
 import { isOfDisk } from './disk-retries.ts';
+import type { Firing, PassedOver } from './firing.ts';
+import { FiringNotes } from './firing-notes.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
 import { isToWait, LoginWaits } from './login-holds/login-waits.ts';
 import type { Outcome } from './outcome.ts';
 import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
-import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
+import { Scheduler, type Ticking } from './scheduler.ts';
 import { Throttler } from './throttler.ts';
 import { keepTidy } from './tidy.ts';
 import { followPurses, openGateway, openLogins, type Runtime } from './wire.ts';
@@ -41,8 +42,7 @@ export class Daemon {
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
   #now: InForce;
-  /** Skipped firings that are being written down. */
-  #noting: Promise<unknown> = Promise.resolve();
+  readonly #notes: FiringNotes;
   /** Configs are taken over one after the other. */
   #adopting: Promise<void> = Promise.resolve();
 
@@ -51,6 +51,7 @@ export class Daemon {
     this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
     const { store, clock, events } = runtime;
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
+    this.#notes = new FiringNotes({ runtime, failed: (...fault) => this.#fault(...fault) });
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => {
@@ -76,13 +77,14 @@ export class Daemon {
     });
     this.#line.widen(config.concurrency);
     const fire = (firing: Firing): void => this.#fire(firing);
-    const passOver = (passed: PassedOver): void => this.#passMissed(passed);
-    const clockSet = (by: number): void => this.#noteClock(by);
+    const passOver = (passed: PassedOver): void => this.#notes.missed(passed);
+    const clockSet = (by: number): void => this.#notes.clockSet(by);
     this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, clockSet, ...ticking });
     this.#retries = new Retrier({
       ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, stop: this.#stop.signal },
       fire: (firing) => this.#line.take(firing),
       failed: (message, error) => this.#fault(message, error),
+      nextFiring: (job, after) => this.#throttler.nextFiring(job, after),
     });
   }
 
@@ -137,7 +139,7 @@ export class Daemon {
     this.#stop.abort(new Error(reason));
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
-    await Promise.all([this.#noting, this.#retries.idle()]);
+    await Promise.all([this.#notes.idle(), this.#retries.idle()]);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -195,22 +197,31 @@ export class Daemon {
 
   /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
   #fire(firing: Firing): void {
-    if (!this.#retries.admits(firing)) {
-      firing.done();
+    if (firing.attempt !== undefined) {
+      if (this.#retries.admits(firing, firing.attempt)) this.#line.take(firing);
+      else firing.done();
       return;
     }
-    if (firing.attempt === undefined) this.#loginWaits.replaceBy(firing);
-    if (!this.#line.cancels(firing)) {
+    if (!this.#replacesAny(firing)) {
       this.#line.take(firing);
       return;
     }
     const decided = this.#throttler.judge(firing.job, firing.at, this.#now.config).then(async (throttled) => {
-      if (throttled === undefined) return this.#line.take(firing);
-      await this.#passOver(firing, throttled);
+      if (throttled === undefined) return this.#take(firing);
+      await this.#notes.throttled(firing, throttled);
       firing.done();
     });
-    const noted = decided.catch((error: unknown) => this.#failed(firing, error));
-    this.#noting = Promise.all([this.#noting, noted]);
+    this.#notes.write(decided.catch((error: unknown) => this.#failed(firing, error)));
+  }
+
+  #replacesAny(firing: Firing): boolean {
+    return this.#line.replaces(firing) || this.#retries.isReplaced(firing) || this.#loginWaits.isReplaced(firing);
+  }
+
+  #take(firing: Firing): void {
+    this.#retries.replaceBy(firing);
+    this.#loginWaits.replaceBy(firing);
+    this.#line.take(firing);
   }
 
   async #run({ firing, signal, seat, begin }: Place): Promise<void> {
@@ -224,7 +235,7 @@ export class Daemon {
     }
     const isFirst = firing.attempt === undefined;
     const throttled = isFirst ? await this.#throttler.judge(job, firing.at, now.config) : undefined;
-    if (throttled !== undefined) return this.#passOver(firing, throttled);
+    if (throttled !== undefined) return this.#notes.throttled(firing, throttled);
     begin();
     const run = runJob({
       runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
@@ -234,7 +245,7 @@ export class Daemon {
       signal,
       logicalAt: firing.logicalAt,
       firedAt: firing.at,
-      settle: (parts) => firing.settle(parts),
+      settle: (parts) => firing.begin(parts),
       failed: async (parts, problem) => {
         if (isToWait(firing, problem) || isOfDisk(problem)) await firing.defer(parts);
       },
@@ -243,7 +254,8 @@ export class Daemon {
     });
     const outcome = await now.follow(run);
     // An attempt has no firing of its own in the history: what it waits for is written down before its run is given up.
-    if (!isFirst && outcome.state === 'held' && isToWait(firing, outcome.problem)) await firing.defer(this.#runtime.store);
+    if (!isFirst && outcome.state === 'held' && isToWait(firing, outcome.problem))
+      await firing.defer(this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
     await this.#follow(firing, outcome);
   }
@@ -260,49 +272,13 @@ export class Daemon {
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
     if (state !== 'held') return;
-    if (isOfLogin) this.#skip(waiting(firing), loginReason, isCovered);
-    else this.#skip(firing, 'the job is on hold', isCovered);
+    if (isOfLogin) this.#notes.skipped(firing, loginReason, { isCovered, isDeferred: true });
+    else this.#notes.skipped(firing, 'the job is on hold', { isCovered });
   }
 
   #skip(firing: Firing, reason: string, isCovered: boolean): void {
-    const { job, at, settle, attempt } = firing;
-    if (attempt !== undefined) this.#retries.giveUp(firing);
-    else this.#noteSkip({ job, first: at, last: at, firings: 1, ...(isCovered ? {} : { settle }) }, reason);
-  }
-
-  #passMissed(passed: PassedOver): void {
-    this.#noteSkip(passed, 'they were missed, and the misfire policy passes them over');
-  }
-
-  /** Firings that come to nothing: said at once, and written down together with when the job fires next. */
-  #noteSkip({ job: { name: job }, first, last, firings, settle }: PassedOver, reason: string): void {
-    const { store, events } = this.#runtime;
-    events.emit('firing.skipped', { job, at: first, firings, reason });
-    const written = store.transaction(async (parts) => {
-      await parts.skips.note({ job, reason, first, last, firings });
-      await settle?.(parts);
-    });
-    const noted = written.catch((error: unknown) => {
-      this.#fault('a skipped firing could not be written down', error, { job });
-    });
-    this.#noting = Promise.all([this.#noting, noted]);
-  }
-
-  /** The day does not reach for this firing: the job goes on with its next one. */
-  async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
-    await settle(this.#runtime.store);
-    this.#runtime.events.emit('firing.throttled', { job: job.name, at, reason });
-  }
-
-  /** Kept first: who hears of it looks into the store. */
-  #noteClock(by: number): void {
-    const { store, clock } = this.#runtime;
-    const noted = noteClockSet(store, { by, at: clock.now() })
-      .catch((error: unknown) => this.#fault('a clock that was set could not be written down', error))
-      .then(() =>
-        this.#runtime.events.emit('clock.set', { seconds: Math.round(by / 1000), message: clockSetText(by) }),
-      );
-    this.#noting = Promise.all([this.#noting, noted]);
+    if (firing.attempt === undefined) this.#notes.skipped(firing, reason, { isCovered });
+    else this.#retries.giveUp(firing);
   }
 
   /** A firing that threw on its way to a run. */
@@ -315,13 +291,4 @@ export class Daemon {
   #fault(message: string, error: unknown, facts: object = {}): void {
     this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
-}
-
-/** It comes to nothing for now. */
-function waiting(firing: Firing): Firing {
-  const settle: Firing['settle'] = async (parts) => {
-    await firing.settle(parts);
-    await firing.defer(parts);
-  };
-  return { ...firing, settle };
 }

@@ -5,7 +5,7 @@ import type { Problem } from '../lib/problem.ts';
 import { isUnwritable } from '../state/engine/state-problem.ts';
 import type { Store } from '../state/store.ts';
 import type { RunEvents } from './events.ts';
-import type { Firing } from './scheduler.ts';
+import type { Firing } from './firing.ts';
 import { WaitingFirings } from './waiting-firings.ts';
 
 /** A run that found too little room is repeated when there is so much more: each repetition reads its source again. */
@@ -48,6 +48,11 @@ export class DiskRetries {
     const { code, message } = problem;
     emit('firing.deferred', { job: firing.job.name, at: firing.at, code, message });
     return true;
+  }
+
+  /** Whether one waits whose place this firing takes. */
+  isReplaced(firing: Firing): boolean {
+    return this.#waiting.isReplaced(firing);
   }
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */

@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher, type RefreshTicket } from '../delivery/refresh-batcher.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Firing } from './scheduler.ts';
+import type { Firing } from './firing.ts';
 
 /** In the line, a job of the next higher priority goes before one that was due up to this much earlier. */
 const headStartMs = 10 * 60_000;
@@ -81,9 +81,11 @@ export class Line {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
   }
 
-  /** True where this firing would end the run before it. */
-  cancels({ job: { name, schedule }, isCatchUp }: Firing): boolean {
-    return schedule?.overlap === 'cancel_other' && !isCatchUp && this.#standing.get(name)?.state === 'running';
+  /** True if this firing would end the run before it, or an attempt that has not begun. */
+  replaces({ job: { name, schedule }, isCatchUp }: Firing): boolean {
+    const standing = this.#standing.get(name);
+    if (standing?.state === 'in line') return standing.firing.attempt !== undefined;
+    return standing !== undefined && schedule?.overlap === 'cancel_other' && !isCatchUp;
   }
 
   /** True while another firing of the job waits for the end of its run. */

@@ -110,7 +110,11 @@ async function plannedJob(
 ): Promise<PlannedJob> {
   const { schedule } = job;
   const row = await store?.schedules.find(job.name);
-  const { nextAt } = resumePlan(schedule, row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) }, now);
+  const { nextAt } = resumePlan(
+    schedule,
+    row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) },
+    now,
+  );
   const held = (await store?.holds.find(job.name)) !== undefined;
   const { worst, expected } = costOf(tally);
   const bundle = bundleOf(job);

@@ -1,49 +1,14 @@
 import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { decideMisfire, type SkippedFirings } from '../schedule/misfire.ts';
+import { decideMisfire } from '../schedule/misfire.ts';
 import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import type { Move } from '../state/runs/schedules.ts';
-import type { Repositories, Store } from '../state/store.ts';
-import type { DeferredFiringRow, RetryRow, ScheduleRow } from '../state/tables.ts';
+import type { Store } from '../state/store.ts';
+import type { DeferredFiringRow, ScheduleRow } from '../state/tables.ts';
+import type { Firing, PassedOver, Written } from './firing.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
-
-type Written = Pick<Repositories, 'schedules' | 'deferredFirings'>;
-
-/** A firing that is to be acted on. */
-export interface Firing {
-  readonly job: Job;
-  /** The instant it was planned for, epoch milliseconds. */
-  readonly at: number;
-  /** The instant that its run stands for, where that is not the present: dates in queries are reckoned from it. */
-  readonly logicalAt?: number;
-  /** Another attempt at it, after the last one failed. */
-  readonly attempt?: RetryRow;
-  /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
-  readonly isCatchUp: boolean;
-  /**
-   * Writes down when the job fires next, as it is planned now. Called inside the transaction that begins the run, so that
-   * a crash neither loses this firing nor lets it fire twice.
-   */
-  settle(parts: Written): Promise<void>;
-  /** Writes down that this firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
-  defer(parts: Written): Promise<void>;
-  /** All that was to be done about it is done, whatever came of it. What was missed besides it may go on. */
-  done(): void;
-}
-
-/** Names what a firing that waits stands for: the job, whose next firing takes its place, or itself where it has a run of its own. */
-export function placeOfFiring({ job, at, logicalAt }: Firing): string {
-  return logicalAt === undefined ? job.name : `${job.name} ${at}`;
-}
-
-/** Firings that nothing is done about, as the misfire policy wants it. */
-export interface PassedOver extends SkippedFirings {
-  readonly job: Job;
-  /** Writes down when the job fires next. Absent: the run that fires instead does. */
-  readonly settle?: (parts: Written) => Promise<void>;
-}
 
 interface Planned {
   readonly job: Job;
@@ -115,8 +80,17 @@ export class Scheduler {
 
   /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
-    const hasBacklog = plan.nextAt !== null && plan.nextAt <= this.#given.clock.now();
-    return hasBacklog && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
+    return this.#isDue(plan) && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
+  }
+
+  /** Whether firings of the job were missed and wait for their turn. */
+  hasBacklog(name: string): boolean {
+    const plan = this.#planned.get(name)?.plan;
+    return plan !== undefined && this.#isDue(plan);
+  }
+
+  #isDue({ nextAt }: Plan): boolean {
+    return nextAt !== null && nextAt <= this.#given.clock.now();
   }
 
   /** Fires what is due now, once started. */
@@ -235,7 +209,8 @@ export class Scheduler {
       attempt,
       isCatchUp: false,
       ...(logical_at === null ? {} : { logicalAt: logical_at }),
-      settle: (parts) => this.#forgetDeferred(row, parts),
+      settle: async () => undefined,
+      begin: (parts) => this.#forgetDeferred(row, parts),
       defer: (parts) => this.#defer(row, parts),
       done: () => this.goOn(name),
     });
@@ -250,7 +225,11 @@ export class Scheduler {
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
     planned.behindSince = decision.hasBacklog ? (behindSince ?? now) : undefined;
     if (decision.skipped !== undefined) {
-      this.#given.passOver({ job, ...decision.skipped, ...(decision.fire === undefined ? { settle: (parts) => this.#settle(name, parts) } : {}) });
+      this.#given.passOver({
+        job,
+        ...decision.skipped,
+        ...(decision.fire === undefined ? { settle: (parts) => this.#settle(name, parts) } : {}),
+      });
     }
     if (decision.fire === undefined) return;
     const { fire: at, isCatchUp } = decision;
@@ -263,7 +242,8 @@ export class Scheduler {
       at,
       isCatchUp,
       ...(logicalAt === undefined ? {} : { logicalAt }),
-      settle: async (parts) => {
+      settle: (parts) => this.#settle(name, parts),
+      begin: async (parts) => {
         await this.#settle(name, parts);
         await this.#forgetDeferred(row, parts);
       },

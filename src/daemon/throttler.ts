@@ -2,6 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
+import { nextFiring } from '../schedule/schedule.ts';
 import type { ThrottledJob as Throttle } from '../state/quota/throttled-jobs.ts';
 import { usesTurn } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
@@ -42,6 +43,13 @@ export class Throttler {
     const throttle = this.#throttled.get(job.name);
     if (throttle === undefined) return undefined;
     return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
+  }
+
+  /** When a job fires next after an instant (epoch ms), as far as the day is known now: not while it is to have no run. Null: never. */
+  nextFiring({ name, schedule }: Job, after: number): number | null {
+    const throttle = this.#throttled.get(name);
+    const from = throttle?.every === 0 ? Math.max(after, throttle.until - 1) : after;
+    return schedule === undefined ? null : nextFiring(schedule, from);
   }
 
   #isStale(config: Config): boolean {

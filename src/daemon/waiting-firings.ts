@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { type Firing, placeOfFiring } from './scheduler.ts';
+import { type Firing, placeOfFiring } from './firing.ts';
 
 /** What firings wait for is checked this often while there are any. */
 const checkEveryMs = 10_000;
@@ -31,6 +31,11 @@ export class WaitingFirings {
   add(firing: Firing, check: Waiting['check']): void {
     this.#waiting.set(placeOfFiring(firing), { firing, check });
     void this.#poll();
+  }
+
+  /** Whether one waits whose place this firing takes. */
+  isReplaced(firing: Firing): boolean {
+    return this.#waiting.has(placeOfFiring(firing));
   }
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */

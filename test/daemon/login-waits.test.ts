@@ -91,29 +91,30 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   expect(after.filter(({ level }) => level === 'error')).toEqual([]);
 }, 180_000);
 
-it.each([
-  'stopped',
-  'killed',
-] as const)('a reload with the right secret runs the jobs that waited, and a %s daemon leaves them for its next start', async (end) => {
-  const { clock, bank, configWith } = await setUp();
-  const wrong = await configWith('wrong');
-  const first = await startDaemon(wrong, { clock, before: overdue(...wrong.jobs.values()) });
-  await first.hear('source.held');
-  await vi.waitFor(() => expect(first.count('run.finished') + first.count('firing.skipped')).toBe(3), {
-    timeout: 60_000,
-  });
-  if (end === 'stopped') await first.stop();
-  // What a kill would leave.
-  const state = join(await newFolder(), 'state');
-  await cp(wrong.state, state, { recursive: true });
+it.each(['stopped', 'killed'] as const)(
+  'a reload with the right secret runs the jobs that waited, and a %s daemon leaves them for its next start',
+  async (end) => {
+    const { clock, bank, configWith } = await setUp();
+    const wrong = await configWith('wrong');
+    const first = await startDaemon(wrong, { clock, before: overdue(...wrong.jobs.values()) });
+    await first.hear('source.held');
+    await vi.waitFor(() => expect(first.count('run.finished') + first.count('firing.skipped')).toBe(3), {
+      timeout: 60_000,
+    });
+    if (end === 'stopped') await first.stop();
+    // What a kill would leave.
+    const state = join(await newFolder(), 'state');
+    await cp(wrong.state, state, { recursive: true });
 
-  const second = await startDaemon({ ...wrong, state }, { clock });
-  await second.hear('firing.skipped', { job: 'orders' });
-  await second.hear('firing.skipped', { job: 'refunds' });
-  expect(second.count('run.started')).toBe(0);
-  expect(bank.refused).toHaveLength(1);
-  await second.daemon.adopt({ ...(await configWith('right')), state });
-  await second.hear('payload.delivered', { job: 'orders' });
-  await second.hear('payload.delivered', { job: 'refunds' });
-  expect(bank.refused).toHaveLength(1);
-}, 180_000);
+    const second = await startDaemon({ ...wrong, state }, { clock });
+    await second.hear('firing.skipped', { job: 'orders' });
+    await second.hear('firing.skipped', { job: 'refunds' });
+    expect(second.count('run.started')).toBe(0);
+    expect(bank.refused).toHaveLength(1);
+    await second.daemon.adopt({ ...(await configWith('right')), state });
+    await second.hear('payload.delivered', { job: 'orders' });
+    await second.hear('payload.delivered', { job: 'refunds' });
+    expect(bank.refused).toHaveLength(1);
+  },
+  180_000,
+);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import { type Firing, type PassedOver, Scheduler } from '../../src/daemon/scheduler.ts';
+import type { Firing, PassedOver } from '../../src/daemon/firing.ts';
+import { Scheduler } from '../../src/daemon/scheduler.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
 import { destinationOf, jobOf, Source } from './rig.ts';

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
+import type { Firing } from '../../src/daemon/firing.ts';
 import type { LoginGate } from '../../src/daemon/login-holds/gate.ts';
 import { LoginWaits } from '../../src/daemon/login-holds/login-waits.ts';
 import { holdProblem } from '../../src/daemon/login-holds/problem.ts';
-import type { Firing } from '../../src/daemon/scheduler.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { LoginHoldRow } from '../../src/state/tables.ts';
 
@@ -15,6 +15,7 @@ const firingOf = (name: string, at: number): Firing => ({
   at,
   isCatchUp: false,
   settle: async () => undefined,
+  begin: async () => undefined,
   defer: async () => undefined,
   done: () => undefined,
 });

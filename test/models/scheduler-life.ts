@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
+import type { Firing, PassedOver } from '../../src/daemon/firing.ts';
 import { Line, type Place } from '../../src/daemon/line.ts';
-import { type Firing, type PassedOver, Scheduler } from '../../src/daemon/scheduler.ts';
+import { Scheduler } from '../../src/daemon/scheduler.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { createTimer } from '../../src/schedule/timer.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -97,7 +98,7 @@ export class Life {
     const { store, schedules, seen } = this.#real;
     if (!schedules.has(name)) return this.#skip(firing, true);
     begin();
-    await this.#write(() => store.transaction((parts) => firing.settle(parts)));
+    await this.#write(() => store.transaction((parts) => firing.begin(parts)));
     const as = firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`;
     seen.push(`${name} ran ${text(firing.at)}${as}`);
     await new Promise<void>((resolve) => {

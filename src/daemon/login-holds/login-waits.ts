@@ -2,7 +2,7 @@ import type { Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import type { Firing } from '../scheduler.ts';
+import type { Firing } from '../firing.ts';
 import { WaitingFirings } from '../waiting-firings.ts';
 import type { LoginGate } from './gate.ts';
 import { onHold } from './problem.ts';
@@ -38,6 +38,11 @@ export class LoginWaits {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     this.#waiting.add(firing, () => this.#check(firing));
     return true;
+  }
+
+  /** Whether one waits whose place this firing takes. */
+  isReplaced(firing: Firing): boolean {
+    return this.#waiting.isReplaced(firing);
   }
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */

@@ -1,6 +1,5 @@
 import type { Job } from '../../config/config.ts';
 import type { Problem } from '../../lib/problem.ts';
-import { nextFiring } from '../../schedule/schedule.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import { decideRetry } from './decide-retry.ts';
 import { HandedOn } from './handed-on.ts';
@@ -30,6 +29,8 @@ export interface AttemptOptions {
   readonly firedAt: number;
   readonly logicalAt?: number | undefined;
   readonly isKept: boolean;
+  /** The firing that no attempt begins at or after, given when the first one began; absent: there is none. */
+  readonly nextFiring?: (since: number) => number | null;
   /** No attempt begins then or later, epoch milliseconds; absent: only the job's rule and its next firing end them. */
   readonly deadline?: number;
 }
@@ -37,7 +38,7 @@ export interface AttemptOptions {
 /** The next attempt of a job; undefined if its runs are not tried again. */
 export function attemptOf(options: AttemptOptions): Attempt | undefined {
   const { job, row, now, firedAt, logicalAt, isKept, deadline = Number.POSITIVE_INFINITY } = options;
-  const { retry: rule, schedule } = job;
+  const { retry: rule } = job;
   if (rule === undefined) return undefined;
   const number = (row?.attempt ?? 0) + 1;
   const since = row?.since ?? Math.round(now());
@@ -51,7 +52,7 @@ export function attemptOf(options: AttemptOptions): Attempt | undefined {
       const decided = decideRetry({
         ...{ rule, problem, attempt: number, waits, since },
         now: now(),
-        nextFiring: isKept && schedule !== undefined ? nextFiring(schedule, now()) : null,
+        nextFiring: options.nextFiring?.(since) ?? null,
         seed: `${job.name} ${firedAt} ${number}`,
       });
       if (decided.at === undefined) return decided;

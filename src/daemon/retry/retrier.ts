@@ -2,13 +2,13 @@ import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import { graceMs } from '../../schedule/misfire.ts';
-import { nextFiring } from '../../schedule/schedule.ts';
 import type { Store } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import { DiskRetries } from '../disk-retries.ts';
 import type { RunEvents } from '../events.ts';
+import type { Firing } from '../firing.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Firing, Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '../scheduler.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
 import { isSameRun } from './is-same-run.ts';
 import { isRead } from './pending-attempts.ts';
@@ -19,6 +19,8 @@ export interface RetrierOptions {
   readonly emit: Emit<RunEvents>;
   /** Takes the plan of attempts, and fires them. */
   readonly scheduler: Scheduler;
+  /** When a job fires next after an instant, firings left out that it has no room for; null: never. */
+  readonly nextFiring: (job: Job, after: number) => number | null;
   /** Fires again what a full disk was in the way of. */
   readonly fire: (firing: Firing) => void;
   /** Told of what the state did not take. */
@@ -68,24 +70,32 @@ export class Retrier {
     await this.#options.store.retries.move(changed);
   }
 
-  /** Whether a firing is to be acted on; an attempt that came too late is not. A new firing ends what waits for its job. */
-  admits(firing: Firing): boolean {
-    const { attempts } = this.#options.scheduler;
-    if (firing.attempt === undefined) {
-      this.#disk.replaceBy(firing);
-      const waiting = attempts.find(firing.job.name);
-      if (waiting !== undefined) this.#write(this.#drop(waiting.row));
-      return true;
-    }
-    if (!this.#isTooLate(firing, firing.attempt)) return true;
+  /** Whether an attempt is to be made; one that comes too late is given up. */
+  admits(firing: Firing, attempt: RetryRow): boolean {
+    if (!this.#isTooLate(firing, attempt)) return true;
     this.giveUp(firing);
     return false;
   }
 
+  /** Whether something waits whose place this firing takes. */
+  isReplaced(firing: Firing): boolean {
+    return this.#options.scheduler.attempts.has(firing.job.name) || this.#disk.isReplaced(firing);
+  }
+
+  /** A new firing ends what waits for its job. */
+  replaceBy(firing: Firing): void {
+    this.#disk.replaceBy(firing);
+    const waiting = this.#options.scheduler.attempts.find(firing.job.name);
+    if (waiting !== undefined) this.#write(this.#drop(waiting.row));
+  }
+
   /** The attempt that a firing is, for its run; undefined if runs of its job are not tried again. */
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
-    const { clock } = this.#options;
-    return attemptOf({ job, row, now: () => clock.now(), firedAt: at, logicalAt, isKept: true });
+    const { clock, nextFiring, scheduler } = this.#options;
+    const now = (): number => clock.now();
+    // What was missed besides waits for this run, but not past the next regular firing.
+    const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
+    return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }
 
   /** What came of a firing's run, as it was told: its next attempt is planned, and what waited for its source goes. */
@@ -140,10 +150,11 @@ export class Retrier {
   }
 
   /** The next firing has come by now or, if missed runs are skipped, nothing ran for too long. */
-  #isTooLate({ job: { schedule } }: Firing, { next_at }: RetryRow): boolean {
+  #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
+    const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
-    const next = nextFiring(schedule, next_at);
+    const next = this.#options.nextFiring(job, next_at);
     const isSkipped = schedule.misfire?.policy === 'skip' && now - next_at > graceMs;
     return isSkipped || (next !== null && next <= now);
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { runJob } from '../../../src/daemon/run-job.ts';
-import { hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
+import { dayOf } from '../../../src/delivery/quota.ts';
+import { Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
 
 /** A daemon whose job fired at noon and waits for its second attempt; the source is away until `until`. */
 async function waiting({ until = noon + hour, more = {} }: { until?: number; more?: object } = {}) {
@@ -172,6 +173,27 @@ describe('runs that were missed', () => {
     expect(runs[0]!.attempts).toBeGreaterThan(1);
     expect(away.source.stoodFor.slice(0, runs[0]!.attempts)).toEqual(Array(runs[0]!.attempts).fill(noon - 3 * hour));
   });
+});
+
+it('an attempt goes on past a firing that the day has no room for', async () => {
+  const { clock, away, destination, job, configWith, live, pass } = await openWorld(noon - 21 * minute);
+  away.between(noon, noon + 30 * minute);
+  const other = new Away(clock, 'other');
+  const short = { ...destination, requestsPerDay: 100, whenShort: 'throttle' } as const;
+  const retry = { ...usual, longestMs: 2 * minute };
+  const orders = job({ cron: '*/20 * * * *', destination: short, retry });
+  const life = await live(
+    configWith(orders, job({ ...{ name: 'b', n: 1, cron: '16 * * * *' }, destination: short, away: other })),
+  );
+  await pass(23 * minute);
+  const { quota } = life.runtime.store;
+  for (let i = 0; i < 100; i++) await quota.charge(short.account, dayOf(clock.now()));
+  await pass(33 * minute);
+  expect(life.named('firing.throttled')).toMatchObject([{ facts: { job: 'orders', at: noon + 20 * minute } }]);
+  expect((await runsOf(life)).filter((run) => run.job === 'orders')).toMatchObject([
+    { state: 'owed', fired_at: noon },
+    { state: 'delivered', fired_at: noon - 20 * minute },
+  ]);
 });
 
 it('a job with `always` sends once a firing, never once an attempt', async () => {
