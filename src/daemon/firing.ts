@@ -4,7 +4,7 @@ import type { Repositories } from '../state/store.ts';
 import type { RetryRow } from '../state/tables.ts';
 
 /** Where it's written down what becomes of firings. */
-export type Written = Pick<Repositories, 'schedules' | 'deferredFirings'>;
+export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
 
 /** A firing that is to be acted on. */
 export interface Firing {
@@ -18,14 +18,14 @@ export interface Firing {
   /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
   readonly isCatchUp: boolean;
   /** Writes down when the job fires next, as it is planned now. */
-  settle(parts: Written): Promise<void>;
+  settle(parts: FiringRecords): Promise<void>;
   /**
    * Writes down that this firing, and what it has taken the place of, has its run. Called inside the transaction that begins
    * the run, so that a crash neither loses this firing nor lets it fire twice.
    */
-  begin(parts: Written): Promise<void>;
+  begin(parts: FiringRecords): Promise<void>;
   /** Writes down that this firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
-  defer(parts: Written): Promise<void>;
+  defer(parts: FiringRecords): Promise<void>;
   /** All that was to be done about it is done, whatever came of it. What was missed besides it may go on. */
   done(): void;
 }
@@ -39,5 +39,5 @@ export function placeOfFiring({ job, at, logicalAt }: Firing): string {
 export interface PassedOver extends SkippedFirings {
   readonly job: Job;
   /** Writes down when the job fires next. Absent: the run that fires instead does. */
-  readonly settle?: (parts: Written) => Promise<void>;
+  readonly settle?: (parts: FiringRecords) => Promise<void>;
 }

@@ -7,7 +7,7 @@ import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import type { Move } from '../state/runs/schedules.ts';
 import type { Store } from '../state/store.ts';
 import type { DeferredFiringRow, ScheduleRow } from '../state/tables.ts';
-import type { Firing, PassedOver, Written } from './firing.ts';
+import type { Firing, FiringRecords, PassedOver } from './firing.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
 
 interface Planned {
@@ -143,7 +143,7 @@ export class Scheduler {
   /** Plans and writes down what does not go on in memory; what the store has of other jobs is forgotten. */
   async #planAfresh(
     wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
-    parts: Written,
+    parts: FiringRecords,
   ): Promise<Map<string, Plan>> {
     const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
     const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
@@ -253,17 +253,17 @@ export class Scheduler {
   }
 
   /** A job that is not planned any more is not written down by an older firing. */
-  async #settle(name: string, parts: Written): Promise<void> {
+  async #settle(name: string, parts: FiringRecords): Promise<void> {
     const plan = this.#planned.get(name)?.plan;
     if (plan !== undefined) await write(parts, name, plan);
   }
 
-  async #defer(row: DeferredFiringRow, { deferredFirings }: Written): Promise<void> {
+  async #defer(row: DeferredFiringRow, { deferredFirings }: FiringRecords): Promise<void> {
     this.#deferred.add(row.job);
     await deferredFirings.add(row);
   }
 
-  async #forgetDeferred(row: DeferredFiringRow, { deferredFirings }: Written): Promise<void> {
+  async #forgetDeferred(row: DeferredFiringRow, { deferredFirings }: FiringRecords): Promise<void> {
     if (this.#deferred.has(row.job)) await deferredFirings.drop(row);
   }
 }
@@ -273,7 +273,7 @@ function planOf(row: ScheduleRow | undefined, deferred = Number.POSITIVE_INFINIT
   return row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
 }
 
-async function write({ schedules }: Written, job: string, { schedule, nextAt }: Plan): Promise<void> {
+async function write({ schedules }: FiringRecords, job: string, { schedule, nextAt }: Plan): Promise<void> {
   if (nextAt === null) return schedules.forget(job);
   await schedules.set({ job, schedule, next_at: nextAt });
 }
