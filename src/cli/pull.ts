@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Problem } from '../lib/problem.ts';
-import { excerpt } from '../lib/redact.ts';
+import { beginningOf, excerpt } from '../lib/redact.ts';
 import { makeTempFolder } from '../lib/temp-folder.ts';
 import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
@@ -47,15 +47,23 @@ export async function* pullWithin(limits: Order['limits'], request: PullRequest)
 }
 
 /** What the process says; that it said nothing, when it is gone. */
+/** Maximum characters of the child's standard error to keep. */
+const maxSaid = 10_000;
+
 function outcomeOf(child: ChildProcess): Promise<Outcome> {
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(0, 10_000);
+    // One character more than is kept tells that it was cut.
+    said = (said + text).slice(0, maxSaid + 1);
   });
   return new Promise((resolve) => {
     child.once('message', (outcome: Outcome) => resolve(outcome));
-    child.once('error', (error) => resolve({ kind: 'failed', problem: died(error.message, said) }));
-    child.once('close', (code, signal) => resolve({ kind: 'failed', problem: died(String(signal ?? code), said) }));
+    child.once('error', (error) =>
+      resolve({ kind: 'failed', problem: died(error.message, beginningOf(said, maxSaid)) }),
+    );
+    child.once('close', (code, signal) =>
+      resolve({ kind: 'failed', problem: died(String(signal ?? code), beginningOf(said, maxSaid)) }),
+    );
   });
 }
 

@@ -3,6 +3,7 @@ import type { Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './patient-socket.ts';
+import { excerptAt } from './redact.ts';
 
 /** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
 export interface HttpRequestOptions {
@@ -152,7 +153,9 @@ async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<
   } catch {
     complete = false;
   }
-  return { text: Buffer.concat(pieces).toString('utf8'), complete };
+  const text = Buffer.concat(pieces).toString('utf8');
+  // What others say is shown: a secret that the cut went through would not be known any more.
+  return { text: complete ? text : excerptAt(text, 0, text.length), complete };
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {

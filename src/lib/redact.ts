@@ -140,6 +140,11 @@ export function excerptAt(text: string, from: number, to: number): string {
   return shown + text.slice(at, Math.max(at, to));
 }
 
+/** The first `most` characters of what others write, to be shown or searched later: without the beginning of a secret that the cut went through. */
+export function beginningOf(text: string, most: number): string {
+  return text.length > most ? excerptAt(text.slice(0, most), 0, most) : text;
+}
+
 /** The same for bytes `from` to `to` of UTF-8. */
 export function excerptOfBytes(bytes: Buffer, from: number, to: number): string {
   const start = bytes.toString('utf8', 0, Math.max(0, from)).length;

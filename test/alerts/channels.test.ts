@@ -10,6 +10,7 @@ import type { Post, Surroundings } from '../../src/alerts/channel.ts';
 import { sendTo } from '../../src/alerts/channels/index.ts';
 import { composeBulletin } from '../../src/alerts/compose.ts';
 import type { AlertChannel } from '../../src/config/alerts.ts';
+import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 import { networkWords } from '../../src/sdk/network.ts';
 import { until } from '../journey/process.ts';
 import { makeCertificates } from '../servers/certificates.ts';
@@ -241,6 +242,16 @@ describe('a command', () => {
       ok: false,
       message: expect.stringContaining('could not be run'),
     });
+  });
+
+  it('shows no part of a secret that its long output was cut in', async () => {
+    registerSecret('0123456789abcdefghijABCDEFGHIJ');
+    for (const blanks of [16_370, 16_378]) {
+      const print = `process.stderr.write(' '.repeat(${blanks}) + '0123456789abcdefghijABCDEFGHIJ')`;
+      const told = await sendTo(command(process.execPath, '-e', print), postOf(), await around());
+      expect(told).toEqual({ ok: true, message: 'ended with 0: [redacted]' });
+    }
+    forgetSecrets();
   });
 
   it('is killed with what it started when it takes too long or we stop', async () => {

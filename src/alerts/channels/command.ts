@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { excerpt } from '../../lib/redact.ts';
+import { beginningOf, excerpt } from '../../lib/redact.ts';
 import type { Send, Sent } from '../channel.ts';
 
 /** Maximum characters of the output to show. */
@@ -42,7 +42,8 @@ export const send: Send<'command'> = ({ command, timeoutMs }, { id, event, body 
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      output = `${output}${piece}`.slice(0, maxKept);
+      // One character more than is kept tells that it was cut.
+      output = `${output}${piece}`.slice(0, maxKept + 1);
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
@@ -73,7 +74,7 @@ interface End {
 }
 
 function endOf({ code, by, output, late }: End): Sent {
-  const words = excerpt(output, maxShown);
+  const words = excerpt(beginningOf(output, maxKept), maxShown);
   const shown = words === '' ? '' : `: ${words}`;
   if (code === 0) return { ok: true, message: `ended with 0${shown}` };
   const how = late !== '' ? late : code === null ? `was ended by ${by}` : `ended with ${code}`;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { excerptAt } from '../../lib/redact.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { PageSpool } from '../http/page-spool.ts';
 import type { RecordInput } from '../records/input.ts';
@@ -64,7 +65,9 @@ type Heard = Omit<HttpResponse, 'body'> & { readonly body: AsyncIterable<Buffer>
 async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadReplyOptions): Promise<Reply> {
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const whole = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  // The rest of a refusal is not read: a secret may have been cut where the reading ended.
+  const text = !isGood && bytes.length > shownBytes ? excerptAt(whole, 0, whole.length) : whole;
   const digest = createHash('sha256').update(bytes).digest('hex');
   const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));
   let body: unknown;

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { forgetSecrets, registerSecret } from '../../../src/lib/redact.ts';
 import { pauseMs, withRetries } from '../../../src/sdk/http/retry.ts';
 import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
@@ -49,6 +50,16 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     ];
     const problem = await fail({ decode: 'xml', errors: errors as never }, { routes: { 'GET /v1/things': { text } } });
     expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
+  });
+
+  it('shows no part of a secret that a long refusal was cut in', async () => {
+    registerSecret('0123456789abcdefghijABCDEFGHIJ');
+    onTestFinished(forgetSecrets);
+    for (const inside of [5, 15, 29]) {
+      const text = `no: 0123456789abcdefghijABCDEFGHIJ`.slice(0, 4 + inside).padStart(64 * 1024 + 1);
+      const problem = await fail({}, { routes: { 'GET /v1/things': { status: 400, text } } });
+      expect(problem.seen).toBe('status 400: no: [redacted]');
+    }
   });
 
   it('keeps to a budget and pauses when little is left', async () => {
