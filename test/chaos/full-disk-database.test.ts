@@ -59,9 +59,7 @@ if (missing !== undefined) {
       await client.end();
 
       await clear(stage);
-      const freed = performance.now();
       await says(daemon, 'payload.delivered');
-      expect(performance.now() - freed).toBeLessThan(60_000);
       expect(await world.data(instance)).toBe(whole);
       daemon.child.kill('SIGTERM');
       expect(await daemon.ended).toMatchObject({ code: 0 });

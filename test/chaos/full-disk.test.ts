@@ -103,9 +103,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });
     await until('the alert', () => receiver.titles().includes('the state folder is full or not writable'));
     await clear(stage);
-    const freed = performance.now();
     await says(daemon, 'payload.delivered');
-    expect(performance.now() - freed).toBeLessThan(60_000);
     expect(await oracle.look()).toBe(2);
     await says(daemon, 'state.writable');
     await until('the end of the alert', () => receiver.titles().includes('the state folder has free space again'));
@@ -132,9 +130,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     expect(daemon.output().match(/run\.started/g)).toHaveLength(1);
     expect(await oracle.look()).toBe(1);
     await clear(stage);
-    const freed = performance.now();
     await says(daemon, 'payload.delivered');
-    expect(performance.now() - freed).toBeLessThan(60_000);
     expect(await oracle.look()).toBe(2);
   });
 
@@ -175,9 +171,7 @@ describe('a disk that fails to write, as SQLite and the file system see it', () 
     await says(daemon, 'state.unwritable');
     await says(daemon, 'STATE_UNREADABLE');
     allow(daemon, 'unlimited');
-    const worked = performance.now();
     await says(daemon, 'payload.delivered');
-    expect(performance.now() - worked).toBeLessThan(60_000);
     expect(await oracle.look()).toBe(2);
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });

@@ -80,6 +80,8 @@ describe('what systemd is told', () => {
     await until('a ping', () => heard().includes('WATCHDOG=1'));
     isWell = false;
     await systemd.ready(2);
+    // Pings that were sent before it are heard before it.
+    await until('the last word', () => heard().some((words) => words.startsWith('READY=1')));
     const before = heard().length;
     await new Promise((done) => setTimeout(done, 200));
     expect(heard().slice(before)).toEqual([]);

@@ -22,8 +22,13 @@ interface Seen {
 }
 
 /** One call by a plain client that retries nothing. */
-async function see(given: Bench, method: string, path: string, { body, timeoutMs = 20_000 }: Told = {}): Promise<Seen> {
-  const agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+async function see(
+  given: Bench,
+  method: string,
+  path: string,
+  { body, timeoutMs = 20_000, headersMs = timeoutMs }: Told = {},
+): Promise<Seen> {
+  const agent = new Agent({ headersTimeout: headersMs, bodyTimeout: timeoutMs });
   onTestFinished(() => agent.destroy());
   try {
     const headers = { 'kf-api-key': keys.acmeAdmin };
@@ -42,6 +47,8 @@ async function see(given: Bench, method: string, path: string, { body, timeoutMs
 interface Told {
   readonly body?: string;
   readonly timeoutMs?: number;
+  /** How long the headers are waited for, if not as long. */
+  readonly headersMs?: number;
 }
 
 const statuses = async (given: Bench, times: number, path = '/profile'): Promise<(number | string)[]> => {
@@ -240,7 +247,9 @@ describe('a client meets', () => {
       plain.text,
       plain.headers!['content-length'],
     ]);
-    expect((await see(given, 'GET', '/profile', { timeoutMs: 300 })).broken).toBe('UND_ERR_BODY_TIMEOUT');
+    expect((await see(given, 'GET', '/profile', { timeoutMs: 300, headersMs: 60_000 })).broken).toBe(
+      'UND_ERR_BODY_TIMEOUT',
+    );
     expect(await logged(given, '?faulty=true&count=2')).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 
