@@ -215,3 +215,15 @@ const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
   return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
 }
+
+/**
+ * A service that says when the account may send again has a limit of a second, which other programs may use up again and
+ * again. The pause hardly grows then, but it does: each refused request counts against the day.
+ */
+const limitedBackoff = { ...backoff, maxMs: 2 * 60_000 };
+
+/** How long an account is left alone after so many 429s in a row. */
+export function pauseMs(refusals: number, retryAfterMs: number | undefined, random = Math.random): number {
+  if (retryAfterMs === undefined) return backoffMs(refusals, 0, random);
+  return Math.max(retryAfterMs, 100 + exponentialMs(refusals, limitedBackoff, random));
+}

@@ -9,7 +9,7 @@ import type { Repositories, Store } from '../state/store.ts';
 import type { Closed } from './closed.ts';
 import type { DeliveryEvents } from './events.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
-import { backoffMs, type Decision, limitReached, type RequestOutcome } from './retry.ts';
+import { backoffMs, type Decision, limitReached, pauseMs, type RequestOutcome } from './retry.ts';
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotReturns } from './slot-returns.ts';
 
@@ -80,7 +80,7 @@ export class SendGate {
   readonly #network: Network;
   #login: Problem | undefined;
   #spentUntil: number | undefined;
-  /** 429s in a row: the longer it goes on, the longer the pauses. */
+  /** 429s in a row. */
   #pauses = 0;
   /** As long as nobody is there: how often in a row that was so, and until when (monotonic ms) nothing else is sent. */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
@@ -143,7 +143,9 @@ export class SendGate {
     if (action === 'away' && problem !== undefined) return this.#openBreaker(problem);
     this.#breaker = undefined;
     if (action !== 'pause' && action !== 'retry') return 0;
-    const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs, this.#network.random);
+    const { random } = this.#network;
+    const waitMs =
+      action === 'pause' ? pauseMs(this.#pauses, retryAfterMs, random) : backoffMs(attempts, retryAfterMs, random);
     if (action === 'pause' || retryAfterMs !== undefined) await this.#pauseAccount(waitMs);
     return waitMs;
   }

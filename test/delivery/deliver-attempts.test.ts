@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/delivery/answer.ts';
+import { decide } from '../../src/delivery/retry.ts';
 import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
 import { destinationAt, openGateway, say, take } from './fixtures.ts';
 
@@ -188,5 +190,20 @@ describe('the daily allowance', () => {
     expect(heard.events).toContainEqual(limit);
     await deliver(gateway);
     expect(stage.seen).toHaveLength(seen);
+  });
+
+  it('pauses hardly longer than the service asks where others use up the second, and ever longer where it does not say', async () => {
+    const { destination, gateway } = open();
+    const pauses = async (headers: Record<string, string>) => {
+      const decision = decide({ answer: readAnswer({ status: 429, headers, text: '', complete: true }, 0) });
+      const waits: number[] = [];
+      for (let refusal = 0; refusal < 40; refusal++)
+        waits.push(await gateway.of(destination).applyDecision(decision, 1));
+      return { shortest: Math.min(...waits), longest: Math.max(...waits) };
+    };
+    const asked = await pauses({ 'retry-after': '1' });
+    expect(asked.shortest).toBeGreaterThanOrEqual(1_000);
+    expect(asked.longest).toBeLessThanOrEqual(2 * 60_000 + 100);
+    expect((await pauses({})).longest).toBeGreaterThan(2 * 60_000 + 100);
   });
 });
