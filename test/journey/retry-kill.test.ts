@@ -4,8 +4,11 @@ import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { forTest } from './process.ts';
 import { adminKey, makeWorld, until } from './world.ts';
 
-/** A few seconds before the only firing of the day. */
-const evening = Date.parse('2026-11-23T21:59:56Z');
+/** The only firing of the day. */
+const firing = Date.parse('2026-11-23T22:00:00Z');
+
+/** Lets processes that start now believe that it is a time relative to the firing. */
+const clockAt = (fromFiringMs: number) => ({ CLOCK_SHIFT_MS: String(firing + fromFiringMs - Date.now()) });
 
 it.each([
   ['when the first attempt has been written down', 'run.retrying', 1],
@@ -38,7 +41,13 @@ it.each([
       },
     },
   });
-  const shifted = { CLOCK_SHIFT_MS: String(evening - Date.now()) };
+  // A daemon that was there an hour before makes the firing due at the start of the next one, however slow the machine is.
+  const before = home.start(['run'], { preload: ['shifted-clock'], env: clockAt(-3_600_000), serves: true });
+  await until('the daemon has started', () => before.output().includes('daemon.started'));
+  before.child.kill('SIGTERM');
+  expect((await before.ended).code).toBe(0);
+
+  const shifted = clockAt(1000);
   const first = home.start(['run'], {
     preload: ['shifted-clock', 'kill-at'],
     env: { ...shifted, KILL_AT: event, KILL_NTH: String(nth) },
@@ -58,7 +67,7 @@ it.each([
   expect(runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code)).toEqual(
     event === 'run.retrying' || event === 'payload.owed' ? [] : ['RUN_INTERRUPTED'],
   );
-  expect(new Set(runs.map(({ fired_at }) => fired_at))).toEqual(new Set([Date.parse('2026-11-23T22:00:00Z')]));
+  expect(new Set(runs.map(({ fired_at }) => fired_at))).toEqual(new Set([firing]));
   const db = new SqliteDatabase(`${home.folder}/state/sluice.db`);
   expect(db.prepare('select * from retries').all()).toEqual([]);
   db.close();
