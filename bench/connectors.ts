@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { countText } from '../src/cli/figures.ts';
+import { countText } from '../src/cli/format.ts';
 import { renderTable } from '../src/cli/table.ts';
 import { makeCertificates } from '../test/servers/certificates.ts';
 import { startProftpd } from '../test/servers/proftpd.ts';

@@ -1,5 +1,5 @@
 import { simulatedNetwork } from '../src/cli/simulate/network.ts';
-import { tickOf } from '../src/cli/simulate/tick.ts';
+import { virtualTick } from '../src/cli/simulate/virtual-tick.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { Daemon } from '../src/daemon/daemon.ts';
 import { wire } from '../src/daemon/wire.ts';
@@ -27,7 +27,7 @@ async function live(milliseconds: number): Promise<void> {
 const { config, problems } = await loadConfig(file);
 if (config === undefined || problems.length > 0) throw problems[0] ?? new Error('no config');
 const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
-const daemon = new Daemon({ runtime, config, timer: createTimer(clock, tickOf(clock)) });
+const daemon = new Daemon({ runtime, config, timer: createTimer(clock, virtualTick(clock)) });
 let runs = 0;
 runtime.events.listen((...[name]) => {
   if (name === 'run.finished') runs += 1;

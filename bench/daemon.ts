@@ -5,7 +5,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { countText, durationText } from '../src/cli/figures.ts';
+import { countText, durationText } from '../src/cli/format.ts';
 import { simulate } from '../src/cli/simulate/simulate.ts';
 import { renderTable } from '../src/cli/table.ts';
 import { loadConfig } from '../src/config/load.ts';

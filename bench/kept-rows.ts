@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bytesText, countText } from '../src/cli/figures.ts';
+import { bytesText, countText } from '../src/cli/format.ts';
 import { renderTable } from '../src/cli/table.ts';
 import { startPostgres } from '../test/servers/postgres.ts';
 import type { TestServer } from '../test/servers/server.ts';

@@ -18,7 +18,7 @@ export const configFlag = [
 ] as const;
 
 /** The arguments that make a suggested command use this config: ` --config FILE`, or nothing. */
-export function configWords(file: string): string {
+export function configArguments(file: string): string {
   if (file === configFlag[2]) return '';
   return ` ${commandLine('--config', file)}`;
 }

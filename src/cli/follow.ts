@@ -1,9 +1,9 @@
 import type { SluiceEvents } from '../daemon/events.ts';
 import type { Events } from '../lib/events.ts';
 import { durationText } from '../lib/time-text.ts';
+import { outcomeLabel, waitingLabel } from './labels.ts';
 import type { JobView } from './progress.ts';
 import { Progress, type Screen } from './progress.ts';
-import { outcomeWords, waitingWords } from './words.ts';
 
 /** Draws the progress of these jobs from events until stopped. Without a screen it does nothing. */
 export function followJobs(
@@ -21,13 +21,13 @@ export function followJobs(
     else if (name === 'upload.started')
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
     else if (name === 'payload.repeated') show(facts.job, { state: 'sent again' });
-    else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });
+    else if (name === 'payload.waiting') show(facts.job, { state: waitingLabel(facts.code) });
     else if (name === 'run.retrying') {
       const wait = durationText(Math.max(0, facts.at - Date.now()));
       show(facts.job, { state: `${facts.code}: ${facts.message}; next attempt in ${wait}, Ctrl-C to cancel` });
     } else if (name === 'run.finished')
       show(facts.job, {
-        state: outcomeWords(facts.outcome),
+        state: outcomeLabel(facts.outcome),
         rows: facts.rows,
         bytes: facts.bytes,
         endedAt: Date.now(),

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { Level, Log } from '../lib/log.ts';
 import { openLog } from '../lib/log.ts';
 import { redact } from '../lib/redact.ts';
-import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { bytesText, countText, durationText, instantText } from './format.ts';
 import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';

@@ -5,10 +5,10 @@ import { buildText } from '../lib/build.ts';
 import { forJournal } from '../lib/journal.ts';
 import { renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
-import { carryConfig } from './carry-config.ts';
 import type { CliCommand } from './command.ts';
+import { addConfigFlag } from './config-flag-hint.ts';
+import { installCrashReport } from './crash-report.ts';
 import { exit, exitCodeAfter } from './exit.ts';
-import { redactLastWords } from './last-words.ts';
 import { tolerateLostOutput } from './output-streams.ts';
 import { stopCode } from './signals.ts';
 
@@ -102,10 +102,10 @@ function report(thrown: unknown): void {
 }
 
 tolerateLostOutput(process.argv[2]);
-redactLastWords();
+installCrashReport();
 try {
   const program = buildProgram(await loadCommands(process.argv[2]));
-  program.hook('preAction', async (_, action) => carryConfig(action.optsWithGlobals().config, await commandNames()));
+  program.hook('preAction', async (_, action) => addConfigFlag(action.optsWithGlobals().config, await commandNames()));
   await program.parseAsync(process.argv);
 } catch (thrown) {
   report(thrown);

@@ -1,12 +1,12 @@
 import { exit } from './exit.ts';
 
-/** Commands whose exit code speaks of the data that they deliver: what they print is beside the point. */
+/** Commands whose exit code reports on delivered data, even if their output is lost. */
 const deliveries = new Set(['sync', 'run', 'backfill']);
 
 /**
- * Lets the process go on when its output cannot be written: a full disk, a terminal or reader that went away. Messages and progress
- * are lost, data is delivered all the same. At the end, lost results are told on standard error, and a command that did
- * nothing but print them has failed. A reader that has seen enough (`sluice status | head`) is no error.
+ * Keeps the process running if its output can't be written: the disk is full, or the terminal or reader is gone. Messages
+ * and progress are lost, but data is still delivered. At the end, lost results are reported on standard error, and a
+ * command that only prints them fails. A closed pipe (`sluice status | head`) isn't an error.
  */
 export function tolerateLostOutput(command: string | undefined): void {
   let lost: NodeJS.ErrnoException | undefined;

@@ -1,16 +1,16 @@
-/** What a colour says; none says anything that the words beside it do not. */
+/** The meaning of a color. It only repeats what the text says. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'quiet';
 
-/** The part of a terminal stream that decides about colours. */
+/** The part of a terminal stream that determines color support. */
 export interface Canvas {
   readonly isTTY?: boolean;
-  /** Node's own answer: it knows NO_COLOR, FORCE_COLOR and TERM=dumb. */
+  /** Node's own check: it respects NO_COLOR, FORCE_COLOR and TERM=dumb. */
   hasColors?(): boolean;
 }
 
 const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, waiting: 33, quiet: 2 };
 
-/** The text in its colour where it goes to a terminal that has them; else the text as it is. */
+/** Colors the text if it goes to a terminal with color support; otherwise returns it unchanged. */
 export function paint(text: string, tone: Tone | undefined, canvas: Canvas | undefined): string {
   if (tone === undefined || canvas?.isTTY !== true || canvas.hasColors?.() !== true) return text;
   return `\u001b[${codes[tone]}m${text}\u001b[0m`;
@@ -23,7 +23,7 @@ const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(superseded|never|in line)/, 'quiet'],
 ];
 
-/** The tone of a job's state, by the words that people read. */
+/** The tone of a job's state, by its label. */
 export function toneOf(state: string): Tone | undefined {
   return tones.find(([words]) => words.test(state))?.[1];
 }

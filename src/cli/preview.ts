@@ -15,10 +15,10 @@ import type { LoginGuard } from '../pipeline/source.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { InstanceKey } from '../state/outbox/instance-key.ts';
 import type { Store } from '../state/store.ts';
-import { openExisting } from './existing-store.ts';
 import { exit, isBrokenInstallation } from './exit.ts';
-import { bytesText, countOf, countText } from './figures.ts';
-import { forMachines, problemForMachines } from './for-machines.ts';
+import { bytesText, countOf, countText } from './format.ts';
+import { jsonOutput, problemJson } from './json-output.ts';
+import { openExistingStore } from './open-existing-store.ts';
 import type { Compared } from './payloads/compare-payloads.ts';
 import { comparedText } from './payloads/difference-text.ts';
 import { renderTable } from './table.ts';
@@ -26,15 +26,15 @@ import { warningText } from './warning-text.ts';
 
 const rowsShown = 10;
 
-interface PreviewGiven {
+interface PreviewOptions {
   readonly config: Config;
   readonly jobs: readonly Job[];
-  /** Jobs that the config keeps out. */
+  /** Jobs left out because of errors in the config. */
   readonly refused: readonly string[];
   readonly json: boolean;
-  /** Compares what would be sent with what the instance was given last. */
+  /** Whether to compare the result with the last payload of the instance. */
   readonly diff: boolean;
-  /** Gets what would be sent, of the only job. */
+  /** Receives what the only job would send. */
   readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -46,12 +46,12 @@ interface Shown {
   readonly problem?: Problem;
   readonly warnings?: readonly RunWarning[];
   readonly compared?: Compared;
-  /** What a real run would do with it, in words. */
+  /** What a real run would do with it, as text. */
   readonly would: string;
 }
 
-/** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
-export async function showPreviews(given: PreviewGiven): Promise<number> {
+/** Dry run: extracts and encodes each job, shows the first rows and what would be sent. Returns the exit code. */
+export async function showPreviews(given: PreviewOptions): Promise<number> {
   const { config, refused, json, diff, file, signal } = given;
   const jobs = file === undefined ? given.jobs : [await exported(given.jobs, file)];
   const { store, logins } = await openForPreview(config, jobs);
@@ -69,7 +69,7 @@ export async function showPreviews(given: PreviewGiven): Promise<number> {
     await store?.close();
   }
   const code = refused.length > 0 ? exit.usage : exitCodeOf(all);
-  if (json) process.stdout.write(`${redact(forMachines({ exit_code: code, jobs: all.map(plain), refused }))}\n`);
+  if (json) process.stdout.write(`${redact(jsonOutput({ exit_code: code, jobs: all.map(plain), refused }))}\n`);
   return code;
 }
 
@@ -79,12 +79,13 @@ function exitCodeOf(all: readonly Shown[]): number {
   return problems.length > 0 ? exit.failed : exit.ok;
 }
 
-/** A login may have to be renewed, and that is kept; jobs without one leave nothing behind. */
+/** A token may have to be renewed, and is stored; jobs without a login write nothing. */
 async function openForPreview(
   config: Config,
   jobs: readonly Job[],
 ): Promise<{ store: Store | undefined; logins?: LoginRegistry }> {
-  if (jobs.every(({ extract }) => extract?.source.login === undefined)) return { store: await openExisting(config) };
+  if (jobs.every(({ extract }) => extract?.source.login === undefined))
+    return { store: await openExistingStore(config) };
   const [{ openStore }, { LoginRegistry }] = await Promise.all([
     import('../state/store.ts'),
     import('../oauth/login-registry.ts'),
@@ -98,9 +99,9 @@ interface Previewing {
   readonly store: Store | undefined;
   readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
-  /** Gets the bytes that would be sent. */
+  /** Receives the bytes that would be sent. */
   readonly payloadPath?: string;
-  /** The rows are for a file alone: what the target would make of them does not matter. */
+  /** The rows go to a file only, so the target isn't checked. */
   readonly isForFile?: boolean;
 }
 
@@ -167,7 +168,7 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
     const asOf = clock.now();
     const watch = GuardCounters.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
-    const place = await placeOf(job, store);
+    const place = await checkpointOf(job, store);
     const kept = payloadPath === undefined ? {} : { payloadPath };
     const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
     if (isForFile) return { job: job.name, target, preview, would: '', ...warned(warnings) };
@@ -189,8 +190,8 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
-/** Where a run of a job that keeps its rows would go on; the others are shown whole. */
-async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keptRows'>> {
+/** The checkpoint of a job that keeps rows; other jobs are shown in full. */
+async function checkpointOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keptRows'>> {
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
   if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
@@ -280,6 +281,6 @@ function plain({ job, target, preview, problem, warnings, would, compared }: Sho
           first_rows: preview.firstRows,
         }),
     ...(compared === undefined ? {} : { difference: null, ...compared }),
-    problem: problem === undefined ? undefined : problemForMachines(problem),
+    problem: problem === undefined ? undefined : problemJson(problem),
   };
 }

@@ -1,4 +1,4 @@
-import { bytesText, countOf, countText, durationText } from './figures.ts';
+import { bytesText, countOf, countText, durationText } from './format.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 

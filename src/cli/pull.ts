@@ -6,11 +6,11 @@ import { Problem } from '../lib/problem.ts';
 import { beginningOf, excerpt } from '../lib/redact.ts';
 import { makeTempFolder } from '../lib/temp-folder.ts';
 import type { Pull, PullRequest } from '../service/refresh/pull.ts';
-import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
+import { bytesFd, type RefreshOrder, type RefreshOutcome } from './refresh/protocol.ts';
 import { startChild } from './refresh/start-child.ts';
 
 /** Memory of all of the process, code included, and the longest silence of a source. */
-const defaultLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
+const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
  * What the embedded service refreshes its data sources with: their own connectors, out of the catalog. Service and
@@ -21,7 +21,10 @@ const defaultLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs
 export const pullDatasource: Pull = (request) => pullWithin(defaultLimits, request);
 
 /** The same within limits of the caller's own. */
-export async function* pullWithin(limits: Order['limits'], request: PullRequest): AsyncGenerator<Uint8Array, void> {
+export async function* pullWithin(
+  limits: RefreshOrder['limits'],
+  request: PullRequest,
+): AsyncGenerator<Uint8Array, void> {
   const { signal } = request;
   signal.throwIfAborted();
   const scratch = await makeTempFolder('refresh');
@@ -32,10 +35,12 @@ export async function* pullWithin(limits: Order['limits'], request: PullRequest)
   try {
     const outcome = outcomeOf(child);
     const { signal: _, ...asked } = request;
-    const order: Order = { ...asked, scratch, limits };
+    const order: RefreshOrder = { ...asked, scratch, limits };
     child.send(order, () => undefined);
     yield* child.stdio[bytesFd] as Readable;
-    const { kind, problem } = (await outcome) as Outcome & { problem?: ConstructorParameters<typeof Problem>[0] };
+    const { kind, problem } = (await outcome) as RefreshOutcome & {
+      problem?: ConstructorParameters<typeof Problem>[0];
+    };
     signal.throwIfAborted();
     if (kind === 'failed') throw new Problem(problem!);
   } finally {
@@ -46,29 +51,29 @@ export async function* pullWithin(limits: Order['limits'], request: PullRequest)
   }
 }
 
-/** What the process says; that it said nothing, when it is gone. */
 /** Maximum characters of the child's standard error to keep. */
-const maxSaid = 10_000;
+const maxErrorChars = 10_000;
 
-function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  let said = '';
+/** The outcome that the child process reports; a failure if it exits without one. */
+function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
+  let errorText = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     // One character more than is kept tells that it was cut.
-    said = (said + text).slice(0, maxSaid + 1);
+    errorText = (errorText + text).slice(0, maxErrorChars + 1);
   });
   return new Promise((resolve) => {
-    child.once('message', (outcome: Outcome) => resolve(outcome));
+    child.once('message', (outcome: RefreshOutcome) => resolve(outcome));
     child.once('error', (error) =>
-      resolve({ kind: 'failed', problem: died(error.message, beginningOf(said, maxSaid)) }),
+      resolve({ kind: 'failed', problem: died(error.message, beginningOf(errorText, maxErrorChars)) }),
     );
     child.once('close', (code, signal) =>
-      resolve({ kind: 'failed', problem: died(String(signal ?? code), beginningOf(said, maxSaid)) }),
+      resolve({ kind: 'failed', problem: died(String(signal ?? code), beginningOf(errorText, maxErrorChars)) }),
     );
   });
 }
 
 /** Node aborts a process whose heap is full. */
-function died(how: string, said: string): Extract<Outcome, { kind: 'failed' }>['problem'] {
+function died(how: string, errorText: string): Extract<RefreshOutcome, { kind: 'failed' }>['problem'] {
   if (how === 'SIGABRT' || how === 'SIGKILL' || how === '134') {
     return {
       code: 'REFRESH_MEMORY',
@@ -81,7 +86,7 @@ function died(how: string, said: string): Extract<Outcome, { kind: 'failed' }>['
     code: 'REFRESH_DIED',
     family: 'bug',
     message: `The refresh process ended unexpectedly (${how})`,
-    seen: /^.*(?:Error|FATAL).*$/m.exec(said)?.[0] ?? excerpt(said, 200),
+    seen: /^.*(?:Error|FATAL).*$/m.exec(errorText)?.[0] ?? excerpt(errorText, 200),
     next: 'Retry the refresh. If it fails again, report it with the connector and the names of the properties',
   };
 }

@@ -26,8 +26,8 @@ export interface Reloads {
 
 /**
  * SIGHUP reloads the config, all or nothing. A signal before the daemon has started waits for it, instead of
- * ending the process. However many come during one reload, one more follows it: it reads what stood there after the last
- * of them.
+ * ending the process. Signals during a reload are coalesced into one more reload, which reads the file as it was after the
+ * last of them.
  */
 export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
@@ -60,7 +60,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
-  // What a reload loads would be of another build; the start that follows takes the config anyway.
+  // The installed build has changed: a reload would mix modules. The restart that follows reads the config anyway.
   if (given.runtime.installation?.look()) return;
   try {
     await given.watchers.reload(() => reload(given, signal));
@@ -81,7 +81,7 @@ async function answerFault({ runtime, daemon }: Reloading, error: unknown): Prom
   await answerReload({ asked, jobs: daemon.config.jobs.size, faults: [fault] }, runtime.store);
 }
 
-/** Resolves to what is worth a word in the status of the service; undefined if the config is in force. */
+/** Resolves to a note for the service status; undefined if the config was activated. */
 async function reload(
   { file, daemon, runtime, config, log }: Reloading,
   signal: AbortSignal,
@@ -122,8 +122,8 @@ async function reload(
 }
 
 /**
- * Credentials that systemd hands over (LoadCredential=) are copies from the start of the unit; most versions of systemd do not
- * renew them for a reload, so an exchanged key would silently not count.
+ * systemd copies credentials (LoadCredential=) when the unit starts; most versions don't refresh them on reload, so a
+ * rotated key would silently be ignored.
  */
 function staleCredentials(): { readonly note?: string } {
   const { CREDENTIALS_DIRECTORY: folder } = process.env;

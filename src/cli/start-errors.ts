@@ -10,7 +10,7 @@ import type { Reloading, Reloads } from './reloads.ts';
 const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
 /** Throws where a start is to fail for the faults of a config; they have been shown. */
-export function refuseFaults({ onStartError, file }: Config, problems: readonly Problem[]): void {
+export function failOnConfigErrors({ onStartError, file }: Config, problems: readonly Problem[]): void {
   if (onStartError !== 'fail' || problems.length === 0) return;
   throw new Problem({
     code: 'START_FAULTS',
@@ -22,7 +22,7 @@ export function refuseFaults({ onStartError, file }: Config, problems: readonly 
 }
 
 /** Throws where a start is to fail for sources that do not answer, or whose login has no token. */
-export async function refuseSilence(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
+export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
   const { trySources } = await import('../daemon/try-connections.ts');
   const looks = await trySources(config, runtime, signal);
@@ -42,13 +42,13 @@ export async function refuseSilence(config: Config, runtime: Runtime, signal: Ab
  * Reads the variables of the config again, at growing intervals, until all jobs can run or a reload has put
  * another text in force; takes each better reading of the same text.
  */
-export async function retryFaults(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
-  const { takeBetter } = await import('./take-better.ts');
+export async function retryConfig(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
+  const { reloadImproved } = await import('./reload-improved.ts');
   let isOver = false;
   for (let tries = 0; !isOver && !signal.aborted; tries++) {
     await pause(exponentialMs(tries, pauses), undefined, { signal, ref: false }).catch(() => undefined);
     await reloads.between(async () => {
-      const came = await takeBetter(given, signal).catch((error: unknown) => {
+      const came = await reloadImproved(given, signal).catch((error: unknown) => {
         given.log.error('failed to reload the config', { error: String(error) });
         return 'still faulty' as const;
       });

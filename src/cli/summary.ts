@@ -1,10 +1,10 @@
 import type { Outcome } from '../daemon/outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
 import { exit, isBrokenInstallation } from './exit.ts';
-import { bytesText, countText, durationText, instantText } from './figures.ts';
-import { forMachines, problemForMachines } from './for-machines.ts';
-import { outward } from './outward.ts';
+import { bytesText, countText, durationText, instantText } from './format.ts';
+import { jsonOutput, problemJson } from './json-output.ts';
 import { toneOf } from './paint.ts';
+import { sanitizeOutput } from './sanitize-output.ts';
 import { stopCode } from './signals.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
@@ -43,13 +43,13 @@ export function showSummary({
 }): void {
   if (json) {
     const code = stopCode() ?? exitCodeOf(outcomes, refused);
-    process.stdout.write(`${outward(forMachines({ exit_code: code, jobs: outcomes.map(plain), refused }))}\n`);
+    process.stdout.write(`${sanitizeOutput(jsonOutput({ exit_code: code, jobs: outcomes.map(plain), refused }))}\n`);
     return;
   }
   for (const { problem, state, run, job, warnings = [] } of outcomes) {
-    for (const warning of warnings) process.stderr.write(`${outward(warningText(warning, job))}\n`);
+    for (const warning of warnings) process.stderr.write(`${sanitizeOutput(warningText(warning, job))}\n`);
     if (problem !== undefined && state !== 'waiting_quota')
-      process.stderr.write(`${outward(failureText(problem, run))}\n`);
+      process.stderr.write(`${sanitizeOutput(failureText(problem, run))}\n`);
   }
   if (outcomes.length === 0) process.stdout.write(`${nothingRan(refused)}\n`);
   else process.stdout.write(`\n${tableOf(outcomes)}\n`);
@@ -87,7 +87,7 @@ function tableOf(outcomes: readonly Outcome[]): string {
     bytesText(one.bytes),
     String(one.requests),
     durationText(one.milliseconds),
-    outward(resultText(one)),
+    sanitizeOutput(resultText(one)),
   ]);
   return renderTable(columns, rows, { widest: 100, paper: process.stdout });
 }
@@ -110,6 +110,6 @@ function plain({ problem, milliseconds, ...facts }: Outcome): object {
     ...facts,
     milliseconds: Math.round(milliseconds),
     ...(problem === undefined || facts.run === undefined ? {} : { more: storyOf(facts.run) }),
-    problem: problem === undefined ? undefined : problemForMachines(problem),
+    problem: problem === undefined ? undefined : problemJson(problem),
   };
 }

@@ -11,9 +11,6 @@ const root = resolve(import.meta.dirname, '../..');
 const declaredTwice = new Set(
   `
     Look
-    Outcome
-    Reading
-    Stage
   `
     .split(/\s+/)
     .filter((name) => name !== ''),

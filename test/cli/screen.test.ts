@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/figures.ts';
 import { followJobs } from '../../src/cli/follow.ts';
+import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/format.ts';
 import { Progress } from '../../src/cli/progress.ts';
 import { cellsOf, clip, renderTable } from '../../src/cli/table.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SimulationReport } from '../../src/cli/simulate/report.ts';
-import { type SimulationGiven, simulate } from '../../src/cli/simulate/simulate.ts';
+import { type SimulationOptions, simulate } from '../../src/cli/simulate/simulate.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { PastRuns } from '../../src/state/runs/past-runs.ts';
 
@@ -33,7 +33,7 @@ const destination = {
   when_short: 'first_come',
 };
 
-interface Asked extends Partial<Omit<SimulationGiven, 'config' | 'from' | 'until'>> {
+interface Asked extends Partial<Omit<SimulationOptions, 'config' | 'from' | 'until'>> {
   readonly from: string;
   readonly days: number;
   readonly config?: object;
@@ -174,8 +174,8 @@ describe('what a day costs', () => {
     const config = { destinations: { main: { ...destination, ask_usage: true } }, jobs: { minutes } };
     const report = await simulated({ ...day, config });
     const [account] = report.accounts;
-    expect(account!.asked).toBeGreaterThan(0);
-    expect(used(report)).toEqual([96 + account!.asked]);
+    expect(account!.usage_queries).toBeGreaterThan(0);
+    expect(used(report)).toEqual([96 + account!.usage_queries]);
   });
 
   it('sends nothing for runs without news', async () => {
@@ -234,7 +234,7 @@ describe('bad weather', () => {
     expect(other.faults).not.toEqual(first.faults);
     expect(first.runs.retries).toBeGreaterThan(0);
     expect(first.runs.attempts).toBeGreaterThan(0);
-    expect(first.faults).toEqual({ outage_at: expect.any(Number), sources_away_at: expect.any(Number) });
+    expect(first.faults).toEqual({ outage_at: expect.any(Number), source_outage_at: expect.any(Number) });
     // Later runs of the same jobs have made it good.
     expect(first.jobs.map(({ lost }) => lost)).toEqual([0, 0]);
     expect(first.fits).toBe(true);

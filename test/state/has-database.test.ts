@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExisting } from '../../src/cli/existing-store.ts';
+import { openExistingStore } from '../../src/cli/open-existing-store.ts';
 import type { Config } from '../../src/config/config.ts';
 import { examine } from '../../src/daemon/doctor/examine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -29,7 +29,7 @@ const refused = { code: 'STATE_UNUSABLE', message: expect.stringContaining('cann
 describe('commands that only look, at a state folder that cannot be read', () => {
   it('fail instead of saying that there is no state', async () => {
     const state = unreadable();
-    await expect(openExisting({ state })).rejects.toMatchObject(refused);
+    await expect(openExistingStore({ state })).rejects.toMatchObject(refused);
     await expect(backUp(state, join(folder, 'backup'), systemClock.now())).rejects.toMatchObject(refused);
     expect(() => readPastRuns(state)).toThrow(expect.objectContaining(refused));
     expect(inspectState(state)).toMatchObject({ unread: refused });
@@ -48,7 +48,7 @@ describe('commands that only look, at a state folder that cannot be read', () =>
   it('find no state where there is no folder, or a file in its place', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const state of [join(folder, 'missing'), join(folder, 'file')]) {
-      expect(await openExisting({ state })).toBeUndefined();
+      expect(await openExistingStore({ state })).toBeUndefined();
       expect(inspectState(state)).toBeUndefined();
       expect(readPastRuns(state).size).toBe(0);
     }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runStory } from '../../src/cli/run-story.ts';
+import { runDetail } from '../../src/cli/run-detail.ts';
 import { cleanUp, newFolder, newStore, oweText, Population, VirtualClock } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -39,7 +39,7 @@ describe('runs', () => {
     const ended = (await store.runs.find(run))!;
     expect(ended.ended_at! - ended.started_at).toBe(3_602_000);
     expect(ended.took_ms).toBe(2_000);
-    expect(runStory(ended)).toContain('took 2.0 s');
+    expect(runDetail(ended)).toContain('took 2.0 s');
   });
 
   it('do not say how long they took if the machine was started again meanwhile', async () => {
@@ -49,7 +49,7 @@ describe('runs', () => {
     const run = await before.runs.begin({ job: 'orders', origin: 'schedule' });
     await before.runs.finish(run, { state: 'superseded' });
     expect((await before.runs.find(run))!.took_ms).toBeNull();
-    expect(runStory((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
+    expect(runDetail((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
   it('that failed in a row are counted since the source was last read', async () => {

@@ -7,10 +7,10 @@ import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countText, durationText, instantText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { countText, durationText, instantText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
 import { toneOf } from '../paint.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
@@ -19,15 +19,15 @@ const maxFixes = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
-  /** The state takes no writes, so nothing that is wrong could be added to what is open. */
+  /** The state isn't writable, so new conditions can't be recorded as open. */
   readonly unwritable?: Problem;
-  /** Of the first that are open, what a person can do. */
+  /** Fixes for the first open alerts. */
   readonly fixes: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
   readonly messages: readonly AlertMessageRow[];
 }
 
-/** Prints what is wrong now, how the channels are doing and what was told last. */
+/** Prints open alerts, the state of the channels, and the latest messages. */
 export async function listAlerts({
   config: file,
   json,
@@ -39,13 +39,13 @@ export async function listAlerts({
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
   const listed = await read(config);
-  const text = json === true ? forMachines(forReaders(listed)) : textOf(listed, Date.now());
-  process.stdout.write(`${outward(text)}\n`);
+  const text = json === true ? jsonOutput(forReaders(listed)) : textOf(listed, Date.now());
+  process.stdout.write(`${sanitizeOutput(text)}\n`);
 }
 
 async function read(config: Config): Promise<Listed> {
-  const { openExisting } = await import('../existing-store.ts');
-  const store = await openExisting(config);
+  const { openExistingStore } = await import('../open-existing-store.ts');
+  const store = await openExistingStore(config);
   try {
     const rows = (await store?.alerts.all()) ?? [];
     const records = (await store?.alerts.channels()) ?? [];
@@ -115,7 +115,7 @@ function textOf({ open, unwritable, fixes, channels, messages }: Listed, now: nu
   return [
     ...(unwritable === undefined ? [] : [printable(unwritableText(unwritable))]),
     ...(isQuiet ? ['No open alerts.'] : []),
-    ...(open.length === 0 ? [] : [tableOfWrongs(open, now)]),
+    ...(open.length === 0 ? [] : [tableOfOpenAlerts(open, now)]),
     ...(fixes.length === 0 ? [] : ['', 'How to fix it:', ...fixes.map((fix) => `  ${fix}`)]),
     '',
     channels.length === 0
@@ -127,7 +127,7 @@ function textOf({ open, unwritable, fixes, channels, messages }: Listed, now: nu
 
 const paper = { widest: 70, paper: process.stdout };
 
-function tableOfWrongs(open: Listed['open'], now: number): string {
+function tableOfOpenAlerts(open: Listed['open'], now: number): string {
   return renderTable(
     [{ title: 'what' }, { title: 'who' }, { title: 'since' }, { title: 'for' }, { title: 'told' }, { title: 'why' }],
     open.map(({ subject, occasion, level, since, told, what }) => [
@@ -136,7 +136,7 @@ function tableOfWrongs(open: Listed['open'], now: number): string {
       instantText(since),
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
-      // The cause is what fits in a line; "sluice history" has the run.
+      // Only the cause fits in a line; "sluice history" shows the run.
       what.replace(/^run \S+ failed: /, '').replace(/^(\d+) runs in a row failed, the last with: /, '$1 times: '),
     ]),
     paper,

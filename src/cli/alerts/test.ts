@@ -4,8 +4,8 @@ import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { jsonOutput } from '../json-output.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
 /** What a channel answered. */
@@ -32,12 +32,12 @@ export async function testChannels(
     for (const channel of channels) {
       const result = await testOne(channel, config, stop.signal);
       tested.push(result);
-      if (json !== true) process.stdout.write(`${outward(lineOf(result))}\n`);
+      if (json !== true) process.stdout.write(`${sanitizeOutput(lineOf(result))}\n`);
     }
   } finally {
     stop.done();
   }
-  if (json === true) process.stdout.write(`${outward(forMachines(tested))}\n`);
+  if (json === true) process.stdout.write(`${sanitizeOutput(jsonOutput(tested))}\n`);
   process.exitCode = stop.code() ?? (tested.every(({ ok }) => ok) ? exit.ok : exit.failed);
 }
 
@@ -53,14 +53,14 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
   const around = { signal, now, folder };
   const post = { id: event.data.id, event, body: JSON.stringify(event) };
   const { ok, message } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
-  const due = ok ? await hurry(channel.name, config) : 0;
+  const due = ok ? await skipBackoff(channel.name, config) : 0;
   return { channel: channel.name, type: channel.type, ok, message, ...(due === 0 ? {} : { due }) };
 }
 
 /** Makes waiting messages due now: a long-broken channel is retried only once an hour. */
-async function hurry(channel: string, config: Config): Promise<number> {
-  const { openExisting } = await import('../existing-store.ts');
-  const store = await openExisting(config);
+async function skipBackoff(channel: string, config: Config): Promise<number> {
+  const { openExistingStore } = await import('../open-existing-store.ts');
+  const store = await openExistingStore(config);
   try {
     return (await store?.alerts.hurry(channel)) ?? 0;
   } finally {

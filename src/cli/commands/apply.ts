@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { outward } from '../outward.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -30,12 +30,12 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
     const actions = plan.actions.map(({ kind, say }) => ({ action: kind, message: say }));
     if (json === true)
       process.stdout.write(
-        `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions }, undefined, 2))}\n`,
+        `${sanitizeOutput(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions }, undefined, 2))}\n`,
       );
-    else for (const { message } of actions) process.stdout.write(`  ${outward(message)}\n`);
+    else for (const { message } of actions) process.stdout.write(`  ${sanitizeOutput(message)}\n`);
     if (yes === true) await carryOutPlan(plan, { store, clientOf });
     if (json !== true)
-      process.stdout.write(`${outward(verdict(plan, { done: yes === true, faults: problems.length }))}\n`);
+      process.stdout.write(`${sanitizeOutput(verdict(plan, { done: yes === true, faults: problems.length }))}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
   } finally {
     await runtime.close();

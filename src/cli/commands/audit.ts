@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { instantText } from '../figures.ts';
+import { instantText } from '../format.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { printable, renderTable } from '../table.ts';
 

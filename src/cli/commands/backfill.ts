@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Range } from '../../sdk/connector.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countOf } from '../figures.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { countOf } from '../format.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { onStop } from '../signals.ts';
 
@@ -15,10 +15,10 @@ interface BackfillFlags extends Flags, Range {
 const deliverForMs = 300_000;
 
 async function run(name: string, flags: BackfillFlags): Promise<void> {
-  const [{ withRuntime }, { deciderOf }, { chooseJob }, { backfillJob }, { exitCodeOf, showSummary }] =
+  const [{ withRuntime }, { currentDecider: deciderOf }, { chooseJob }, { backfillJob }, { exitCodeOf, showSummary }] =
     await Promise.all([
       import('../payloads/with-runtime.ts'),
-      import('../payloads/who.ts'),
+      import('../payloads/decided-by.ts'),
       import('../payloads/choose-job.ts'),
       import('../../daemon/backfill.ts'),
       import('../summary.ts'),

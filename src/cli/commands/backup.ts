@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf } from '../figures.ts';
+import { bytesText, countOf } from '../format.ts';
 
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
   const [{ stateFolderOf }, { backUp }] = await Promise.all([

@@ -5,8 +5,8 @@ import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
 import { exit, isBrokenInstallation } from '../exit.ts';
-import { outward } from '../outward.ts';
 import type { Tone } from '../paint.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 import { renderTable } from '../table.ts';
 
@@ -28,12 +28,12 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
       warnings: warnings.map(plain),
       connections: looks.map(connectionJson),
     };
-    process.stdout.write(`${outward(JSON.stringify(document, undefined, 2))}\n`);
+    process.stdout.write(`${sanitizeOutput(JSON.stringify(document, undefined, 2))}\n`);
     return;
   }
   showProblems(warnings, 'warn');
   showProblems(problems);
-  if (looks.length > 0) process.stdout.write(`${outward(textOf(looks))}\n\n`);
+  if (looks.length > 0) process.stdout.write(`${sanitizeOutput(textOf(looks))}\n\n`);
   process.stdout.write(`${verdict}\n`);
 }
 

@@ -18,7 +18,7 @@ const command: CliCommand = {
         'after',
         '\nSecrets are hidden; the variables that they come from are shown. To find errors in the file, run "sluice check".',
       )
-      .action(async (part, flags) => (await import('../config/show.ts')).showConfigInForce(part, flags));
+      .action(async (part, flags) => (await import('../config/show.ts')).showActiveConfig(part, flags));
     for (const one of group.commands) one.exitOverride();
   },
 };

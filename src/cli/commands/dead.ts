@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { OutboxRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../figures.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
@@ -12,7 +12,7 @@ async function list(_: unknown, command: Command): Promise<void> {
   const { show, withStore } = await import('../payloads/with-runtime.ts');
   await withStore(flags, async (store) => {
     const rows = (await store?.outbox.inState('dead')) ?? [];
-    show(flags, { text: listText(rows), data: rows.map(forMachines) });
+    show(flags, { text: listText(rows), data: rows.map(jsonOf) });
   });
 }
 
@@ -42,7 +42,7 @@ function listText(rows: readonly OutboxRow[]): string {
 
 const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-function forMachines(row: OutboxRow): object {
+function jsonOf(row: OutboxRow): object {
   const { job, run, destination, instance, as_of, row_count, bytes, sha256, attempts, code, message } = row;
   return {
     job,
@@ -69,7 +69,7 @@ async function showOne(ref: string, _: unknown, command: Command): Promise<void>
   ]);
   await withStore(flags, async (store) => {
     const row = findPayload((await store?.outbox.inState('dead')) ?? [], ref, 'dead');
-    show(flags, { text: oneText(row), data: forMachines(row) });
+    show(flags, { text: oneText(row), data: jsonOf(row) });
   });
 }
 
@@ -88,16 +88,16 @@ function oneText(row: OutboxRow): string {
 
 async function sendOne(ref: string, _: unknown, command: Command): Promise<void> {
   const flags = command.optsWithGlobals<Flags>();
-  const [{ withRuntime }, { findPayload }, { deciderOf }, { requeue }, { sendNow }] = await Promise.all([
+  const [{ withRuntime }, { findPayload }, { currentDecider }, { requeue }, { sendNow }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../payloads/find-payload.ts'),
-    import('../payloads/who.ts'),
+    import('../payloads/decided-by.ts'),
     import('../../delivery/decide.ts'),
     import('../payloads/send-now.ts'),
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
-    const row = await requeue(runtime.gateway, dead, deciderOf(flags.why));
+    const row = await requeue(runtime.gateway, dead, currentDecider(flags.why));
     const done = `Sent again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
     await sendNow(row, { runtime, config, flags, done });
   });

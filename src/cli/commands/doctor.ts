@@ -5,8 +5,8 @@ import { buildText } from '../../lib/build.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { jsonOutput } from '../json-output.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -25,7 +25,7 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${message}`,
     ...(fix === undefined ? [] : [`     ${'fix'.padEnd(18)}${fix}`]),
   ]);
-  process.stdout.write(`${outward(json === true ? forMachines({ findings }) : lines.join('\n'))}\n`);
+  process.stdout.write(`${sanitizeOutput(json === true ? jsonOutput({ findings }) : lines.join('\n'))}\n`);
   if (problems.length > 0) process.exitCode = exit.usage;
   else if (findings.some(({ ok }) => !ok)) process.exitCode = exit.failed;
 }

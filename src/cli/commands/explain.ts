@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { Explanation, Link } from '../../daemon/explain-links.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
-import { durationText, instantText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { durationText, instantText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable } from '../table.ts';
 
 interface Flags {
@@ -14,11 +14,12 @@ interface Flags {
 
 async function run(asked: string, { config: file, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
-  const [{ openExisting }, { explainInstance, explainJob, explainLeftOutJob }, { systemClock }] = await Promise.all([
-    import('../existing-store.ts'),
-    import('../../daemon/explain.ts'),
-    import('../../lib/clock.ts'),
-  ]);
+  const [{ openExistingStore: openExisting }, { explainInstance, explainJob, explainLeftOutJob }, { systemClock }] =
+    await Promise.all([
+      import('../open-existing-store.ts'),
+      import('../../daemon/explain.ts'),
+      import('../../lib/clock.ts'),
+    ]);
   const store = await openExisting(loaded.config);
   try {
     const given = { config: loaded.config, store, clock: systemClock };
@@ -29,8 +30,8 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
         ? await explainInstance(asked, given)
         : [await explainJob(job, given)];
     if (found.length === 0) chooseJobs(loaded, [asked]);
-    const text = json === true ? forMachines(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
-    process.stdout.write(`${outward(text)}\n`);
+    const text = json === true ? jsonOutput(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
+    process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
     await store?.close();
   }

@@ -4,7 +4,7 @@ import { renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { outward } from '../outward.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 
 interface Flags {
   readonly config: string;
@@ -25,18 +25,19 @@ async function run({ config: file, json }: Flags): Promise<void> {
     }),
   );
   const text = json === true ? JSON.stringify(health, undefined, 2) : textOf(health);
-  process.stdout.write(`${outward(text)}\n`);
+  process.stdout.write(`${sanitizeOutput(text)}\n`);
   // Container engines know 0 and 1.
   process.exitCode = health.ok ? exit.ok : exit.failed;
 }
 
 async function look(file: string): Promise<Health> {
-  const [{ findStateFolder }, { openExisting }, { reportHealth }, { systemClock }] = await Promise.all([
-    import('../state-folder.ts'),
-    import('../existing-store.ts'),
-    import('../../daemon/report-health.ts'),
-    import('../../lib/clock.ts'),
-  ]);
+  const [{ findStateFolder }, { openExistingStore: openExisting }, { reportHealth }, { systemClock }] =
+    await Promise.all([
+      import('../state-folder.ts'),
+      import('../open-existing-store.ts'),
+      import('../../daemon/report-health.ts'),
+      import('../../lib/clock.ts'),
+    ]);
   const state = await findStateFolder(file);
   const store = await openExisting({ state });
   if (store === undefined)

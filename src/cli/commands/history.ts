@@ -5,10 +5,10 @@ import type { Store } from '../../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, ThrottledJobRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
-import { bytesText, countText, durationText, instantText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { bytesText, countText, durationText, instantText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
 import { toneOf } from '../paint.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { renderTable } from '../table.ts';
 
 interface Flags {
@@ -25,8 +25,8 @@ const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
-  const { openExisting } = await import('../existing-store.ts');
-  const store = await openExisting(loaded.config);
+  const { openExistingStore } = await import('../open-existing-store.ts');
+  const store = await openExistingStore(loaded.config);
   try {
     if (id !== undefined) return await tellRun(id, { store, json: json === true });
     const filter = job === undefined ? {} : { job };
@@ -40,18 +40,18 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const lines = [...shown.map(ofRun), ...throttles.map(ofThrottle), ...skips.map(ofSkip)]
       .sort((a, b) => b.started_at - a.started_at)
       .slice(0, limit);
-    process.stdout.write(`${outward(json === true ? forMachines(lines) : textOf(lines))}\n`);
+    process.stdout.write(`${sanitizeOutput(json === true ? jsonOutput(lines) : textOf(lines))}\n`);
   } finally {
     await store?.close();
   }
 }
 
 async function tellRun(id: string, { store, json }: { store: Store | undefined; json: boolean }): Promise<void> {
-  const { findRun, runStory } = await import('../run-story.ts');
+  const { findRun, runDetail } = await import('../run-detail.ts');
   const row = await findRun(id, store);
   const payload = await store?.outbox.ofRun(id);
-  const text = json ? forMachines({ ...ofRun(row), ...payloadOf(payload) }) : runStory(row, payload);
-  process.stdout.write(`${outward(text)}\n`);
+  const text = json ? jsonOutput({ ...ofRun(row), ...payloadOf(payload) }) : runDetail(row, payload);
+  process.stdout.write(`${sanitizeOutput(text)}\n`);
 }
 
 /** Where the payload of a run was sent, its hash, and its file while it is kept. */

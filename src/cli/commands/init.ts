@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
-import { configWords, defaultConfig } from '../config-file.ts';
+import { configArguments, defaultConfig } from '../config-file.ts';
 
 async function run(path: string, { force }: { force?: true }): Promise<void> {
   const { initConfig } = await import('../config/init-config.ts');
   const written = await initConfig({ path, force: force === true });
-  const which = configWords(path);
+  const which = configArguments(path);
   process.stdout.write(
     `Wrote ${written.config}
       ${written.sample}   sample rows

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
-import { instantText } from '../figures.ts';
-import { outward } from '../outward.ts';
+import { instantText } from '../format.ts';
 import type { Tone } from '../paint.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 interface Flags {
@@ -16,16 +16,16 @@ interface Flags {
 async function list({ config: file, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openExisting }, { systemClock }, { reportLogins }] = await Promise.all([
-    import('../existing-store.ts'),
+  const [{ openExistingStore }, { systemClock }, { reportLogins }] = await Promise.all([
+    import('../open-existing-store.ts'),
     import('../../lib/clock.ts'),
     import('../../oauth/report.ts'),
   ]);
-  const store = await openExisting(config);
+  const store = await openExistingStore(config);
   try {
     const reports = await reportLogins(config.sources.values(), store, systemClock.now());
     const text = json === true ? JSON.stringify(reports.map(forMachines), undefined, 2) : textOf(reports);
-    process.stdout.write(`${outward(text)}\n`);
+    process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
     await store?.close();
   }
@@ -82,7 +82,7 @@ async function revoke(name: string, _: unknown, command: Command): Promise<void>
   const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
   try {
     const said = await revokeLogin(name, { config, store, book, force: force === true });
-    process.stdout.write(`${outward(said)}\n`);
+    process.stdout.write(`${sanitizeOutput(said)}\n`);
   } finally {
     await book.close();
     await store.close();

@@ -3,9 +3,9 @@ import type { AccountPlan, PlanReport } from '../../daemon/report-plan.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countOf, countText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { countOf, countText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { renderTable } from '../table.ts';
 import '../../lib/temporal.ts';
 
@@ -26,16 +26,16 @@ let clockFormat: Intl.DateTimeFormat | undefined;
 async function run({ config: file, until, firings, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openExisting }, { reportPlan }] = await Promise.all([
-    import('../existing-store.ts'),
+  const [{ openExistingStore }, { reportPlan }] = await Promise.all([
+    import('../open-existing-store.ts'),
     import('../../daemon/report-plan.ts'),
   ]);
   const now = Date.now();
-  const store = await openExisting(config);
+  const store = await openExistingStore(config);
   try {
     const report = await reportPlan({ config, store, now, until });
     process.stdout.write(
-      `${outward(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : maxLines))}\n`,
+      `${sanitizeOutput(json === true ? jsonOutput(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : maxLines))}\n`,
     );
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;

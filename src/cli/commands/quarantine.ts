@@ -3,8 +3,8 @@ import type { Quarantined } from '../../state/outbox/quarantine.ts';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../figures.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
@@ -19,7 +19,7 @@ async function list(_: unknown, command: Command): Promise<void> {
     const rows = (await store?.quarantine.all()) ?? [];
     const shown = flags.all === true ? rows : rows.filter(isWaiting);
     const decisions = (await store?.audit.history({ limit: 10_000 })) ?? [];
-    show(flags, { text: listText(shown, flags), data: shown.map((row) => forMachines(row, decisions)) });
+    show(flags, { text: listText(shown, flags), data: shown.map((row) => jsonOf(row, decisions)) });
   });
 }
 
@@ -51,7 +51,7 @@ function messagesOf(findings: string): string[] {
   return (JSON.parse(findings) as { message: string }[]).map(({ message }) => message);
 }
 
-function forMachines(row: Quarantined, decisions: readonly AuditRow[]): object {
+function jsonOf(row: Quarantined, decisions: readonly AuditRow[]): object {
   const { job, run, state, destination, instance, as_of, row_count, bytes, sha256, findings } = row;
   const decision = decisions.find((one) => one.run === run && (one.action === 'approve' || one.action === 'discard'));
   return {
@@ -89,7 +89,7 @@ async function showOne(ref: string, _: unknown, command: Command): Promise<void>
     const { findings: _, ...rest } = difference;
     show(flags, {
       text: `${headText(row, decisions)}\n\n${differenceText(difference)}${nextText(row)}`,
-      data: { ...forMachines(row, decisions), ...rest },
+      data: { ...jsonOf(row, decisions), ...rest },
     });
   });
 }
@@ -148,15 +148,15 @@ interface Deciding {
 
 async function decideOn(ref: string, command: Command, work: (deciding: Deciding) => Promise<void>): Promise<void> {
   const flags = command.optsWithGlobals<Flags>();
-  const [{ withRuntime }, { findPayload }, { deciderOf }] = await Promise.all([
+  const [{ withRuntime }, { findPayload }, { currentDecider }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../payloads/find-payload.ts'),
-    import('../payloads/who.ts'),
+    import('../payloads/decided-by.ts'),
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const waiting = (await runtime.store.quarantine.all()).filter(isWaiting);
     const row = findPayload(waiting, ref, 'quarantined');
-    await work({ row, by: deciderOf(flags.why), runtime, config, flags });
+    await work({ row, by: currentDecider(flags.why), runtime, config, flags });
   });
 }
 

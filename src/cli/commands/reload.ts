@@ -6,8 +6,8 @@ import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countOf } from '../figures.ts';
-import { outward } from '../outward.ts';
+import { countOf } from '../format.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 
 interface Flags {
   readonly config: string;
@@ -18,17 +18,17 @@ interface Flags {
 const pollMs = 50;
 
 async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<void> {
-  const [{ findStateFolder }, { openExisting }] = await Promise.all([
+  const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
     import('../state-folder.ts'),
-    import('../existing-store.ts'),
+    import('../open-existing-store.ts'),
   ]);
   const state = await findStateFolder(file);
-  const store = await openExisting({ state });
+  const store = await openExistingStore({ state });
   try {
     const answer = await reload(store, { state, withinMs: waitSeconds * 1000 });
     const code = answer.faults.length === 0 ? exit.ok : exit.usage;
     if (json === true)
-      process.stdout.write(`${outward(JSON.stringify({ exit_code: code, ...answer }, undefined, 2))}\n`);
+      process.stdout.write(`${sanitizeOutput(JSON.stringify({ exit_code: code, ...answer }, undefined, 2))}\n`);
     else tell(answer);
     process.exitCode = code;
   } finally {
@@ -76,17 +76,17 @@ function hangUp(pid: number, owner: string): void {
 
 function tell({ jobs, faults, note }: ReloadAnswer): void {
   if (faults.length === 0) {
-    process.stdout.write(`${outward(`Reloaded: ${countOf(jobs, 'job')} active.`)}\n`);
-    if (note !== undefined) process.stderr.write(`${outward(`warning ${note}`)}\n`);
+    process.stdout.write(`${sanitizeOutput(`Reloaded: ${countOf(jobs, 'job')} active.`)}\n`);
+    if (note !== undefined) process.stderr.write(`${sanitizeOutput(`warning ${note}`)}\n`);
     return;
   }
   for (const { code, place, message, next } of faults) {
     const where = place === '' ? '' : `\n  where    ${place}`;
     const fix = next === undefined ? '' : `\n  next     ${next}`;
-    process.stderr.write(`${outward(`${code}: ${message}${where}${fix}`)}\n`);
+    process.stderr.write(`${sanitizeOutput(`${code}: ${message}${where}${fix}`)}\n`);
   }
   process.stderr.write(
-    `${outward(`Not reloaded: the config has ${countOf(faults.length, 'error')}; the previous config stays active.`)}\n`,
+    `${sanitizeOutput(`Not reloaded: the config has ${countOf(faults.length, 'error')}; the previous config stays active.`)}\n`,
   );
 }
 

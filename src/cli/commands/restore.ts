@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countOf, instantText } from '../figures.ts';
+import { countOf, instantText } from '../format.ts';
 
 interface Flags {
   readonly config: string;

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 
 async function run(name: string, flags: Flags): Promise<void> {
-  const [{ show, withStore }, { deciderOf }] = await Promise.all([
+  const [{ show, withStore }, { currentDecider }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
-    import('../payloads/who.ts'),
+    import('../payloads/decided-by.ts'),
   ]);
   await withStore(flags, async (store, config) => {
     // A job that left the config may still be on hold.
     const { chooseJob } = await import('../payloads/choose-job.ts');
-    const released = (await store?.holds.release(name, deciderOf(flags.why))) ?? false;
+    const released = (await store?.holds.release(name, currentDecider(flags.why))) ?? false;
     if (!released) chooseJob(config, name);
     const keeps = ((await store?.generations.all(name)) ?? []).length > 0;
     const from = keeps ? 'continues from the rows kept with the restored payload' : 'reads everything';

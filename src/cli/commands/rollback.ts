@@ -5,8 +5,8 @@ import type { GoodPayload } from '../../state/outbox/good-payloads.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../figures.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
@@ -65,16 +65,16 @@ async function formerOf(job: Job, store: Store): Promise<GoodPayload[]> {
 }
 
 async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
-  const [{ withRuntime }, { chooseJob }, { deciderOf }, { rollback }, { sendNow }] = await Promise.all([
+  const [{ withRuntime }, { chooseJob }, { currentDecider }, { rollback }, { sendNow }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../payloads/choose-job.ts'),
-    import('../payloads/who.ts'),
+    import('../payloads/decided-by.ts'),
     import('../../delivery/decide.ts'),
     import('../payloads/send-now.ts'),
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
-    const row = await rollback(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
+    const row = await rollback(runtime.gateway, former, { job: name, by: currentDecider(flags.why) });
     const what = `${countOf(row.row_count, 'row')} of run ${former.run}, data as of ${instantText(row.as_of)}`;
     const held = `The job is on hold until you run "sluice resume ${name}".`;
     await sendNow(row, { runtime, config, flags, done: `Restored: ${what}.\n${held}` });

@@ -17,9 +17,9 @@ import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
-import { refuseFaults, refuseSilence, retryFaults } from '../start-errors.ts';
+import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start-errors.ts';
 import { startLog } from '../start-log.ts';
-import { traceWhereAsked } from '../trace.ts';
+import { startTracing } from '../start-tracing.ts';
 
 interface Flags {
   readonly config: string;
@@ -61,7 +61,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
   const runtime: Runtime = { ...wired, installation };
-  const flushTraces = await traceWhereAsked({ events: runtime.events, log });
+  const flushTraces = await startTracing({ events: runtime.events, log });
   const loopWatch = new LoopWatch({
     folder: runtime.store.folder,
     events: runtime.events,
@@ -74,7 +74,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     const lease = await beTheOnlyOne({ ...runtime, second, inReserve, signal: stop.signal });
     if (lease === undefined) return await systemd.stopping();
     loopWatch.start();
-    await refuseSilence(config, runtime, stop.signal);
+    await failOnSilentSources(config, runtime, stop.signal);
     const daemon = new Daemon({ runtime, config });
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
@@ -84,7 +84,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     await watchers.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
     const reloading = { file, daemon, watchers, runtime, config, log };
     started.resolve(reloading);
-    if (config.onStartError === 'retry') void retryFaults(reloading, reloads, stop.signal);
+    if (config.onStartError === 'retry') void retryConfig(reloading, reloads, stop.signal);
     await aborted(stop.signal);
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
     await Promise.all([watchers.stopping(), reloads.end(), stopped]);
@@ -122,7 +122,7 @@ async function takeConfig(
   const loaded = await openConfig(file, show);
   await show(loaded.problems, 'error');
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
-  refuseFaults(config, loaded.problems);
+  failOnConfigErrors(config, loaded.problems);
   return { config, note: await readyNote(note, loaded), leftOut: loaded.refused.size };
 }
 

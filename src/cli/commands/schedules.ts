@@ -6,7 +6,7 @@ import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { forMachines } from '../for-machines.ts';
+import { jsonOutput } from '../json-output.ts';
 import { renderTable } from '../table.ts';
 import '../../lib/temporal.ts';
 
@@ -97,7 +97,7 @@ function machinesText(lines: readonly Line[]): string {
     schedule: schedule === undefined ? null : describeSchedule(schedule),
     firings: firings.map((at) => new Date(at).toISOString()),
   }));
-  return forMachines(described);
+  return jsonOutput(described);
 }
 
 function count(text: string): number {

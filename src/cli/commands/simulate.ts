@@ -5,8 +5,8 @@ import type { PastRuns } from '../../state/runs/past-runs.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { jsonOutput } from '../json-output.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 import '../../lib/temporal.ts';
 
@@ -28,7 +28,7 @@ async function run({ config: file, json, ...flags }: Flags): Promise<void> {
   const [{ simulate }, { simulationText }, { firingJobs }] = await Promise.all([
     import('../simulate/simulate.ts'),
     import('../simulate/text.ts'),
-    import('../simulate/stage.ts'),
+    import('../simulate/scenario.ts'),
   ]);
   if (firingJobs(config).length === 0) throw nothingFires(config);
   const stop = onStop();
@@ -44,7 +44,7 @@ async function run({ config: file, json, ...flags }: Flags): Promise<void> {
       ...progress,
     });
     progress.end();
-    process.stdout.write(`${outward(json === true ? forMachines(report) : simulationText(report))}\n`);
+    process.stdout.write(`${sanitizeOutput(json === true ? jsonOutput(report) : simulationText(report))}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;
   } finally {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
@@ -63,12 +63,13 @@ function textOf(reports: readonly SourceReport[]): string {
 }
 
 async function resume(name: string, flags: Flags): Promise<void> {
-  const [{ show, withStore }, { deciderOf }, { chooseSource }, { loginOf, loginText }] = await Promise.all([
-    import('../payloads/with-runtime.ts'),
-    import('../payloads/who.ts'),
-    import('../payloads/choose-source.ts'),
-    import('../../daemon/login-holds/account.ts'),
-  ]);
+  const [{ show, withStore }, { currentDecider: deciderOf }, { chooseSource }, { loginOf, loginText }] =
+    await Promise.all([
+      import('../payloads/with-runtime.ts'),
+      import('../payloads/decided-by.ts'),
+      import('../payloads/choose-source.ts'),
+      import('../../daemon/login-holds/account.ts'),
+    ]);
   await withStore(flags, async (store, config) => {
     const login = loginOf(chooseSource(config, name));
     const resumed =

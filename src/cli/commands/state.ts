@@ -6,9 +6,9 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText, instantText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { whyFlag } from '../payloads/who.ts';
+import { bytesText, countText, instantText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
+import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
@@ -21,7 +21,7 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
     const places = store === undefined ? [] : await placesOf(store, job);
     // The state may have a job that is no longer in the config.
     if (job !== undefined && places.length === 0) chooseJob(config, job);
-    if (flags.json === true) return show({}, { text: forMachines(places), data: places });
+    if (flags.json === true) return show({}, { text: jsonOutput(places), data: places });
     const none = `${job === undefined ? 'No job has a' : `${job} has no`} watermark or kept rows: every run reads everything.`;
     const text = job === undefined ? textOf(places) : [textOf(places), ...places.flatMap(wholeOf)].join('\n\n');
     show(flags, { text: places.length === 0 ? none : text, data: places });
@@ -87,9 +87,9 @@ function wordsOf(job: string, { from, to, reached }: NonNullable<Place['backfill
 }
 
 async function decide(job: string, text: string | undefined, flags: Flags): Promise<void> {
-  const [{ withStore, show }, { deciderOf }] = await Promise.all([
+  const [{ withStore, show }, { currentDecider }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
-    import('../payloads/who.ts'),
+    import('../payloads/decided-by.ts'),
   ]);
   await withStore(flags, async (store, config) => {
     let latter = text;
@@ -97,7 +97,7 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
       latter = meantOf(text!, { job, former, extract: config.jobs.get(job)?.extract });
       return latter;
     };
-    const decision = store?.watermarks.decide(job, text === undefined ? undefined : meant, deciderOf(flags.why));
+    const decision = store?.watermarks.decide(job, text === undefined ? undefined : meant, currentDecider(flags.why));
     const result = (await decision) ?? 'unknown';
     if (result === 'busy') throw busy(job);
     if (result === 'unknown') throw unknown(job);

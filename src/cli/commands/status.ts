@@ -6,10 +6,10 @@ import type { JobStatus, Status } from '../../daemon/report-status.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countText, durationText, instantText } from '../figures.ts';
-import { forMachines } from '../for-machines.ts';
-import { outward } from '../outward.ts';
+import { countText, durationText, instantText } from '../format.ts';
+import { jsonOutput } from '../json-output.ts';
 import { toneOf } from '../paint.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 interface Flags {
@@ -21,16 +21,16 @@ async function run({ config: file, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
-  const [{ openExisting }, { reportStatus }, { systemClock }] = await Promise.all([
-    import('../existing-store.ts'),
+  const [{ openExistingStore }, { reportStatus }, { systemClock }] = await Promise.all([
+    import('../open-existing-store.ts'),
     import('../../daemon/report-status.ts'),
     import('../../lib/clock.ts'),
   ]);
-  const store = await openExisting(config);
+  const store = await openExistingStore(config);
   try {
     const status = await reportStatus(config, store, systemClock);
-    const text = json === true ? forMachines(status) : textOf(status, systemClock.now());
-    process.stdout.write(`${outward(text)}\n`);
+    const text = json === true ? jsonOutput(status) : textOf(status, systemClock.now());
+    process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
     await store?.close();
   }

@@ -8,12 +8,12 @@ import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
 import { exitCodeAfter } from '../exit.ts';
-import { forMachines, problemForMachines } from '../for-machines.ts';
+import { jsonOutput, problemJson } from '../json-output.ts';
 import { logFlag } from '../log-flag.ts';
-import { outward } from '../outward.ts';
 import type { Screen } from '../progress.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop, stopCode } from '../signals.ts';
-import { traceWhereAsked } from '../trace.ts';
+import { startTracing } from '../start-tracing.ts';
 
 interface Flags {
   readonly config: string;
@@ -70,10 +70,10 @@ function printFailure(thrown: unknown, faults: readonly Problem[]): void {
     exit_code: stopCode() ?? exitCodeAfter(problem),
     jobs: [],
     refused: [],
-    faults: faults.map(problemForMachines),
-    problem: problemForMachines(problem),
+    faults: faults.map(problemJson),
+    problem: problemJson(problem),
   };
-  process.stdout.write(`${outward(forMachines(document))}\n`);
+  process.stdout.write(`${sanitizeOutput(jsonOutput(document))}\n`);
 }
 
 interface Work {
@@ -107,7 +107,7 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
     ]);
   const log = openLogOn(process.stderr, flags.log);
   const runtime = await wire({ config, log });
-  const flushTraces = await traceWhereAsked({ events: runtime.events, log });
+  const flushTraces = await startTracing({ events: runtime.events, log });
   const isForPeople = process.stderr.isTTY === true || flags.log === 'silent';
   const loopWatch = new LoopWatch({
     folder: runtime.store.folder,

@@ -1,12 +1,15 @@
 import type { Refusal, Taken, ToldFault } from '../../daemon/config-note.ts';
-import { instantText } from '../figures.ts';
-import type { Found } from './show.ts';
+import { instantText } from '../format.ts';
+import type { FoundConfig } from './show.ts';
 
 /** As many digits of a hash as tell two texts apart. */
 const shortHash = 12;
 
 /** What a config is that is about to be shown: who goes by it, since when, and what has happened to its file. */
-export function configHead({ daemon, file, sha256, taken, left_out }: Found, { asked }: { asked: boolean }): string {
+export function configHead(
+  { daemon, file, sha256, taken, left_out }: FoundConfig,
+  { asked }: { asked: boolean },
+): string {
   const text = `${file} (sha256 ${sha256.slice(0, shortHash)}…)`;
   if (taken !== undefined) {
     return [

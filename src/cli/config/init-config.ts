@@ -7,7 +7,7 @@ import { Problem } from '../../lib/problem.ts';
 import { shipped } from './shipped-files.ts';
 
 /** What `init` wrote, as absolute paths. */
-export interface Written {
+export interface InitResult {
   readonly config: string;
   /** The JSON Schema for editors, beside it. */
   readonly schema: string;
@@ -23,7 +23,7 @@ const sampleName = 'sluice-sample.csv';
  * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the schema is
  * always replaced; an existing file with the name of the sample and other rows is kept, and the sample gets another name.
  */
-export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<Written> {
+export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<InitResult> {
   const config = resolve(path);
   const folder = dirname(config);
   try {

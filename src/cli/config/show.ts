@@ -6,7 +6,7 @@ import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { forMachines } from '../for-machines.ts';
+import { jsonOutput } from '../json-output.ts';
 import { configHead } from './head.ts';
 import { partOf } from './part-of.ts';
 import { yamlLines } from './yaml-lines.ts';
@@ -17,46 +17,46 @@ interface Flags {
   readonly json?: true;
 }
 
-/** A config with who goes by it. */
-export interface Found extends ShownConfig {
-  /** Absent: it is the content of the file. */
+/** A config, and the daemon that uses it. */
+export interface FoundConfig extends ShownConfig {
+  /** Absent: the config was read from the file. */
   readonly daemon?: string;
   readonly file: string;
   readonly sha256: string;
-  /** Where a daemon has it in force. */
+  /** The daemon for which it's active. */
   readonly taken?: Omit<Taken, 'file' | 'sha256'>;
-  /** Jobs of the file that cannot run for their faults. */
+  /** Jobs in the file that can't run because of errors. */
   readonly left_out?: readonly string[];
 }
 
-/** Prints what is in force, or one part of it. */
-export async function showConfigInForce(part: string | undefined, flags: Flags): Promise<void> {
-  const inForce = flags.fileOnDisk === true ? undefined : await inForceBy(flags.config);
+/** Prints the active config, or one part of it. */
+export async function showActiveConfig(part: string | undefined, flags: Flags): Promise<void> {
+  const inForce = flags.fileOnDisk === true ? undefined : await activeConfigOf(flags.config);
   const found = inForce ?? (await onDisk(flags.config));
   const { values, from, ...head } = found;
   const shown = partOf({ values, from }, part);
   const text =
     flags.json === true
-      ? forMachines({ ...head, ...shown })
+      ? jsonOutput({ ...head, ...shown })
       : [advised(configHead(found, { asked: flags.fileOnDisk === true })), '', ...yamlLines(shown)].join('\n');
   process.stdout.write(`${redact(text)}\n`);
 }
 
-/** What the daemon of this state folder goes by; undefined where none runs, or one that has not written it down. */
-async function inForceBy(file: string): Promise<Found | undefined> {
-  const [{ findStateFolder }, { openExisting }] = await Promise.all([
+/** The config that the daemon of this state folder uses; undefined if none is running or it hasn't recorded its config. */
+async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
+  const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
     import('../state-folder.ts'),
-    import('../existing-store.ts'),
+    import('../open-existing-store.ts'),
   ]);
-  const store = await openExisting({ state: await findStateFolder(file) });
+  const store = await openExistingStore({ state: await findStateFolder(file) });
   try {
-    return store === undefined ? undefined : await readInForce(store);
+    return store === undefined ? undefined : await readActiveConfig(store);
   } finally {
     await store?.close();
   }
 }
 
-async function readInForce(store: Store): Promise<Found | undefined> {
+async function readActiveConfig(store: Store): Promise<FoundConfig | undefined> {
   const holder = await store.leases.holder('daemon');
   if (holder === undefined) return undefined;
   const [{ readNote, readShown }, { processText }] = await Promise.all([
@@ -70,7 +70,7 @@ async function readInForce(store: Store): Promise<Found | undefined> {
   return { daemon: processText(holder.owner), file, sha256, taken, ...shown };
 }
 
-async function onDisk(file: string): Promise<Found> {
+async function onDisk(file: string): Promise<FoundConfig> {
   const [{ noteOf }, { showConfig }] = await Promise.all([
     import('../../daemon/config-note.ts'),
     import('../../config/show/show-config.ts'),

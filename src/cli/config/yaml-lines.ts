@@ -13,7 +13,7 @@ export function yamlLines({ values, from }: ShownConfig): string[] {
   );
 }
 
-interface Around {
+interface LineContext {
   readonly path: string;
   readonly from: ShownConfig['from'];
   readonly depth: number;
@@ -21,7 +21,7 @@ interface Around {
   readonly isTold: boolean;
 }
 
-function linesOf(key: string, value: unknown, { path, from, depth, isTold }: Around): string[] {
+function linesOf(key: string, value: unknown, { path, from, depth, isTold }: LineContext): string[] {
   const indent = '  '.repeat(depth);
   if (isFullMap(value)) {
     const remark = from[path];

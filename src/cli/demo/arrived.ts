@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Store } from '../../state/store.ts';
-import { bytesText, countText } from '../figures.ts';
+import { bytesText, countText } from '../format.ts';
 import { clip, printable } from '../table.ts';
 
-interface Asking {
+interface ServiceCall {
   readonly service: string;
   readonly key: string;
 }
 
 /** One call to the service as an external client; retries if rate-limited. */
 export async function callService<T>(
-  given: Asking & { method: 'GET' | 'POST'; path: string; body?: object },
+  given: ServiceCall & { method: 'GET' | 'POST'; path: string; body?: object },
 ): Promise<T> {
   return JSON.parse(await textOf(given)) as T;
 }
@@ -34,7 +34,7 @@ const linesShown = 4;
 const widest = 100;
 
 /** Reads back from the service what its instances show now, and how many requests it counted. */
-export async function showArrived(given: Asking & { pulled: string; store: Store }): Promise<void> {
+export async function showArrived(given: ServiceCall & { pulled: string; store: Store }): Promise<void> {
   process.stdout.write('\n5. What the service shows now:\n');
   const targets = await given.store.targets.all();
   const instances = [
@@ -53,7 +53,7 @@ export async function showArrived(given: Asking & { pulled: string; store: Store
 }
 
 /** A refresh only queues: the first answer may come before its data. */
-async function dataOf(given: Asking, instance: string): Promise<string> {
+async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await textOf({ ...given, method: 'GET', path: `/datasource-instances/${instance}/data` });
@@ -68,7 +68,7 @@ interface Usage {
   readonly data: { readonly overview: readonly { readonly api_usage: string; readonly api_limit: string }[] };
 }
 
-async function showUsage(given: Asking): Promise<void> {
+async function showUsage(given: ServiceCall): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const path = `/usage-overview/api-usage?start_date=${now - 86_400}&end_date=${now + 86_400}`;
   const { data } = await callService<Usage>({ ...given, method: 'GET', path });

@@ -3,11 +3,11 @@ import { Problem } from '../../lib/problem.ts';
 import { DeviceConsent } from '../../oauth/device-consent.ts';
 import type { TokenClient } from '../../oauth/token-client.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
-import { instantText } from '../figures.ts';
+import { instantText } from '../format.ts';
 import { printable } from '../table.ts';
 import type { LoginSource } from './find-login.ts';
 
-interface ByCodeGiven {
+interface ByCodeOptions {
   readonly source: LoginSource;
   readonly vendor: TokenClient;
   readonly say: (text: string) => void;
@@ -15,7 +15,7 @@ interface ByCodeGiven {
 }
 
 /** OAuth device flow: shows a code to enter on another device, and waits for the approval. */
-export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Promise<TokenResponse> {
+export async function byCode({ source, vendor, say, signal }: ByCodeOptions): Promise<TokenResponse> {
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);
   const { address, fullAddress, userCode, lifetimeMs } = consent.code;

@@ -9,11 +9,11 @@ import type { Store } from '../../state/store.ts';
 import { printable } from '../table.ts';
 import { ask } from './ask.ts';
 import { byCode } from './by-code.ts';
+import { untilText } from './expiry-text.ts';
 import type { LoginSource } from './find-login.ts';
 import { openBrowser } from './open-browser.ts';
-import { untilText } from './words.ts';
 
-export interface LogInGiven {
+export interface LogInOptions {
   readonly source: LoginSource;
   readonly book: LoginRegistry;
   readonly store: Store;
@@ -29,7 +29,7 @@ export interface LogInGiven {
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** Logs in as the grant wants it, and says what came of it. */
-export async function logIn(given: LogInGiven): Promise<void> {
+export async function logIn(given: LogInOptions): Promise<void> {
   const { source, book, store, config } = given;
   const { login } = source;
   const entry = book.entry(source)!;
@@ -43,7 +43,7 @@ export async function logIn(given: LogInGiven): Promise<void> {
   say(untilText(row, { login, renews: await entry.tokenStore.renews() }));
 }
 
-async function consent(given: LogInGiven, { tokenClient }: RegisteredLogin) {
+async function consent(given: LogInOptions, { tokenClient }: RegisteredLogin) {
   const { source, signal } = given;
   const { login } = source;
   if (given.code || login.description.authorize_url === undefined)
@@ -72,7 +72,7 @@ function elsewhere({ name, login }: LoginSource): string {
   return `The browser must be on this machine. If it is on another one, stop this command and use ${commands}.\n`;
 }
 
-async function byPaste({ source, signal }: LogInGiven, { tokenClient }: Pick<RegisteredLogin, 'tokenClient'>) {
+async function byPaste({ source, signal }: LogInOptions, { tokenClient }: Pick<RegisteredLogin, 'tokenClient'>) {
   const { redirectUri } = source.login;
   const consent = await Consent.begin(source.login, redirectUri);
   say(`Open this URL in any browser and grant access:\n\n  ${consent.url}\n`);

@@ -6,7 +6,7 @@ import { TokenRefusal } from '../../oauth/refusal.ts';
 import type { Store } from '../../state/store.ts';
 import { findLogin, type LoginSource } from './find-login.ts';
 
-export interface RevokeGiven {
+export interface RevokeOptions {
   readonly config: Config;
   readonly store: Store;
   readonly book: LoginRegistry;
@@ -15,7 +15,7 @@ export interface RevokeGiven {
 }
 
 /** Ends a login: first at the vendor, then here. Returns what to tell; where the vendor does not end it, nothing is lost. */
-export async function revokeLogin(name: string, given: RevokeGiven): Promise<string> {
+export async function revokeLogin(name: string, given: RevokeOptions): Promise<string> {
   const { config, store } = given;
   const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);
   if (!isUsed && (await store.logins.find(name)) !== undefined) {
@@ -26,7 +26,7 @@ export async function revokeLogin(name: string, given: RevokeGiven): Promise<str
   return withLoginLease(source.login.name, { store }, () => endLogin(source, given));
 }
 
-async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven): Promise<string> {
+async function endLogin(source: LoginSource, { store, book, force }: RevokeOptions): Promise<string> {
   const { tokenStore, tokenClient } = book.entry(source)!;
   const { name: login } = source.login;
   try {

@@ -2,7 +2,7 @@ import type { TableDifference } from '../../compare/compare-tables.ts';
 import type { Job } from '../../config/config.ts';
 import type { GuardFailure } from '../../guards/guard-finding.ts';
 import type { Quarantined } from '../../state/outbox/quarantine.ts';
-import { bytesText, countText } from '../figures.ts';
+import { bytesText, countText } from '../format.ts';
 import { renderTable } from '../table.ts';
 import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';

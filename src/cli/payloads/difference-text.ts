@@ -1,6 +1,6 @@
 import type { ColumnFigures } from '../../compare/column-profile.ts';
 import type { ColumnDifference, NamedRow, TableDifference } from '../../compare/compare-tables.ts';
-import { countOf, countText } from '../figures.ts';
+import { countOf, countText } from '../format.ts';
 import { printable, renderTable } from '../table.ts';
 import type { Compared } from './compare-payloads.ts';
 

@@ -2,10 +2,10 @@ import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { DeliveryResult } from '../../delivery/deliver.ts';
 import type { OutboxRow } from '../../state/tables.ts';
-import { instantText } from '../figures.ts';
+import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
-/** Sends what a person has just let go, once, and says what became of it. What cannot be sent now stays owed. */
+/** Tries once to send a payload that a person has just released, and reports the result. If it fails, the payload stays owed. */
 export async function sendNow(
   row: OutboxRow,
   given: { runtime: Runtime; config: Config; flags: Flags; done: string },
@@ -22,7 +22,7 @@ export async function sendNow(
     only: [row.id],
     priority: 'person',
   });
-  const { state, until, problem } = fateOf(result);
+  const { state, until, problem } = sendResultOf(result);
   const { job, run, instance, bytes, row_count: rows } = row;
   show(given.flags, {
     text: `${given.done}\n${sentence(state, until, problem)}`,
@@ -40,13 +40,13 @@ export async function sendNow(
   process.exitCode = exitFor(state);
 }
 
-interface Fate {
+interface SendResult {
   readonly state: DeliveryResult['state'] | 'owed';
   readonly until?: number;
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
-function fateOf(result: DeliveryResult | undefined): Fate {
+function sendResultOf(result: DeliveryResult | undefined): SendResult {
   if (result === undefined) return { state: 'owed' };
   const until =
     result.state === 'waiting_quota' ? result.until : result.state === 'waiting_retry' ? result.at : undefined;
@@ -58,15 +58,16 @@ function fateOf(result: DeliveryResult | undefined): Fate {
   };
 }
 
-function sentence(state: Fate['state'], until: number | undefined, problem: Fate['problem']): string {
+function sentence(state: SendResult['state'], until: number | undefined, problem: SendResult['problem']): string {
   const why = problem === undefined ? '' : ` (${problem.code}: ${problem.message})`;
   const at = until === undefined ? '' : ` until ${instantText(until)}`;
   if (state === 'delivered') return 'Delivered: the instance shows it.';
-  if (state === 'unchanged') return 'The instance shows these very bytes already.';
-  if (state === 'superseded') return 'Newer data has taken its place meanwhile.';
-  if (state === 'dead') return `The service does not take it${why}.`;
-  if (state === 'waiting_quota') return `Owed: it waits for the daily quota${at}.`;
-  if (state === 'login_needed') return `Owed: the destination refuses our credentials${why}.`;
-  if (state === 'waiting_retry') return `Owed: it waits${at}${why}; the daemon or the next sync of the job sends it.`;
+  if (state === 'unchanged') return 'The instance already shows exactly this data.';
+  if (state === 'superseded') return 'Superseded by newer data.';
+  if (state === 'dead') return `The service rejected it${why}.`;
+  if (state === 'waiting_quota') return `Owed: waiting for the daily quota${at}.`;
+  if (state === 'login_needed') return `Owed: the destination refuses the credentials${why}.`;
+  if (state === 'waiting_retry')
+    return `Owed: waiting to retry${at}${why}; the daemon or the next sync of the job will send it.`;
   return 'Owed: the config does not have its destination any more; it is sent once that is there again.';
 }

@@ -2,9 +2,9 @@ import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
-import { openExisting } from '../existing-store.ts';
 import { exit } from '../exit.ts';
-import { outward } from '../outward.ts';
+import { openExistingStore } from '../open-existing-store.ts';
+import { sanitizeOutput } from '../sanitize-output.ts';
 
 /** What every command about payloads takes. */
 export interface Flags {
@@ -33,7 +33,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
-  const store = await openExisting(config);
+  const store = await openExistingStore(config);
   try {
     return await work(store, config);
   } finally {
@@ -43,7 +43,7 @@ export async function withStore<T>(
 
 /** Prints for people or for machines, secrets out. */
 export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: string; data: unknown }): void {
-  process.stdout.write(`${outward(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
+  process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
 /** The exit code for what became of a payload that a person let go. */

@@ -5,18 +5,18 @@ import { redact } from '../../lib/redact.ts';
 import type { Sink } from '../../pipeline/stream-rows.ts';
 import { addressPolicy } from '../../service/refresh/address-policy.ts';
 import { guardSockets } from './guard-sockets.ts';
-import { bytesFd, type Order, type Outcome } from './order.ts';
+import { bytesFd, type RefreshOrder, type RefreshOutcome } from './protocol.ts';
 import { readSource } from './read-source.ts';
 
-/** The process of one refresh: takes an order, writes the document to a pipe, says how it went, and is over. */
+/** The child process of one refresh: receives an order, writes the document to a pipe, reports the result and exits. */
 const watchMs = 100;
 
-/** Resolved names by address. */
+/** Host names by resolved address. */
 const names = new Map<string, string>();
 
-process.once('message', (order: Order) => void work(order));
+process.once('message', (order: RefreshOrder) => void work(order));
 
-async function work(order: Order): Promise<void> {
+async function work(order: RefreshOrder): Promise<void> {
   const stop = new AbortController();
   const pipe = new Socket({ fd: bytesFd, readable: false, writable: true });
   pipe.on('error', () => stop.abort(new Error('the reader has closed the pipe')));
@@ -26,7 +26,7 @@ async function work(order: Order): Promise<void> {
   });
   leaveWithParent(order);
   watchMemory(order, stop);
-  let outcome: Outcome = { kind: 'done' };
+  let outcome: RefreshOutcome = { kind: 'done' };
   try {
     await readSource(order, sinkTo(pipe), stop.signal);
     await new Promise<void>((done) => void pipe.end(done));
@@ -36,7 +36,7 @@ async function work(order: Order): Promise<void> {
   process.send?.(outcome, () => process.disconnect?.());
 }
 
-/** Waits where the pipe is full, so that what the service does not take is not read. */
+/** Backpressure: waits while the pipe is full, so that nothing is read that the service doesn't consume. */
 function sinkTo(pipe: Socket): Sink {
   return {
     write: (pieces, recycle) => {
@@ -56,7 +56,7 @@ function sinkTo(pipe: Socket): Sink {
 }
 
 /** If the service dies, this process must clean up and exit on its own. */
-function leaveWithParent({ scratch }: Order): void {
+function leaveWithParent({ scratch }: RefreshOrder): void {
   process.once('disconnect', () => {
     rm(scratch, { recursive: true, force: true })
       .catch(() => undefined)
@@ -64,8 +64,8 @@ function leaveWithParent({ scratch }: Order): void {
   });
 }
 
-/** The heap is bounded by Node; this bounds what lies beside it. */
-function watchMemory({ limits }: Order, stop: AbortController): void {
+/** Node limits the heap; this limits memory outside it. */
+function watchMemory({ limits }: RefreshOrder, stop: AbortController): void {
   const check = () => {
     if (process.memoryUsage.rss() > limits.memoryBytes) stop.abort(tooMuchMemory(limits.memoryBytes));
   };
@@ -81,27 +81,27 @@ function tooMuchMemory(bytes: number): Problem {
   });
 }
 
-function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem'] {
+function plain(thrown: unknown): Extract<RefreshOutcome, { kind: 'failed' }>['problem'] {
   const met = isAboutDisk(thrown) ? noDisk(thrown) : thrown;
   const { code, family, message, seen, allowed, next } = toProblem(met, { code: 'REFRESH_THREW', family: 'bug' });
   return {
     code,
     family,
-    message: outward(message),
-    seen: seen === undefined ? undefined : outward(seen),
-    allowed: allowed === undefined ? undefined : outward(allowed),
-    next: next === undefined ? undefined : outward(next),
+    message: sanitize(message),
+    seen: seen === undefined ? undefined : sanitize(seen),
+    allowed: allowed === undefined ? undefined : sanitize(allowed),
+    next: next === undefined ? undefined : sanitize(next),
   };
 }
 
-/** Without secrets, and with names in place of the addresses behind them: those could be used to explore the network of the service. */
-function outward(text: string): string {
+/** Redacts secrets and replaces addresses with host names, since addresses could be used to explore the service's network. */
+function sanitize(text: string): string {
   let named = redact(text);
   for (const [address, name] of names) named = named.replaceAll(address, name);
   return named;
 }
 
-/** Whether the system kept us from a file, deep down. */
+/** Whether the cause, at any depth, is a denied file access. */
 function isAboutDisk(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return (thrown as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED' || isAboutDisk(thrown.cause);

@@ -12,28 +12,33 @@ import { typedValue } from './typed-value.ts';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** A data source's properties as a connector wants them: checked options of source and query. */
-export interface Reading {
+/** A data source's properties, converted to validated options of the connector's source and query. */
+export interface DatasourceOptions {
   readonly source: OptionValues<OptionSet>;
   readonly query: OptionValues<OptionSet>;
 }
 
-/** Names that are about the login and never options. */
+/** Names of login properties; they're never options. */
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
 /** Options that name a file. */
 const onDisk = /(?:^|_)file$/;
 const fix = 'Fix it with PUT /datasource-instances/{id}/properties';
 
-/** The name that is meant: the services' own settings are written with `prop:` before them. */
+/** The name without the prefix `prop:` that the service's own settings have. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
- * Properties as options. A name belongs to the query where that has such an option, else to the source; `source.` and
- * `query.` before a name say which. Texts become what the option wants. `others`: names that other code handles.
+ * Converts properties to options. A name belongs to the query if the query has such an option, else to the source; the
+ * prefixes `source.` and `query.` are explicit. Texts are converted to the option's type. `others`: names that other code
+ * handles.
  * @throws Problem that names every property that is wrong, in one message.
  */
-export function readProperties(connector: Connector, properties: Properties, others: readonly string[]): Reading {
+export function readProperties(
+  connector: Connector,
+  properties: Properties,
+  others: readonly string[],
+): DatasourceOptions {
   const sorted: Record<'source' | 'query', Record<string, unknown>> = { source: {}, query: {} };
   for (const [written, value] of Object.entries(properties)) {
     const name = plainName(written);
@@ -49,16 +54,17 @@ export function readProperties(connector: Connector, properties: Properties, oth
   return checked(connector, sorted);
 }
 
-type Place = 'source' | 'query';
+type OptionPlace = 'source' | 'query';
 
-function placeOf(connector: Connector, name: string): [Place, string] | undefined {
+function placeOf(connector: Connector, name: string): [OptionPlace, string] | undefined {
   const [, place, exact] = /^(source|query)\.(.*)$/.exec(name) ?? [];
-  if (exact !== undefined) return Object.hasOwn(connector[place as Place], exact) ? [place as Place, exact] : undefined;
+  if (exact !== undefined)
+    return Object.hasOwn(connector[place as OptionPlace], exact) ? [place as OptionPlace, exact] : undefined;
   if (Object.hasOwn(connector.query, name)) return ['query', name];
   return Object.hasOwn(connector.source, name) ? ['source', name] : undefined;
 }
 
-function checked(connector: Connector, given: Record<Place, Record<string, unknown>>): Reading {
+function checked(connector: Connector, given: Record<OptionPlace, Record<string, unknown>>): DatasourceOptions {
   const faults = new Faults(readDocument('properties', JSON.stringify(given)));
   for (const place of ['source', 'query'] as const) {
     const part: Part = { path: `/${place}`, value: given[place], resolved: new Map(), broken: new Set() };

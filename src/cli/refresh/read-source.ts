@@ -6,12 +6,12 @@ import { type Sink, streamRows } from '../../pipeline/stream-rows.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { withDefaults } from '../../sdk/option.ts';
 import { fetchPlain, isPlainFetch, withTokenHeader } from './fetch-plain.ts';
-import { givenLogin, grantNames } from './given-login.ts';
-import type { Order } from './order.ts';
+import { grantNames, inlineLogin } from './inline-login.ts';
 import { loginNames, plainName, readProperties } from './properties.ts';
+import type { RefreshOrder } from './protocol.ts';
 
 /** Reads a data source as its properties say and hands the document on, piece by piece. */
-export async function readSource(order: Order, sink: Sink, signal: AbortSignal): Promise<void> {
+export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortSignal): Promise<void> {
   const { format, properties, scratch, limits } = order;
   const connector = await connectorOf(order.connector);
   const named = Object.fromEntries(Object.entries(properties).map(([name, value]) => [plainName(name), value]));
@@ -19,7 +19,7 @@ export async function readSource(order: Order, sink: Sink, signal: AbortSignal):
   if (isPlainFetch(connector.id, given)) return fetchPlain(given, sink, signal);
   const others = othersOf(connector);
   const { source, query } = readProperties(connector, given, others);
-  const login = givenLogin(connector, source, given);
+  const login = inlineLogin(connector, source, given);
   const encoding = formatById(format);
   await streamRows({
     extract: {

@@ -2,71 +2,71 @@ import type { Dispatcher } from 'undici';
 import type { Network } from '../../delivery/send-gate.ts';
 import { HttpAgent } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
-import { luckOf } from './luck.ts';
+import { randomOf } from './prng.ts';
 
-/** How long the wire and the service take together, at least and at most. */
+/** Minimum and maximum latency of a request. */
 const answerMs = [60, 340] as const;
 const connectTimeoutMs = 10_000;
 
-interface NetworkGiven {
+interface NetworkOptions {
   readonly clock: VirtualClock;
   readonly seed: number;
 }
 
 /**
- * Real requests to a service on this machine that take the time of a network on the virtual clock. Each waits its time
- * before it goes out; while it is out, time stands still, so requests are answered one after the other and always in the
- * same order.
+ * Real requests to a service on this machine, with the latency of a network on the virtual clock. Each request sleeps
+ * before it's sent. The clock stops until its answer arrives, so requests are answered one by one, always in the same
+ * order.
  */
-export function simulatedNetwork({ clock, seed }: NetworkGiven): Network {
+export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
   let requests = 0;
   let pauses = 0;
-  const takes = (): number => answerMs[0] + luckOf(seed, 'answer', ++requests) * (answerMs[1] - answerMs[0]);
+  const nextDelayMs = (): number => answerMs[0] + randomOf(seed, 'answer', ++requests) * (answerMs[1] - answerMs[0]);
   return {
-    agentFor: () => new SlowAgent(clock, takes),
-    random: () => luckOf(seed, 'pause', ++pauses),
+    agentFor: () => new SlowAgent(clock, nextDelayMs),
+    random: () => randomOf(seed, 'pause', ++pauses),
   };
 }
 
 class SlowAgent extends HttpAgent {
   readonly #clock: VirtualClock;
-  readonly #takes: () => number;
-  #slow: Promise<Dispatcher> | undefined;
+  readonly #nextDelayMs: () => number;
+  #slowDispatcher: Promise<Dispatcher> | undefined;
 
-  constructor(clock: VirtualClock, takes: () => number) {
+  constructor(clock: VirtualClock, nextDelayMs: () => number) {
     super({ connectTimeoutMs });
     this.#clock = clock;
-    this.#takes = takes;
+    this.#nextDelayMs = nextDelayMs;
   }
 
   override dispatcher(): Promise<Dispatcher> {
-    this.#slow ??= super.dispatcher().then((real) => real.compose((dispatch) => this.#slowed(dispatch)));
-    return this.#slow;
+    this.#slowDispatcher ??= super.dispatcher().then((real) => real.compose((dispatch) => this.#delay(dispatch)));
+    return this.#slowDispatcher;
   }
 
-  #slowed(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
+  #delay(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
     return (options, handler) => {
-      void this.#clock.sleep(this.#takes()).then(() => {
-        const letGo = this.#clock.hold();
-        dispatch(options, untilOver(handler, letGo));
+      void this.#clock.sleep(this.#nextDelayMs()).then(() => {
+        const release = this.#clock.hold();
+        dispatch(options, notifyEnd(handler, release));
       });
       return true;
     };
   }
 }
 
-/** The same handler, which tells as well when the request is over. */
-function untilOver(handler: Dispatcher.DispatchHandler, over: () => void): Dispatcher.DispatchHandler {
+/** Wraps a handler: also calls `onEnd` when the request ends. */
+function notifyEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (...given) => handler.onRequestStart?.(...given),
     onResponseStart: (...given) => handler.onResponseStart?.(...given),
     onResponseData: (...given) => handler.onResponseData?.(...given),
     onResponseEnd: (...given) => {
-      over();
+      onEnd();
       handler.onResponseEnd?.(...given);
     },
     onResponseError: (...given) => {
-      over();
+      onEnd();
       handler.onResponseError?.(...given);
     },
   };

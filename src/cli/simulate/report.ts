@@ -1,51 +1,51 @@
 import type { Destination } from '../../config/config.ts';
 import { dayOf } from '../../delivery/quota.ts';
 import type { Store } from '../../state/store.ts';
-import { countText } from '../figures.ts';
-import type { Peak, Watch, Watched } from './watch.ts';
+import { countText } from '../format.ts';
+import type { JobRecord, Peak, Recorder } from './recorder.ts';
 import '../../lib/temporal.ts';
 
-/** What came of a simulation. Instants are epoch milliseconds. */
+/** The result of a simulation. Instants are epoch milliseconds. */
 export interface SimulationReport {
   readonly since: number;
   readonly until: number;
   readonly seed: number;
-  /** Jobs whose made-up rows are like those of their past runs. */
+  /** Jobs whose generated rows resemble those of their past runs. */
   readonly known_jobs: number;
-  readonly faults?: { readonly outage_at: number; readonly sources_away_at: number };
-  /** True if every job shows its newest result at the end, no allowance ended, and no day was too short for all firings. */
+  readonly faults?: { readonly outage_at: number; readonly source_outage_at: number };
+  /** True if every job shows its newest result at the end, no allowance ran out, and each day had requests for all firings. */
   readonly fits: boolean;
   readonly firings: {
     readonly planned: number;
     readonly overlaps: number;
     readonly skipped: number;
     readonly throttled: number;
-    /** From the planned instant to the beginning of the run, milliseconds. */
-    readonly late_ms: Spread;
+    /** From the planned instant to the start of the run, in milliseconds. */
+    readonly late_ms: Percentiles;
   };
   readonly runs: Counts;
-  /** From owed to delivered, milliseconds. */
-  readonly delivery_ms: Spread;
+  /** From owed to delivered, in milliseconds. */
+  readonly delivery_ms: Percentiles;
   readonly outbox: { readonly peak_payloads: number; readonly peak_bytes: number; readonly peak_at?: number };
   readonly accounts: readonly AccountUse[];
   readonly jobs: readonly JobUse[];
-  /** Why it does not fit, a sentence each. */
+  /** Why it doesn't fit, one sentence per reason. */
   readonly trouble: readonly string[];
   /** What would fix it. */
   readonly next: readonly string[];
 }
 
-export interface Spread {
+export interface Percentiles {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** The job of the largest. */
+  /** The job with the largest value. */
   readonly job?: string;
 }
 
 interface Counts {
   readonly runs: number;
-  /** Further attempts at runs whose source failed. */
+  /** Retries of runs whose source failed. */
   readonly attempts: number;
   readonly delivered: number;
   readonly unchanged: number;
@@ -64,8 +64,8 @@ export interface AccountUse {
   readonly limit: number;
   readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
   readonly peak: { readonly day: string; readonly used: number };
-  /** Requests that asked the service how many there were. */
-  readonly asked: number;
+  /** Requests that queried the service for its usage. */
+  readonly usage_queries: number;
 }
 
 export interface JobUse extends Counts {
@@ -74,55 +74,55 @@ export interface JobUse extends Counts {
   readonly overlaps: number;
   readonly skipped: number;
   readonly throttled: number;
-  /** Runs that failed or were given up, and that no later run has made good. */
+  /** Runs that failed or were abandoned, with no successful run since. */
   readonly lost: number;
   readonly latest_ms: number;
 }
 
-/** So many jobs are named in a sentence. */
+/** Maximum number of jobs that a sentence names. */
 const maxNamed = 5;
 
-export interface ReportGiven {
+export interface ReportOptions {
   readonly from: number;
   readonly until: number;
   readonly seed: number;
   readonly knownJobs: number;
   readonly outageAt: number | undefined;
-  /** Since when all sources were away for an hour. */
-  readonly awayAt: number | undefined;
+  /** Start of the hour in which no source responds. */
+  readonly sourceOutageAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
-  readonly watch: Watch;
-  /** The account that a job's requests are counted for. */
+  readonly recorder: Recorder;
+  /** The account that pays for a job's requests. */
   readonly accountOf: (job: string) => string;
 }
 
-export async function reportSimulation(given: ReportGiven): Promise<SimulationReport> {
-  const { from, until, seed, knownJobs, outageAt, awayAt, watch } = given;
-  const owed = Map.groupBy(watch.owed, (job) => job);
-  const watched = [...watch.jobs.values()];
-  const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
+export async function reportSimulation(given: ReportOptions): Promise<SimulationReport> {
+  const { from, until, seed, knownJobs, outageAt, sourceOutageAt, recorder } = given;
+  const owed = Map.groupBy(recorder.owed, (job) => job);
+  const records = [...recorder.jobs.values()];
+  const jobs = records.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
   const accounts = await accountsOf(given);
   const runs = totalOf(jobs);
   const short = await shortFirings(given);
   const trouble = [...accounts.flatMap(allowanceTrouble), ...throttleTrouble(short), ...lossesOf(jobs)];
-  const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
+  const sum = (of: (one: JobRecord) => number): number => records.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
-    ...(outageAt === undefined || awayAt === undefined
+    ...(outageAt === undefined || sourceOutageAt === undefined
       ? {}
-      : { faults: { outage_at: outageAt, sources_away_at: awayAt } }),
+      : { faults: { outage_at: outageAt, source_outage_at: sourceOutageAt } }),
     fits: trouble.length === 0,
     firings: {
       planned: sum(({ firings }) => firings),
       overlaps: sum(({ overlaps }) => overlaps),
       skipped: sum(({ skipped }) => skipped),
       throttled: sum(({ throttled }) => throttled.length),
-      late_ms: spreadOf(watched.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
+      late_ms: percentilesOf(records.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
     },
     runs,
-    delivery_ms: spreadOf(watched.flatMap(({ job, waits }) => waits.map((ms) => ({ job, ms })))),
-    outbox: peakOf(watch.peak),
+    delivery_ms: percentilesOf(records.flatMap(({ job, waits }) => waits.map((ms) => ({ job, ms })))),
+    outbox: peakOf(recorder.peak),
     accounts,
     jobs,
     trouble,
@@ -130,7 +130,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   };
 }
 
-function jobUse({ lateness, waits: _, throttled, ...counts }: Watched, owed: number): JobUse {
+function jobUse({ lateness, waits: _, throttled, ...counts }: JobRecord, owed: number): JobUse {
   return { ...counts, throttled: throttled.length, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
 }
 
@@ -150,7 +150,7 @@ function totalOf(jobs: readonly JobUse[]): Counts {
   };
 }
 
-function spreadOf(measured: { job: string; ms: number }[]): Spread {
+function percentilesOf(measured: { job: string; ms: number }[]): Percentiles {
   const sorted = measured.sort((a, b) => a.ms - b.ms);
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.ms ?? 0;
   const last = sorted.at(-1);
@@ -161,7 +161,7 @@ function peakOf({ payloads, bytes, at }: Peak): SimulationReport['outbox'] {
   return { peak_payloads: payloads, peak_bytes: bytes, ...(payloads === 0 ? {} : { peak_at: at }) };
 }
 
-async function accountsOf({ destinations, store, watch, from, until }: ReportGiven): Promise<AccountUse[]> {
+async function accountsOf({ destinations, store, recorder, from, until }: ReportOptions): Promise<AccountUse[]> {
   const days = daysBetween(from, until);
   const accounts = Map.groupBy(destinations, ({ account }) => account);
   return Promise.all(
@@ -179,27 +179,28 @@ async function accountsOf({ destinations, store, watch, from, until }: ReportGiv
         limit,
         days: used,
         peak: { day: peak.day, used: peak.used },
-        asked: watch.asked.get(account) ?? 0,
+        usage_queries: recorder.usageQueries.get(account) ?? 0,
       };
     }),
   );
 }
 
 /**
- * Firings passed over on days that would have been too short for them. The daemon also passes over some as a precaution, while
- * it knows little of a job: if the day had room for what these cost on average, they are no sign that it does not fit.
+ * Number of firings that were throttled on days whose allowance could not have paid for them. The daemon also throttles
+ * as a precaution while it knows little about a job: if the allowance covers the average cost of those firings, they
+ * don't mean that the config doesn't fit.
  */
-async function shortFirings({ destinations, store, watch, accountOf }: ReportGiven): Promise<number> {
-  const passed = [...watch.jobs.values()].flatMap(({ job, throttled, requests, runs }) =>
+async function shortFirings({ destinations, store, recorder, accountOf }: ReportOptions): Promise<number> {
+  const throttledFirings = [...recorder.jobs.values()].flatMap(({ job, throttled, requests, runs }) =>
     throttled.map((at) => ({ account: accountOf(job), day: dayOf(at), cost: runs === 0 ? 1 : requests / runs })),
   );
   let short = 0;
-  for (const [account, ofAccount] of Map.groupBy(passed, (one) => one.account)) {
+  for (const [account, ofAccount] of Map.groupBy(throttledFirings, (one) => one.account)) {
     const limit = limitOfAccount(destinations.filter((one) => one.account === account));
     for (const [day, firings] of Map.groupBy(ofAccount, (one) => one.day)) {
       const { used } = await store.quota.use(account, day);
-      const spared = firings.reduce((sum, { cost }) => sum + cost, 0);
-      if (used + spared > limit) short += firings.length;
+      const skippedCost = firings.reduce((sum, { cost }) => sum + cost, 0);
+      if (used + skippedCost > limit) short += firings.length;
     }
   }
   return short;
@@ -209,7 +210,7 @@ function limitOfAccount(sharing: readonly Destination[]): number {
   return Math.max(...sharing.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
 }
 
-/** Every day of the service with a moment in the span. */
+/** Every day of the service that overlaps the span. */
 function daysBetween(from: number, until: number): string[] {
   const last = dayOf(until - 1);
   const days: string[] = [];
@@ -227,7 +228,7 @@ function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
 function throttleTrouble(throttled: number): string[] {
   if (throttled === 0) return [];
   const firings = throttled === 1 ? '1 firing was' : `${countText(throttled)} firings were`;
-  return [`${firings} skipped, because the daily allowance did not last`];
+  return [`${firings} skipped, because the daily allowance would have run out`];
 }
 
 function lossesOf(jobs: readonly JobUse[]): string[] {
@@ -240,7 +241,9 @@ function lossesOf(jobs: readonly JobUse[]): string[] {
   const lost = jobs.filter((one) => one.lost > 0);
   const owed = jobs.filter((one) => one.owed > 0);
   return [
-    ...(lost.length > 0 ? [`the last runs of ${named(lost)} failed or were given up, and no later run delivered`] : []),
+    ...(lost.length > 0
+      ? [`the last runs of ${named(lost)} failed or were abandoned, and no later run delivered`]
+      : []),
     ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still owed at the end`] : []),
   ];
 }

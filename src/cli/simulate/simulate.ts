@@ -10,48 +10,48 @@ import { VirtualClock } from '../../lib/virtual-clock.ts';
 import { createTimer } from '../../schedule/timer.ts';
 import { type RunningService, startService } from '../../service/service.ts';
 import type { PastRuns } from '../../state/runs/past-runs.ts';
+import { injectFaults, type Outage, sourceFailureRate, sourceOutage } from './faults.ts';
 import { simulatedNetwork } from './network.ts';
+import { Recorder } from './recorder.ts';
 import { reportSimulation, type SimulationReport } from './report.ts';
-import { type Stage, setStage } from './stage.ts';
-import { tickOf } from './tick.ts';
-import { Watch } from './watch.ts';
-import { badWeather, type Outage, sourceFailures, sourceOutage } from './weather.ts';
+import { buildScenario, type Scenario } from './scenario.ts';
+import { virtualTick } from './virtual-tick.ts';
 
-export interface SimulationGiven {
+export interface SimulationOptions {
   readonly config: Config;
-  /** First and last instant, epoch milliseconds; what fires at `until` is not fired any more. */
+  /** Start (inclusive) and end (exclusive) of the span, epoch milliseconds. */
   readonly from: number;
   readonly until: number;
-  /** Bad weather, the same for the same seed; absent: everything works. */
+  /** Seed of the injected faults; absent: none are injected. */
   readonly faults?: number;
-  /** Part of the runs that bring something new; absent: as in the past, or all. */
+  /** Fraction of runs with changed data; absent: as in past runs, or all. */
   readonly changes?: number;
-  /** What the last runs of the jobs were like, by name. */
+  /** Statistics of past runs, by job. */
   readonly past: ReadonlyMap<string, PastRuns>;
   readonly signal: AbortSignal;
-  /** Where its own state lies meanwhile; absent: in memory or among the temporary files. */
+  /** Folder for temporary state; absent: shared memory or the temp folder. */
   readonly scratch?: string;
-  /** Told every simulated hour. */
+  /** Called every simulated hour. */
   readonly onHour?: (now: number) => void;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** What was fired before the end may come to its end within this. */
-const afterMs = 15 * minuteMs;
-/** Where nothing is known of a job, its payloads count for as much. */
-const usualBytes = 10_000;
+/** Grace period for runs that started before the end. */
+const graceMs = 15 * minuteMs;
+/** Assumed payload size of a job without history. */
+const defaultBytes = 10_000;
 const noSeed = 0;
 const memory = '/dev/shm';
-const enoughBytes = 1_000_000_000;
+const minFreeBytes = 1_000_000_000;
 
 /**
- * Lets the daemon itself go through a span of time with the config's jobs, on a clock whose time passes when nothing is
- * left to do, against an embedded service that has the limits of the config. Sources are not asked: rows, sizes and
- * durations are made up by the past. Nothing of the config's state or destination is touched; what the simulation writes
- * is gone when this returns, however it returns. Rejects with the signal's reason when aborted.
+ * Discrete-event simulation: runs the daemon itself with the config's jobs over a span of time, on a virtual clock that
+ * advances when nothing is left to do, against an embedded service with the limits of the config. No source is read:
+ * rows, sizes and durations are modeled on past runs. The config's state and destinations are never touched, and
+ * everything the simulation writes is deleted before this settles. Rejects with the signal's reason if aborted.
  */
-export async function simulate(given: SimulationGiven): Promise<SimulationReport> {
+export async function simulate(given: SimulationOptions): Promise<SimulationReport> {
   const folder = await makeTempFolder('simulate', given.scratch ?? (await scratchRoot()));
   try {
     return await simulateIn(folder, given);
@@ -60,92 +60,95 @@ export async function simulate(given: SimulationGiven): Promise<SimulationReport
   }
 }
 
-/** Memory, if Linux offers enough of it to this user: each payload is a file, and gone soon after. */
+/** Shared memory if it's writable and large enough, since each payload is a short-lived file; else the temp folder. */
 async function scratchRoot(): Promise<string> {
   try {
     await access(memory, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(memory);
-    return bavail * bsize > enoughBytes ? memory : tmpdir();
+    return bavail * bsize > minFreeBytes ? memory : tmpdir();
   } catch {
     return tmpdir();
   }
 }
 
-async function simulateIn(folder: string, given: SimulationGiven): Promise<SimulationReport> {
+async function simulateIn(folder: string, given: SimulationOptions): Promise<SimulationReport> {
   const { config, from, faults, changes, past } = given;
-  // A firing at the very first instant is one of the span.
+  // One millisecond early, so that a firing at the very first instant counts.
   const clock = new VirtualClock(from - 1);
-  const failures = faults === undefined ? 0 : sourceFailures;
-  const away = faults === undefined ? undefined : sourceOutage(faults, given);
-  const habits = { seed: faults ?? noSeed, changes, failures, past, away };
-  const stage = setStage(config, { clock, habits });
+  const failures = faults === undefined ? 0 : sourceFailureRate;
+  const sourceOutageSpan = faults === undefined ? undefined : sourceOutage(faults, given);
+  const model = { seed: faults ?? noSeed, changes, failures, past, outage: sourceOutageSpan };
+  const scenario = buildScenario(config, { clock, model });
   const fixtures = join(folder, 'fixtures.json');
-  await writeFile(fixtures, JSON.stringify(stage.fixtures));
-  // The service looks at its clock with every request; by itself it need not.
+  await writeFile(fixtures, JSON.stringify(scenario.fixtures));
+  // The service checks its clock on every request, so its own timer may be slow.
   const service = await startService({ data: 'memory', fixtures, clock, control: {}, tickMs: hourMs });
   try {
-    return await play(given, { clock, stage, service, folder, away });
+    return await runScenario(given, { clock, scenario, service, folder, sourceOutageSpan });
   } finally {
     await service.close();
   }
 }
 
-interface Played {
+interface ScenarioContext {
   readonly clock: VirtualClock;
-  readonly stage: Stage;
+  readonly scenario: Scenario;
   readonly service: RunningService;
   readonly folder: string;
-  readonly away: Outage | undefined;
+  readonly sourceOutageSpan: Outage | undefined;
 }
 
-async function play(
-  given: SimulationGiven,
-  { clock, stage, service, folder, away }: Played,
+async function runScenario(
+  given: SimulationOptions,
+  { clock, scenario, service, folder, sourceOutageSpan }: ScenarioContext,
 ): Promise<SimulationReport> {
   const { from, until, faults, past, signal } = given;
   const seed = faults ?? noSeed;
-  const config = stage.configFor({ url: service.url, state: join(folder, 'state') });
+  const config = scenario.configFor({ url: service.url, state: join(folder, 'state') });
   const network = simulatedNetwork({ clock, seed });
   const runtime = await wire({ config, clock, network, durable: false });
   try {
-    await rememberTargets(runtime, { stage, url: service.url });
-    const bytesOf = (job: string): number => past.get(job)?.bytes || usualBytes;
-    const watch = new Watch({ clock, jobs: config.jobs.keys(), until, bytesOf });
-    runtime.events.listen(watch.listen);
-    const timer = watch.over(createTimer(clock, tickOf(clock)));
+    await rememberTargets(runtime, { scenario, url: service.url });
+    const bytesOf = (job: string): number => past.get(job)?.bytes || defaultBytes;
+    const recorder = new Recorder({ clock, jobs: config.jobs.keys(), until, bytesOf });
+    runtime.events.listen(recorder.listen);
+    const timer = recorder.wrap(createTimer(clock, virtualTick(clock)));
     const daemon = new Daemon({ runtime, config, timer });
-    const weather = { clock, control: service.control!, seed, spanMs: until - from };
-    const outageAt = faults === undefined ? undefined : await badWeather(weather);
+    const faultOptions = { clock, control: service.control!, seed, spanMs: until - from };
+    const outageAt = faults === undefined ? undefined : await injectFaults(faultOptions);
     await clock.drive(daemon.start(), signal);
     try {
-      await passTime(given, { clock, watch });
+      await passTime(given, { clock, recorder });
     } finally {
       await clock.drive(daemon.stop('the simulation has ended'));
     }
     const destinations = [...config.destinations.values()];
     const knownJobs = [...config.jobs.keys()].filter((job) => past.has(job)).length;
-    const span = { from, until, seed, knownJobs, outageAt, awayAt: away?.from };
+    const span = { from, until, seed, knownJobs, outageAt, sourceOutageAt: sourceOutageSpan?.from };
     const accountOf = (job: string): string => config.jobs.get(job)!.destination.account;
-    return await reportSimulation({ ...span, destinations, store: runtime.store, watch, accountOf });
+    return await reportSimulation({ ...span, destinations, store: runtime.store, recorder, accountOf });
   } finally {
     await runtime.close();
   }
 }
 
-async function rememberTargets({ store }: Runtime, { stage, url }: { stage: Stage; url: string }): Promise<void> {
-  for (const { id, name, format, ...client } of stage.declared) {
+async function rememberTargets(
+  { store }: Runtime,
+  { scenario, url }: { scenario: Scenario; url: string },
+): Promise<void> {
+  for (const { id, name, format, ...client } of scenario.declared) {
     await store.targets.remember({ url, name, ...client }, { datasource: id, instance: id, format });
   }
 }
 
-/** Until the end, and then until what was begun has ended, if that takes no longer than it should. */
+/** Advances to the end of the span, then waits for open runs, at most for the grace period. */
 async function passTime(
-  { until, signal, onHour }: SimulationGiven,
-  { clock, watch }: { clock: VirtualClock; watch: Watch },
+  { until, signal, onHour }: SimulationOptions,
+  { clock, recorder }: { clock: VirtualClock; recorder: Recorder },
 ): Promise<void> {
   while (clock.now() < until) {
     await clock.drive(clock.sleep(Math.min(hourMs, until - clock.now())), signal);
     onHour?.(clock.now());
   }
-  while (!watch.isAtRest && clock.now() < until + afterMs) await clock.drive(clock.sleep(1_000), signal);
+  while (!recorder.isIdle && clock.now() < until + graceMs) await clock.drive(clock.sleep(1_000), signal);
 }

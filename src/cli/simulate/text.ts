@@ -1,9 +1,9 @@
-import { bytesText, countText, durationText, instantText } from '../figures.ts';
+import { bytesText, countText, durationText, instantText } from '../format.ts';
 import { renderTable } from '../table.ts';
-import type { AccountUse, JobUse, SimulationReport, Spread } from './report.ts';
+import type { AccountUse, JobUse, Percentiles, SimulationReport } from './report.ts';
 
 const right = { align: 'right' as const };
-/** So many jobs are shown, those with trouble first; all of them with --json. */
+/** Maximum number of jobs to show, those with trouble first. --json lists all. */
 const maxJobs = 60;
 
 /** The report as a person reads it. */
@@ -25,17 +25,17 @@ function headOf({
   const outage =
     faults === undefined
       ? ''
-      : `, faults, a one-hour service outage from ${instantText(faults.outage_at)}, a one-hour source outage from ${instantText(faults.sources_away_at)}`;
+      : `, faults, a one-hour service outage from ${instantText(faults.outage_at)}, a one-hour source outage from ${instantText(faults.source_outage_at)}`;
   const peakAt = outbox.peak_at === undefined ? '' : `, at ${instantText(outbox.peak_at)}`;
   const lines = [
     ['simulated', `${instantText(since)} to ${instantText(until)}${outage}`],
     [
       'sources',
-      `not read; ${countText(known_jobs)} of ${countText(jobs.length)} jobs use their run history, the others default assumptions`,
+      `not read; ${countText(known_jobs)} of ${countText(jobs.length)} jobs use their run history, the others use default assumptions`,
     ],
     [
       'firings',
-      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still running; ${countText(firings.skipped)} skipped, ${countText(firings.throttled)} throttled`,
+      `${countText(firings.planned)}, ${countText(firings.overlaps)} of them while the job was still running; ${countText(firings.skipped)} skipped, ${countText(firings.throttled)} throttled`,
     ],
     ['late', spreadText(firings.late_ms)],
     [
@@ -53,7 +53,7 @@ function headOf({
   return lines.map(([what, text]) => `${what!.padEnd(9)}  ${text}`).join('\n');
 }
 
-function spreadText({ p50, p99, max, job }: Spread): string {
+function spreadText({ p50, p99, max, job }: Percentiles): string {
   if (job === undefined) return '-';
   return `p50 ${durationText(p50)}, p99 ${durationText(p99)}, max ${durationText(max)} (${job})`;
 }
@@ -91,9 +91,9 @@ function jobsText({ jobs }: SimulationReport): string {
 const troubleOf = ({ lost, failed, dead, owed, overlaps }: JobUse): number =>
   1_000_000 * (lost + owed) + 1000 * (failed + dead) + overlaps;
 
-function accountText({ destinations, limit, days, peak, asked }: AccountUse): string {
-  const asking = asked === 0 ? '' : `; ${countText(asked)} in total for usage queries`;
-  const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}${asking}`;
+function accountText({ destinations, limit, days, peak, usage_queries }: AccountUse): string {
+  const queries = usage_queries === 0 ? '' : `; ${countText(usage_queries)} in total for usage queries`;
+  const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}${queries}`;
   const table = renderTable(
     [{ title: 'day in New York' }, { title: 'requests', ...right }, { title: 'used', ...right }, { title: '' }],
     days.map(({ day, used, ended }) => [

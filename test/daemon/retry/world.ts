@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
-import { tickOf } from '../../../src/cli/simulate/tick.ts';
+import { virtualTick } from '../../../src/cli/simulate/virtual-tick.ts';
 import type { Config, Job, RetryRule } from '../../../src/config/config.ts';
 import { Daemon } from '../../../src/daemon/daemon.ts';
 import { type Runtime, wire } from '../../../src/daemon/wire.ts';
@@ -106,7 +106,7 @@ export async function openWorld(start = noon) {
     const runtime = await wire({ config, clock, network, durable });
     const heard: Event[] = [];
     runtime.events.listen((name, facts) => heard.push({ name, facts: { ...facts, clock: clock.now() } }));
-    const daemon = new Daemon({ runtime, config, timer: createTimer(clock, tickOf(clock)) });
+    const daemon = new Daemon({ runtime, config, timer: createTimer(clock, virtualTick(clock)) });
     let stopping: Promise<void> | undefined;
     const stop = (): Promise<void> => {
       stopping ??= clock.drive(daemon.stop('the test is over')).finally(() => runtime.close());

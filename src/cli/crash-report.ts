@@ -6,7 +6,7 @@ import { redact } from '../lib/redact.ts';
  * that hangs on it: a client's options with its password, a header. Its stack and those of its causes are printed instead,
  * secrets out.
  */
-export function redactLastWords(): void {
+export function installCrashReport(): void {
   process.on('uncaughtException', (thrown) => {
     const last = new Error('uncaught error');
     const limited = openFilesProblem(thrown);

@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import { warningsOf } from '../state/runs/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
-import { bytesText, countOf, durationText, instantText } from './figures.ts';
+import { bytesText, countOf, durationText, instantText } from './format.ts';
 import { printable } from './table.ts';
 
 /** The run of this id. Throws where the state knows none: there never was one, or it has been forgotten. */
@@ -19,7 +19,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
 }
 
 /** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
-export function runStory(run: RunRow, payload?: OutboxRow): string {
+export function runDetail(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, started_at, ended_at, took_ms, row_count, bytes, requests, code } = run;
   const { message, next, attempts } = run;
   const end = ended_at === null ? 'has not ended' : `ended ${instantText(ended_at)}`;

@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
-import { carryConfig } from '../../src/cli/carry-config.ts';
 import type { CliCommand } from '../../src/cli/command.ts';
-import { outward } from '../../src/cli/outward.ts';
+import { addConfigFlag } from '../../src/cli/config-flag-hint.ts';
+import { sanitizeOutput } from '../../src/cli/sanitize-output.ts';
 import { advised, rewriteAdvice } from '../../src/lib/advice.ts';
 import { Problem, renderProblem } from '../../src/lib/problem.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
@@ -29,7 +29,7 @@ describe('advice, where a config was named', () => {
     ['sluice connectors test FILE', 'sluice connectors test FILE'],
     ['sluice needs Node 24', 'sluice needs Node 24'],
   ])('%s', (said, shown) => {
-    carryConfig('a.yaml', commands);
+    addConfigFlag('a.yaml', commands);
     expect(advised(said)).toBe(shown);
     expect(advised(advised(said))).toBe(shown);
     expect(renderProblem(new Problem({ code: 'X', family: 'job', message: 'no', next: said }))).toContain(
@@ -39,7 +39,7 @@ describe('advice, where a config was named', () => {
 
   it('is as it was where the config is the one that is meant anyway, or the command has none', () => {
     for (const file of ['sluice.yaml', undefined]) {
-      carryConfig(file, commands);
+      addConfigFlag(file, commands);
       expect(advised('sluice apply --yes')).toBe('sluice apply --yes');
     }
   });
@@ -47,18 +47,18 @@ describe('advice, where a config was named', () => {
   it.each(['my config.yaml', 'a"b.yaml', 'c:\\odd.yaml', "it's.yaml", 'two\nlines.yaml', '$HOME `id`.yaml', '-n.yaml'])(
     'quotes %j for a shell, as text and in JSON',
     (file) => {
-      carryConfig(file, commands);
+      addConfigFlag(file, commands);
       const line = advised('sluice check');
       expect(advised(line)).toBe(line);
       const document = JSON.stringify({ next: 'sluice check', text: 'Look:\nsluice check', again: line }, undefined, 2);
-      expect(JSON.parse(outward(document))).toEqual({ next: line, text: `Look:\n${line}`, again: line });
+      expect(JSON.parse(sanitizeOutput(document))).toEqual({ next: line, text: `Look:\n${line}`, again: line });
       const words = execFileSync('sh', ['-c', `sluice() { printf '%s\\0' "$@"; }; ${line}`], { encoding: 'utf8' });
       expect(words.split('\0')).toEqual(['check', '--config', file, '']);
     },
   );
 
   it('stands where each command takes it', async () => {
-    carryConfig('a.yaml', commands);
+    addConfigFlag('a.yaml', commands);
     const program = new Command('sluice');
     for (const name of commands) {
       ((await import(join(folder, `${name}.ts`))) as { default: CliCommand }).default.register(program);

@@ -1,5 +1,5 @@
 import { rewriteAdvice } from '../lib/advice.ts';
-import { configWords } from './config-file.ts';
+import { configArguments } from './config-file.ts';
 
 /** Commands that take no config, or have one of their own. */
 const without: ReadonlySet<string> = new Set(['demo', 'init', 'serve']);
@@ -19,13 +19,13 @@ const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'conne
  * Lets all advice name the config that this command was given: `sluice sync orders` becomes `sluice sync --config FILE orders`, so that
  * it can be typed as it stands. Nothing is changed where the file is the one that is meant anyway.
  */
-export function carryConfig(file: unknown, commands: ReadonlySet<string>): void {
-  const words = typeof file === 'string' ? configWords(file) : '';
-  if (words === '') return;
-  rewriteAdvice((text, encode) => withWords(text, { words: encode(words), commands }));
+export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): void {
+  const flag = typeof file === 'string' ? configArguments(file) : '';
+  if (flag === '') return;
+  rewriteAdvice((text, encode) => insertFlag(text, { flag: encode(flag), commands }));
 }
 
-function withWords(text: string, { words, commands }: { words: string; commands: ReadonlySet<string> }): string {
+function insertFlag(text: string, { flag, commands }: { flag: string; commands: ReadonlySet<string> }): string {
   // In JSON a line ends with two characters.
   return text.replace(
     /(?<=^|[\s"'`(]|\\n)sluice ([a-z]+)(?: ([a-z]+))?/gm,
@@ -33,8 +33,8 @@ function withWords(text: string, { words, commands }: { words: string; commands:
       if (text.startsWith(' --config', at + all.length) || !commands.has(command)) return all;
       if (without.has(command) || partsWithout.has(`${command} ${next}`)) return all;
       const head = `sluice ${command}`;
-      if (next === undefined) return head + words;
-      return parts[command]?.includes(next) === true ? `${head} ${next}${words}` : `${head}${words} ${next}`;
+      if (next === undefined) return head + flag;
+      return parts[command]?.includes(next) === true ? `${head} ${next}${flag}` : `${head}${flag} ${next}`;
     },
   );
 }

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 
 /** Who sits at this keyboard, for the record. */
-export function deciderOf(why: string | undefined): DecidedBy {
+export function currentDecider(why: string | undefined): DecidedBy {
   return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
 }
 

@@ -5,6 +5,6 @@ import { redact } from '../lib/redact.ts';
  * A text or a JSON document of ours on its way out: commands as this user has to type them, secrets out. Rows and logs do not go
  * through here.
  */
-export function outward(text: string): string {
+export function sanitizeOutput(text: string): string {
   return redact(/^[[{]/.test(text) ? advisedJson(text) : advised(text));
 }

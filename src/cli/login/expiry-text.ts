@@ -1,6 +1,6 @@
 import type { Login } from '../../config/config.ts';
 import type { LoginRow } from '../../state/tables.ts';
-import { instantText } from '../figures.ts';
+import { instantText } from '../format.ts';
 
 /** How long a login lasts, for a person. */
 export function untilText(

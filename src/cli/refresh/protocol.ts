@@ -3,7 +3,7 @@ import type { ProblemOptions } from '../../lib/problem.ts';
 import type { Reach } from '../../service/refresh/address-policy.ts';
 
 /** What the process of a refresh is told to do: plain data, since it goes from one process to another. */
-export interface Order {
+export interface RefreshOrder {
   readonly connector: string;
   readonly format: Format['id'];
   readonly properties: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface Order {
 }
 
 /** What comes back beside the bytes: that they are whole, or why not. */
-export type Outcome =
+export type RefreshOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly problem: Omit<ProblemOptions, 'where' | 'cause'> };
 

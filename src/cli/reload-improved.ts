@@ -7,7 +7,7 @@ import type { Reloading } from './reloads.ts';
  * Reloads the active text, and activates the result if fewer jobs are left out now, because a file or command of a
  * variable is available now. `not ours`: another text is active, or the file has changed.
  */
-export async function takeBetter(
+export async function reloadImproved(
   { file, daemon, runtime, watchers }: Reloading,
   signal: AbortSignal,
 ): Promise<'whole' | 'still faulty' | 'not ours'> {

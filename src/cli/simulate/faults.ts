@@ -1,16 +1,16 @@
 import { request } from 'undici';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { RunningControl } from '../../service/control/control.ts';
-import { luckOf } from './luck.ts';
+import { randomOf } from './prng.ts';
 
-/** One job's run in so many fails at its source when the weather is bad. */
-export const sourceFailures = 0.01;
+/** Fraction of runs whose source fails if faults are injected. */
+export const sourceFailureRate = 0.01;
 
 const hourMs = 3_600_000;
 
-/** The hour in which no source answers, in a span of time: epoch milliseconds, its end excluded. */
+/** The hour of a span in which no source responds: epoch milliseconds, end exclusive. */
 export function sourceOutage(seed: number, { from, until }: { from: number; until: number }): Outage {
-  const at = from + Math.floor(luckOf(seed, 'sources away') * Math.max(0, until - from - hourMs));
+  const at = from + Math.floor(randomOf(seed, 'sources away') * Math.max(0, until - from - hourMs));
   return { from: at, until: at + hourMs };
 }
 
@@ -19,39 +19,39 @@ export interface Outage {
   readonly until: number;
 }
 
-/** What happens to requests now and then, as rules of the service (docs/service-control.md). */
-function nuisances(seed: number): object[] {
-  const seedOf = (name: string): number => Math.floor(luckOf(seed, name) * 2 ** 32);
+/** Sporadic faults of requests, as rules of the service (docs/service-control.md). */
+function faultRules(seed: number): object[] {
+  const seedOf = (name: string): number => Math.floor(randomOf(seed, name) * 2 ** 32);
   return [
-    { id: 'quiet', probability: 0.01, answer: { status: 429, headers: { 'Retry-After': '2' } } },
+    { id: 'rate-limited', probability: 0.01, answer: { status: 429, headers: { 'Retry-After': '2' } } },
     { id: 'failing', probability: 0.01, answer: { status: 500 } },
     { id: 'cut-before', probability: 0.005, reset: 'before_body' },
     { id: 'cut-after', probability: 0.005, reset: 'after_effect' },
   ].map((rule) => ({ ...rule, seed: seedOf(rule.id) }));
 }
 
-interface WeatherGiven {
+interface FaultOptions {
   readonly clock: VirtualClock;
   readonly control: RunningControl;
   readonly seed: number;
-  /** Milliseconds from now on in which the hour of outage falls. */
+  /** Length of the span, from now, in which the outage occurs. */
   readonly spanMs: number;
 }
 
 /**
- * Bad weather at the service, the same for the same seed: refusals, failures and cut connections all the time, and one
- * hour in which nothing gets through. Resolves to the beginning of that hour (epoch milliseconds).
+ * Injects faults into the service, deterministic by seed: sporadic refusals, failures and dropped connections, and a
+ * one-hour outage. Resolves to the start of the outage (epoch milliseconds).
  */
-export async function badWeather({ clock, control, seed, spanMs }: WeatherGiven): Promise<number> {
+export async function injectFaults({ clock, control, seed, spanMs }: FaultOptions): Promise<number> {
   const call = (method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> =>
     callControl(control, { method, path, body });
-  for (const rule of nuisances(seed)) await call('POST', '/faults', rule);
-  const inMs = Math.floor(luckOf(seed, 'outage') * Math.max(0, spanMs - hourMs));
-  void outage({ clock, call, inMs });
+  for (const rule of faultRules(seed)) await call('POST', '/faults', rule);
+  const inMs = Math.floor(randomOf(seed, 'outage') * Math.max(0, spanMs - hourMs));
+  void injectOutage({ clock, call, inMs });
   return clock.now() + inMs;
 }
 
-async function outage({
+async function injectOutage({
   clock,
   call,
   inMs,
@@ -61,14 +61,14 @@ async function outage({
   inMs: number;
 }): Promise<void> {
   await clock.sleep(inMs);
-  await still(clock, call('POST', '/faults', { id: 'outage', reset: 'before_body' }));
+  await whileClockStops(clock, call('POST', '/faults', { id: 'outage', reset: 'before_body' }));
   await clock.sleep(hourMs);
-  await still(clock, call('DELETE', '/faults/outage'));
+  await whileClockStops(clock, call('DELETE', '/faults/outage'));
 }
 
-async function still(clock: VirtualClock, work: Promise<void>): Promise<void> {
-  const letGo = clock.hold();
-  await work.finally(letGo);
+async function whileClockStops(clock: VirtualClock, work: Promise<void>): Promise<void> {
+  const release = clock.hold();
+  await work.finally(release);
 }
 
 async function callControl(

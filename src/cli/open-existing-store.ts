@@ -4,7 +4,7 @@ import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
 /** The state of a config if there is one. Read-only commands create nothing. Throws what {@link hasDatabase} throws. */
-export async function openExisting({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
+export async function openExistingStore({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
   if (!hasDatabase(state)) return undefined;
   const { openStore } = await import('../state/store.ts');
   return openStore(state, { clock: systemClock });

@@ -19,14 +19,14 @@ import { typedValue } from './typed-value.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 
-/** What properties may say about a login beside the tokens themselves. */
+/** Properties that configure a login, in addition to the tokens. */
 export const grantNames = ['grant', 'client_id', 'client_secret', 'private_key', 'subject', 'username', 'scopes'];
 
 /**
- * The login of a data source out of its properties: a token as it is, or what gets one without a person. Undefined where
- * the connector logs in by other means.
+ * The login in a data source's properties: a token, or credentials that obtain one without user interaction. Undefined
+ * if the connector uses another kind of login.
  */
-export function givenLogin(
+export function inlineLogin(
   connector: Connector,
   source: OptionValues<OptionSet>,
   given: Texts,
@@ -42,16 +42,16 @@ export function givenLogin(
   const token = textIn(given, 'oauth_user_token');
   const clientId = textIn(given, 'client_id');
   if (token !== undefined) {
-    return new GivenToken({ access_token: token, kept, client_id: clientId });
+    return new InlineToken({ access_token: token, kept, client_id: clientId });
   }
   if (clientId === undefined) throw noLogin(connector, given);
-  return askedLogin({ connector, source, description, given });
+  return grantLogin({ connector, source, description, given });
 }
 
 const textIn = (given: Texts, name: string): string | undefined =>
   typeof given[name] === 'string' && given[name] !== '' ? given[name] : undefined;
 
-class GivenToken implements TokenSource {
+class InlineToken implements TokenSource {
   readonly #token: Token;
   #isRefused = false;
 
@@ -74,14 +74,14 @@ class GivenToken implements TokenSource {
   }
 }
 
-interface Asked {
+interface GrantOptions {
   readonly connector: Connector;
   readonly source: OptionValues<OptionSet>;
   readonly description: OAuthDescription;
   readonly given: Texts;
 }
 
-function askedLogin({ connector, source, description, given }: Asked): TokenSource {
+function grantLogin({ connector, source, description, given }: GrantOptions): TokenSource {
   const written = Object.fromEntries(
     [...grantNames, 'password']
       .filter((name) => textIn(given, name) !== undefined)
@@ -91,7 +91,7 @@ function askedLogin({ connector, source, description, given }: Asked): TokenSour
   const faults = new Faults(readDocument('properties', JSON.stringify(part.value)));
   const login = loadLogin({ source: connector.id, connector, options: source, part, faults });
   if (login === undefined || faults.problems.length > 0) throw faults.problems[0] ?? noLogin(connector, given);
-  return new AskedToken(login, refreshTokenOf(description, login, given));
+  return new GrantToken(login, refreshTokenOf(description, login, given));
 }
 
 function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given: Texts): string | undefined {
@@ -112,8 +112,8 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
 /** Fraction of its lifetime after which a token is renewed. */
 const usedShare = 0.8;
 
-/** A token that is asked for when it is first needed, and again near its end or when it was refused. */
-class AskedToken implements TokenSource {
+/** A token that is requested on first use, and again shortly before it expires or after it was refused. */
+class GrantToken implements TokenSource {
   readonly #login: LoginConfig;
   readonly #refreshToken: string | undefined;
   #granted: Promise<TokenResponse> | undefined;
@@ -161,6 +161,6 @@ function noLogin({ title, id }: Connector, given: Texts): Problem {
       ? 'Unsupported property token_id: this service stores no tokens'
       : `${title} requires a login, and the data source has none`,
     allowed: 'oauth_user_token; or client_id with what gets a token without a person',
-    next: `put it: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md says which logins there are`,
+    next: `add one: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md lists the supported logins`,
   });
 }

@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Given {
+interface TracingOptions {
   readonly events: Events<SluiceEvents>;
   readonly log: Log;
 }
@@ -14,13 +14,13 @@ interface Given {
  * Creates trace spans if the environment enables them; otherwise nothing is loaded. Returns
  * what sends the last of them: to be awaited at the very end.
  */
-export async function traceWhereAsked({ events, log }: Given): Promise<() => Promise<void>> {
+export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
-  const { hasKit, traceEvents } = await import('../daemon/traces.ts');
+  const { hasKit: hasSdk, traceEvents } = await import('../daemon/traces.ts');
   let flush = nothing;
   // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
-  if (!hasKit() && exportsByItself(process.env)) {
+  if (!hasSdk() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
   }
@@ -31,8 +31,12 @@ export async function traceWhereAsked({ events, log }: Given): Promise<() => Pro
 /** Whether the variables of the standard ask for traces. */
 export function wantsTraces(env: Environment): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
-  const asking = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  return asking.some((name) => (env[name] ?? '') !== '');
+  const enablingVariables = [
+    'OTEL_TRACES_EXPORTER',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  ];
+  return enablingVariables.some((name) => (env[name] ?? '') !== '');
 }
 
 /** Our kit speaks OTLP over HTTP; other exporters and gRPC want a kit of the user's. */

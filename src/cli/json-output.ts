@@ -1,7 +1,7 @@
 import type { Problem } from '../lib/problem.ts';
 
 /** JSON whose members that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601. */
-export function forMachines(value: unknown): string {
+export function jsonOutput(value: unknown): string {
   const instant = /(^|_)(at|as_of|until|since)$/;
   return JSON.stringify(
     value,
@@ -11,6 +11,6 @@ export function forMachines(value: unknown): string {
 }
 
 /** A problem as documents for machines have it. */
-export function problemForMachines({ code, family, message, where, seen, allowed, next }: Problem): object {
+export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
   return { code, family, message, where, seen, allowed, next };
 }

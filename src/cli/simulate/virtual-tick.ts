@@ -3,8 +3,8 @@ import type { StartTick } from '../../schedule/timer.ts';
 
 const minuteMs = 60_000;
 
-/** What ticks with a virtual clock. */
-export function tickOf(clock: VirtualClock): StartTick {
+/** A timer tick that runs on a virtual clock. */
+export function virtualTick(clock: VirtualClock): StartTick {
   return (look) => {
     const end = new AbortController();
     const tick = async (): Promise<void> => {
@@ -13,7 +13,7 @@ export function tickOf(clock: VirtualClock): StartTick {
         look();
       }
     };
-    // Only the end of the tick breaks its sleep.
+    // The sleep is only interrupted when the tick ends.
     void tick().catch(() => undefined);
     let aimed = new AbortController();
     return {

@@ -3,34 +3,34 @@ import type { Events } from '../../lib/events.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { Timer, TimerHooks } from '../../schedule/timer.ts';
 
-/** What became of the firings of one job. Milliseconds. */
-export interface Watched {
+/** Counts and times (milliseconds) of one job. */
+export interface JobRecord {
   readonly job: string;
   firings: number;
   runs: number;
-  /** Further attempts at runs whose source failed. */
+  /** Retries of runs whose source failed. */
   attempts: number;
-  /** Firings that came while the job ran or stood in line. */
+  /** Firings that occurred while the job was running or queued. */
   overlaps: number;
   skipped: number;
-  /** Planned instants of firings that were passed over to save requests (epoch ms). */
+  /** Planned instants of throttled firings (epoch ms). */
   readonly throttled: number[];
   delivered: number;
   unchanged: number;
   superseded: number;
   failed: number;
   dead: number;
-  /** Of those two, the ones that no later run has made good. */
+  /** Failed and dead runs since the last successful one. */
   lost: number;
   requests: number;
   retries: number;
-  /** From the planned instant of a firing to the beginning of its run. */
+  /** From the planned instant of a firing to the start of its run. */
   readonly lateness: number[];
   /** From when a payload was owed to when it was delivered. */
   readonly waits: number[];
 }
 
-/** The fullest that the outbox was. */
+/** Peak size of the outbox. */
 export interface Peak {
   readonly payloads: number;
   readonly bytes: number;
@@ -47,36 +47,36 @@ interface Owed {
 const usagePath = '/usage-overview/';
 
 type Listener = Parameters<Events<SluiceEvents>['listen']>[0];
-type Heard = Parameters<Listener>;
+type EventArguments = Parameters<Listener>;
 
-/** Counts what happens in a simulation. */
-export class Watch {
-  readonly jobs: ReadonlyMap<string, Watched>;
-  /** How often the daemon asked what an account has used, by account. */
-  readonly asked = new Map<string, number>();
+/** Records what happens in a simulation. */
+export class Recorder {
+  readonly jobs: ReadonlyMap<string, JobRecord>;
+  /** Number of usage queries, by account. */
+  readonly usageQueries = new Map<string, number>();
   readonly #clock: VirtualClock;
   readonly #bytesOf: (job: string) => number;
   readonly #until: number;
-  /** Planned instants of firings whose runs have not begun. */
+  /** Planned instants of firings whose runs haven't started. */
   readonly #fired = new Map<string, number[]>();
   readonly #running = new Set<string>();
   /** By run. */
   readonly #owed = new Map<string, Owed>();
-  /** Runs whose payloads were given up: what supersedes one later changes nothing of that. */
+  /** Runs with dead payloads. They stay dead even if they're superseded later. */
   readonly #dead = new Set<string>();
-  /** By job: its last run that was lost. */
+  /** The last lost run of each job. */
   readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
-  /** `bytesOf`: how large payloads of a job would be; `until`: no firing counts from then on. */
+  /** `bytesOf`: payload size of a job; `until`: firings from then on don't count. */
   constructor(given: {
     clock: VirtualClock;
     jobs: Iterable<string>;
     until: number;
     bytesOf: (job: string) => number;
   }) {
-    this.jobs = new Map([...given.jobs].map((job) => [job, unwatched(job)]));
+    this.jobs = new Map([...given.jobs].map((job) => [job, emptyRecord(job)]));
     this.#clock = given.clock;
     this.#until = given.until;
     this.#bytesOf = given.bytesOf;
@@ -91,15 +91,15 @@ export class Watch {
     return [...this.#owed.values()].map(({ job }) => job);
   }
 
-  /** True when no run is under way or in line, and nothing is owed. */
-  get isAtRest(): boolean {
+  /** True if no run is in progress or queued, and nothing is owed. */
+  get isIdle(): boolean {
     return (
       this.#running.size === 0 && this.#owed.size === 0 && [...this.#fired.values()].every((at) => at.length === 0)
     );
   }
 
-  /** The same timer, whose firings are counted; from the end of the simulation on, nothing is due. */
-  over(timer: Timer): Timer {
+  /** Wraps a timer: counts its firings, and suppresses those after the end of the simulation. */
+  wrap(timer: Timer): Timer {
     const start = (hooks: TimerHooks): void =>
       timer.start({
         ...hooks,
@@ -113,68 +113,68 @@ export class Watch {
   }
 
   readonly listen: Listener = (...event) => {
-    this.#hearRun(event);
-    this.#hearPayload(event);
+    this.#recordRun(event);
+    this.#recordPayload(event);
     const [name, facts] = event;
     if (name !== 'request.sent' || !facts.path.startsWith(usagePath)) return;
-    this.asked.set(facts.account, (this.asked.get(facts.account) ?? 0) + 1);
+    this.usageQueries.set(facts.account, (this.usageQueries.get(facts.account) ?? 0) + 1);
   };
 
   #fire(job: string, at: number): void {
-    const watched = this.jobs.get(job);
-    if (watched === undefined) return;
+    const record = this.jobs.get(job);
+    if (record === undefined) return;
     const waiting = this.#fired.get(job) ?? [];
-    watched.firings += 1;
-    if (waiting.length > 0 || this.#running.has(job)) watched.overlaps += 1;
+    record.firings += 1;
+    if (waiting.length > 0 || this.#running.has(job)) record.overlaps += 1;
     waiting.push(at);
     this.#fired.set(job, waiting);
   }
 
-  #hearRun([name, facts]: Heard): void {
+  #recordRun([name, facts]: EventArguments): void {
     if (name === 'run.started') this.#start(this.#of(facts.job), facts.attempt);
     else if (name === 'run.retrying') this.#running.delete(facts.job);
     else if (name === 'run.finished') this.#finish(this.#of(facts.job), facts);
     else if (name === 'firing.skipped') {
       this.#of(facts.job).skipped += 1;
-      this.#pass(this.#of(facts.job), facts.at);
+      this.#skip(this.#of(facts.job), facts.at);
     } else if (name === 'firing.throttled') {
       this.#of(facts.job).throttled.push(facts.at);
-      this.#pass(this.#of(facts.job), facts.at);
+      this.#skip(this.#of(facts.job), facts.at);
     }
   }
 
-  #start(watched: Watched, attempt = 1): void {
-    this.#running.add(watched.job);
+  #start(record: JobRecord, attempt = 1): void {
+    this.#running.add(record.job);
     if (attempt > 1) {
-      watched.attempts += 1;
+      record.attempts += 1;
       return;
     }
-    watched.runs += 1;
-    const at = this.#fired.get(watched.job)?.shift();
-    if (at !== undefined) watched.lateness.push(Math.max(0, this.#clock.now() - at));
+    record.runs += 1;
+    const at = this.#fired.get(record.job)?.shift();
+    if (at !== undefined) record.lateness.push(Math.max(0, this.#clock.now() - at));
   }
 
-  #finish(watched: Watched, { run, outcome, requests }: SluiceEvents['run.finished']): void {
-    this.#running.delete(watched.job);
+  #finish(record: JobRecord, { run, outcome, requests }: SluiceEvents['run.finished']): void {
+    this.#running.delete(record.job);
     if (outcome === 'failed' || outcome === 'quarantined') {
-      watched.failed += 1;
-      this.#lose(watched, run);
+      record.failed += 1;
+      this.#recordLoss(record, run);
     }
     if (outcome === 'refreshed') {
-      watched.delivered += 1;
-      this.#makeGood(watched, run);
+      record.delivered += 1;
+      this.#recover(record, run);
     }
-    // What a run that has ended has paid for is its calls; uploads come later and are heard of one by one.
-    watched.requests += requests;
+    // These are the requests of the run itself. Uploads follow later, each with its own event.
+    record.requests += requests;
   }
 
-  #pass(watched: Watched, at: number): void {
-    const waiting = this.#fired.get(watched.job) ?? [];
+  #skip(record: JobRecord, at: number): void {
+    const waiting = this.#fired.get(record.job) ?? [];
     const place = waiting.indexOf(at);
     if (place >= 0) waiting.splice(place, 1);
   }
 
-  #hearPayload([name, facts]: Heard): void {
+  #recordPayload([name, facts]: EventArguments): void {
     if (name === 'payload.owed') this.#owe(facts);
     else if (name === 'payload.delivered') this.#settle(facts, 'delivered');
     else if (name === 'payload.unchanged') this.#settle(facts, 'unchanged');
@@ -194,38 +194,41 @@ export class Watch {
     this.#peak = { payloads: this.#owed.size, bytes: this.#owedBytes, at: this.#clock.now() };
   }
 
-  #settle({ run, job }: { run: string; job: string }, fate: 'delivered' | 'unchanged' | 'superseded' | 'dead'): void {
+  #settle(
+    { run, job }: { run: string; job: string },
+    outcome: 'delivered' | 'unchanged' | 'superseded' | 'dead',
+  ): void {
     if (this.#dead.has(run)) return;
-    if (fate === 'dead') this.#dead.add(run);
-    const watched = this.#of(job);
-    watched[fate] += 1;
-    if (fate === 'dead') this.#lose(watched, run);
-    if (fate === 'delivered' || fate === 'unchanged') this.#makeGood(watched, run);
+    if (outcome === 'dead') this.#dead.add(run);
+    const record = this.#of(job);
+    record[outcome] += 1;
+    if (outcome === 'dead') this.#recordLoss(record, run);
+    if (outcome === 'delivered' || outcome === 'unchanged') this.#recover(record, run);
     const owed = this.#owed.get(run);
     if (owed === undefined) return;
-    if (fate === 'delivered') watched.waits.push(this.#clock.now() - owed.since);
+    if (outcome === 'delivered') record.waits.push(this.#clock.now() - owed.since);
     this.#owed.delete(run);
     this.#owedBytes -= owed.bytes;
   }
 
-  #lose(watched: Watched, run: string): void {
-    watched.lost += 1;
-    this.#lastLost.set(watched.job, run);
+  #recordLoss(record: JobRecord, run: string): void {
+    record.lost += 1;
+    this.#lastLost.set(record.job, run);
   }
 
-  /** Ids of runs begin with their time: one that began before the loss makes nothing good. */
-  #makeGood(watched: Watched, run: string): void {
-    if (run > (this.#lastLost.get(watched.job) ?? '')) watched.lost = 0;
+  /** A run clears losses only if it started after them. Run ids sort by time. */
+  #recover(record: JobRecord, run: string): void {
+    if (run > (this.#lastLost.get(record.job) ?? '')) record.lost = 0;
   }
 
-  #of(job: string): Watched {
-    const watched = this.jobs.get(job);
-    if (watched === undefined) throw new Error(`job ${job} is not simulated`);
-    return watched;
+  #of(job: string): JobRecord {
+    const record = this.jobs.get(job);
+    if (record === undefined) throw new Error(`job ${job} is not simulated`);
+    return record;
   }
 }
 
-function unwatched(job: string): Watched {
+function emptyRecord(job: string): JobRecord {
   const counts = {
     firings: 0,
     runs: 0,

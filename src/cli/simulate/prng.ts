@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * A pseudorandom number in [0, 1) that depends only on the seed and the words, not on earlier calls: what happens to one
+ * job doesn't depend on how many others there are.
+ */
+export function randomOf(seed: number, ...words: readonly (string | number)[]): number {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([seed, ...words]))
+    .digest();
+  return hash.readUIntBE(0, 6) / 2 ** 48;
+}
