@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { freeSpaceOf } from '../state/disk.ts';
+import { type DiskLimits, freeSpaceOf } from '../state/disk.ts';
 import { type DiskUsage, diskUsageOf, totalBytes } from '../state/disk-usage.ts';
 import type { Store } from '../state/store.ts';
 
@@ -29,10 +29,16 @@ export async function reportDisk(
   { disk: limits }: Pick<Config, 'disk'>,
   store: Pick<Store, 'folder' | 'outbox'>,
 ): Promise<DiskStatus | undefined> {
-  if (limits === undefined) return undefined;
-  const holds = await diskUsageOf(store);
+  return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
+}
+
+/** The same for who knows already what is in the folder. */
+export function diskStatusOf(
+  limits: DiskLimits,
+  { folder, holds }: { readonly folder: string; readonly holds: readonly DiskUsage[] },
+): DiskStatus {
   const used = totalBytes(holds);
-  const { bytes: room, free, keptFree } = freeSpaceOf({ store, limits }, used);
+  const { bytes: room, free, keptFree } = freeSpaceOf({ store: { folder }, limits }, used);
   const isFilling = used >= limits.limitBytes * warnedPart || free < 2 * keptFree;
   return {
     bytes: used,

@@ -139,6 +139,14 @@ describe('how full a state folder is', () => {
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);
   });
 
+  it('is told by doctor as by all others, also if it is the disk that is short', async () => {
+    const { runtime, config } = await setUp(100 * megabyte);
+    const short = { ...config, disk: { limitBytes: 100 * megabyte, freeBytes: Number.MAX_SAFE_INTEGER } };
+    const [condition] = diskCondition(await reportDisk(short, runtime.store), 1);
+    expect(condition).toMatchObject({ level: 'error', what: expect.stringContaining('the disk of the state folder') });
+    expect(examineFullness(short, [])).toMatchObject([{ ok: false, message: condition!.what, fix: condition!.fix }]);
+  });
+
   it('is told as full by its disk if that has less room than the limit leaves', () => {
     const full = { bytes: 900_000, limit_bytes: 10_000 * megabyte, room_bytes: 0, holds: [], level: 2 } as const;
     expect(diskCondition(full, 1)).toMatchObject([

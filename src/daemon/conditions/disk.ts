@@ -13,7 +13,7 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
   const what = isDiskShort
     ? `the disk of the state folder ${isFull ? 'is full' : 'fills up'}, ${left}; the folder holds ${diskUsageText(holds)}`
     : `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${diskUsageText(holds)}`;
-  const advice = roomAdvice(holds) ?? 'sluice doctor';
+  const advice = roomAdvice(holds) ?? 'raise disk.limit_megabytes in the config';
   return [
     {
       subject: 'disk',
