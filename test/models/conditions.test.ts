@@ -6,13 +6,16 @@ import { Console } from '../../src/console/console.ts';
 import { conditionKinds } from '../../src/daemon/conditions/condition.ts';
 import { readConditions } from '../../src/daemon/conditions/read-conditions.ts';
 import { keepNote, keepRefusal } from '../../src/daemon/config-note.ts';
+import { examineFullness } from '../../src/daemon/doctor/fullness.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { explainJobs } from '../../src/daemon/explain.ts';
 import { Gauges } from '../../src/daemon/monitor/gauges.ts';
 import { Readiness } from '../../src/daemon/monitor/readiness.ts';
 import { Lookout } from '../../src/daemon/notice/look.ts';
 import { Pulse } from '../../src/daemon/pulse.ts';
+import { reportPlan } from '../../src/daemon/report-plan.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
+import { dayOf, untilMidnight } from '../../src/delivery/quota.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { Lease } from '../../src/state/processes/leases.ts';
@@ -49,7 +52,17 @@ const step = fc.oneof(
   }),
   fc.record({ what: fc.constant('owe'), job: fc.constant('gone'), code: fc.constant('UNREACHABLE') }),
   fc.record({ what: fc.constant('wait'), hours: fc.constantFrom(0.3, 2, 5) }),
-  fc.record({ what: fc.constantFrom('refuse a reload', 'break a channel', 'stop the daemon', 'start the daemon') }),
+  fc.record({
+    what: fc.constantFrom(
+      'refuse a reload',
+      'break a channel',
+      'stop the daemon',
+      'start the daemon',
+      'fill the disk',
+      'use up the day',
+      'have others use the day',
+    ),
+  }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -57,7 +70,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 async function newWorld() {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
-  const destination = destinationOf(url);
+  const destination = destinationOf(url, { whenShort: 'throttle' });
   const jobs = names.map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
   const ops = { name: 'ops', type: 'slack', url: 'http://127.0.0.1:1', timeoutMs: 1_000 } as const;
   const alerts = {
@@ -124,6 +137,15 @@ async function newWorld() {
     wait: async ({ hours }) => clock.advance(hours * 3_600_000),
     'refuse a reload': () => keepRefusal(note, { store, clock }, [fault]),
     'break a channel': () => store.alerts.beaten('ops', { problem: 'answered 500' }),
+    async 'fill the disk'() {
+      config = { ...config, disk: { limitBytes: 10_000_000_000, freeBytes: Number.MAX_SAFE_INTEGER } };
+    },
+    'use up the day': () => {
+      const now = clock.now();
+      return store.quota.close(destination.account, dayOf(now), now + untilMidnight(now));
+    },
+    'have others use the day': () =>
+      store.quota.reconcile(destination.account, dayOf(clock.now()), { reported: 990, allowance: undefined }),
     async 'stop the daemon'() {
       await lease?.release();
       lease = undefined;
@@ -153,7 +175,10 @@ async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<ty
   const { alerts } = config();
   const look = await new Lookout().look({ config: config(), alerts: alerts!, store, clock, beat: undefined });
   const told = new Set(look.conditions.map(({ subject }) => subject));
-  return { status, page, ready, metric, explained, told };
+  const plan = await reportPlan({ config: config(), store, now: clock.now() });
+  const inFolder = { ...config(), state: store.folder };
+  const fullness = examineFullness(inFolder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
+  return { status, page, ready, metric, explained, told, plan, fullness };
 }
 
 const bad = /^(failing|quarantined|dead|credentials refused|needs a login|on hold|late)/;
@@ -164,7 +189,7 @@ it('no two surfaces disagree whether anything is wrong, and about which jobs, wh
       .asyncProperty(fc.array(step, { maxLength: 8 }), async (history) => {
         const world = await newWorld();
         for (const one of history) await world.play(one);
-        const { status, page, ready, metric, explained, told } = await surfacesOf(world);
+        const { status, page, ready, metric, explained, told, plan, fullness } = await surfacesOf(world);
         const { conditions, jobs, left_out } = status;
         const errors = new Set(conditions.flatMap((one) => (one.level === 'error' ? one.jobs : [])));
         const warned = new Set(conditions.flatMap((one) => one.jobs));
@@ -188,7 +213,17 @@ it('no two surfaces disagree whether anything is wrong, and about which jobs, wh
           expect(told, kind).toBe(conditions.filter((one) => one.kind === kind).length);
         }
         const unready = ['left_out', 'reload_refused', 'credentials'];
-        expect(ready.every(({ ok }) => ok)).toBe(!conditions.some(({ kind }) => unready.includes(kind)));
+        expect(ready.every(({ ok }) => ok)).toBe(
+          !conditions.some(({ kind, level }) => unready.includes(kind) || (kind === 'disk' && level === 'error')),
+        );
+
+        expect(fullness.some(({ ok }) => !ok)).toBe(conditions.some(({ kind }) => kind === 'disk'));
+        const quota = conditions.filter(({ kind }) => kind === 'quota');
+        const [account] = plan.accounts;
+        const isShort = account!.spent_until !== undefined || account!.throttled.length > 0;
+        if (isShort) expect(quota, 'plan says that the day does not reach').not.toEqual([]);
+        const isWanted = account!.worst.wanted > 0;
+        if (quota.some(({ level }) => level === 'error') && isWanted) expect(plan.fits).toBe(false);
 
         const subjects = (some: typeof conditions) => some.map(({ subject }) => subject);
         const ofJobs = conditions.filter(
