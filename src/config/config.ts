@@ -10,6 +10,7 @@ import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
 import type { Values } from './options/field.ts';
 import type { guardOptions } from './options/guards.ts';
+import type { retryOptions } from './options/retry.ts';
 import type { destinationOptions, OnStartError, topOptions } from './options/settings.ts';
 
 export type { JobPriority } from './options/budget.ts';
@@ -166,15 +167,11 @@ export interface Job {
   readonly alerts?: OwnAlerts | false;
 }
 
-/** Waits between the attempts of a run, and what ends them besides the next firing. */
-export interface RetryRule {
-  /** Before the second attempt, milliseconds; twice as long before each further one. */
+/** Waits between the attempts of a run, and what ends them besides the next firing. Absent `attempts`: any number. */
+export interface RetryRule extends Values<typeof retryOptions> {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** From the first attempt to the begin of the last one, milliseconds. */
   readonly withinMs: number;
-  /** At most this many, the first one included; absent: any number. */
-  readonly attempts?: number;
 }
 
 type GuardValues = Values<typeof guardOptions>;

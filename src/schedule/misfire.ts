@@ -110,7 +110,7 @@ function runNext(schedule: Schedule, { nextAt, now, behindSince }: DueState): Mi
 }
 
 function windowOf({ misfire }: Schedule): number {
-  return Math.max(graceMs, misfire?.within ?? Number.POSITIVE_INFINITY);
+  return Math.max(graceMs, misfire?.withinMs ?? Number.POSITIVE_INFINITY);
 }
 
 function firstFrom(schedule: Schedule, from: number): number {

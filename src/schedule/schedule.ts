@@ -6,8 +6,8 @@ import { type IntervalSchedule, nextOnGrid } from './interval.ts';
 export interface Misfire {
   /** `skip`: no run. `run_once`: one run for all of them. `run_all`: one run each, one after the other. */
   readonly policy: 'skip' | 'run_once' | 'run_all';
-  /** Milliseconds: firings missed longer ago than this are skipped. Absent: no limit. */
-  readonly within?: number;
+  /** Firings missed longer ago than this are skipped. Absent: no limit. */
+  readonly withinMs?: number;
   /** With `run_all`: only the newest of so many firings run. */
   readonly atMost?: number;
 }

@@ -51,15 +51,15 @@ describe('a schedule', () => {
     ],
     [
       '{every: 1h, misfire: run_all}',
-      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', within: day, atMost: 24 } },
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', withinMs: day, atMost: 24 } },
     ],
     [
       '{every: 1h, misfire: {policy: run_all, within: 6h, at_most: 3}}',
-      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', within: 6 * hour, atMost: 3 } },
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', withinMs: 6 * hour, atMost: 3 } },
     ],
     [
       '{every: 1h, misfire: {policy: run_once, within: 2h}}',
-      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_once', within: 2 * hour } },
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_once', withinMs: 2 * hour } },
     ],
   ])('is read: %s', async (written, schedule) => {
     expect(await read(written)).toEqual(schedule);

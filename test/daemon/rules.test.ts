@@ -100,7 +100,7 @@ describe('firings that were missed', () => {
   it('run one after the other with run_all, each for its own instant', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
-      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+      misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
     });
     const { clock, begun } = halfPast();
     const missed = [begun - 2 * hour, begun - hour, begun];
@@ -114,7 +114,7 @@ describe('firings that were missed', () => {
   it('are guarded with run_all by the instant that each stands for, not by the present', async () => {
     const { folder, job, source } = await setUpWith({
       ...hourly,
-      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+      misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
     });
     const guarded = { ...job, guards: { newest: { column: 'value', withinMs: 2 * hour } } };
     source.says = async () => new Date(source.stoodFor.at(-1)! - hour).toISOString();
@@ -130,7 +130,7 @@ describe('firings that were missed', () => {
   it('go on with run_all at the next start where a stop left them', async () => {
     const { folder, job, config, source } = await setUpWith({
       ...hourly,
-      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+      misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
     });
     const { clock, begun } = halfPast();
     const missed = [begun - 2 * hour, begun - hour, begun];
@@ -188,7 +188,7 @@ describe('a run whose process died', () => {
     ['run_once', undefined],
     ['run_all', 0],
   ] as const)('is begun anew at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
-    const misfire = policy === 'run_all' ? { policy, within: 24 * hour, atMost: 24 } : { policy };
+    const misfire = policy === 'run_all' ? { policy, withinMs: 24 * hour, atMost: 24 } : { policy };
     const { job, config, source } = await setUpWith({ ...hourly, misfire });
     const { clock, begun } = halfPast();
     const { hear, runtime } = await startDaemon(config, {
@@ -203,7 +203,7 @@ describe('a run whose process died', () => {
   it('is begun anew for its own instant, though a firing after it came to nothing', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
-      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+      misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
     });
     const { clock, begun } = halfPast();
     const { hear } = await startDaemon(config, {

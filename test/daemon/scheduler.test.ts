@@ -158,7 +158,7 @@ describe('the scheduler', () => {
   it('fires at the next start all that was given back, the earliest first, in whichever order it was', async () => {
     const clock = new VirtualClock();
     const first = await live(clock);
-    const misfire = { policy: 'run_all' as const, within: 24 * hour, atMost: 24 };
+    const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };
     const each = job('each', '', { schedule: { cron: '0 * * * *', timezone: 'UTC', misfire } });
     await first.scheduler.adopt([each]);
     first.scheduler.start();

@@ -126,10 +126,10 @@ export class Model {
 
   #turn(name: string, planned: Planned, now: number): void {
     const { schedule } = planned;
-    const { policy, within = Number.POSITIVE_INFINITY, atMost = 1000 } = schedule.misfire ?? { policy: 'run_once' };
+    const { policy, withinMs = Number.POSITIVE_INFINITY, atMost = 1000 } = schedule.misfire ?? { policy: 'run_once' };
     const due = [planned.next!, ...firingsBetween(schedule, planned.next!, now)];
     const wasBehind = planned.behindSince !== undefined;
-    const since = (planned.behindSince ?? now) - Math.max(grace, within);
+    const since = (planned.behindSince ?? now) - Math.max(grace, withinMs);
     const inWindow = due.filter((at) => at >= since);
     let fire: number | undefined;
     if (policy === 'run_once') fire = inWindow.length > 0 ? due[0] : undefined;

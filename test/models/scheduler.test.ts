@@ -165,10 +165,10 @@ const misfire = fc.constantFrom(
   undefined,
   { policy: 'skip' } as const,
   { policy: 'run_once' } as const,
-  { policy: 'run_once', within: 2 * hour } as const,
-  { policy: 'run_all', within: 2 * hour, atMost: 24 } as const,
-  { policy: 'run_all', within: 12 * hour, atMost: 24 } as const,
-  { policy: 'run_all', within: day, atMost: 3 } as const,
+  { policy: 'run_once', withinMs: 2 * hour } as const,
+  { policy: 'run_all', withinMs: 2 * hour, atMost: 24 } as const,
+  { policy: 'run_all', withinMs: 12 * hour, atMost: 24 } as const,
+  { policy: 'run_all', withinMs: day, atMost: 3 } as const,
 );
 const overlap = fc.constantFrom(undefined, 'skip' as const, 'buffer_one' as const, 'cancel_other' as const);
 const timezone = 'Europe/Berlin';

@@ -89,7 +89,7 @@ describe('after any downtime, in any zone, around any change of its clocks', () 
   it('run_all acts on every firing exactly once and in order', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
-        const schedule = scheduleOf(given, { policy: 'run_all', within: 366 * day, atMost: 100_000 });
+        const schedule = scheduleOf(given, { policy: 'run_all', withinMs: 366 * day, atMost: 100_000 });
         const start = given.change.at * minuteMs - given.before;
         const { fired, passed } = act(schedule, start, gaps);
         expect(fired).toEqual([...firingsBetween(schedule, start, start + total(gaps))]);
@@ -107,7 +107,7 @@ describe('after any downtime, in any zone, around any change of its clocks', () 
         fc.integer({ min: 1, max: day }),
         fc.integer({ min: 1, max: 30 }),
         (given, gap, within, atMost) => {
-          const schedule = scheduleOf(given, { policy: 'run_all', within, atMost });
+          const schedule = scheduleOf(given, { policy: 'run_all', withinMs: within, atMost });
           const start = given.change.at * minuteMs - given.before;
           const all = [...firingsBetween(schedule, start, start + gap)];
           const { fired, passed } = act(schedule, start, [gap]);

@@ -16,8 +16,8 @@ describe('a firing that is acted on in its time', () => {
   it.each([
     undefined,
     { policy: 'skip' },
-    { policy: 'run_once', within: hour },
-    { policy: 'run_all', within: hour, atMost: 3 },
+    { policy: 'run_once', withinMs: hour },
+    { policy: 'run_all', withinMs: hour, atMost: 3 },
   ] as const)('fires, whatever the policy is: %j', (misfire) => {
     const decision = decideMisfire(hourly(misfire), { nextAt: at('10:00'), now: at('10:01') });
     expect(decision).toEqual({ fire: at('10:00'), nextAt: at('11:00'), ...alone });
@@ -35,12 +35,12 @@ describe('firings that were missed', () => {
 
   it('do not run when all of them are older than the window of run_once', () => {
     const skipped = { first: at('10:00'), last: at('14:00'), firings: 5 };
-    expect(decideMisfire(hourly({ policy: 'run_once', within: 10 * 60_000 }), standing)).toEqual({
+    expect(decideMisfire(hourly({ policy: 'run_once', withinMs: 10 * 60_000 }), standing)).toEqual({
       skipped,
       nextAt: at('15:00'),
       ...alone,
     });
-    expect(decideMisfire(hourly({ policy: 'run_once', within: 30 * 60_000 }), standing)).toMatchObject({
+    expect(decideMisfire(hourly({ policy: 'run_once', withinMs: 30 * 60_000 }), standing)).toMatchObject({
       fire: at('10:00'),
     });
   });
@@ -58,7 +58,7 @@ describe('firings that were missed', () => {
   });
 
   it('run one after the other with run_all, and the last of them is not behind any more', () => {
-    const policy = hourly({ policy: 'run_all', within: 24 * hour, atMost: 24 });
+    const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 24 });
     const first = decideMisfire(policy, standing);
     expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), hasBacklog: true, isCatchUp: true });
     const last = decideMisfire(policy, { nextAt: at('14:00'), now: at('14:50'), behindSince: at('14:20') });
@@ -66,7 +66,7 @@ describe('firings that were missed', () => {
   });
 
   it('start within the window of run_all, counted from the start of the catch-up', () => {
-    const policy = hourly({ policy: 'run_all', within: 3 * hour, atMost: 24 });
+    const policy = hourly({ policy: 'run_all', withinMs: 3 * hour, atMost: 24 });
     const skipped = { first: at('10:00'), last: at('11:00'), firings: 2 };
     expect(decideMisfire(policy, standing)).toMatchObject({ fire: at('12:00'), skipped, nextAt: at('13:00') });
     const later = { nextAt: at('13:00'), now: at('18:30'), behindSince: at('14:20') };
@@ -74,7 +74,7 @@ describe('firings that were missed', () => {
   });
 
   it('are the newest ones where there are more than run_all makes good', () => {
-    const policy = hourly({ policy: 'run_all', within: 24 * hour, atMost: 2 });
+    const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 2 });
     const skipped = { first: at('10:00'), last: at('12:00'), firings: 3 };
     expect(decideMisfire(policy, standing)).toMatchObject({
       fire: at('13:00'),
@@ -98,7 +98,7 @@ describe('firings that were missed', () => {
     const minutely: Schedule = {
       cron: '* * * * *',
       timezone: 'Europe/Berlin',
-      misfire: { policy: 'run_all', within: 366 * 24 * hour, atMost: 3 },
+      misfire: { policy: 'run_all', withinMs: 366 * 24 * hour, atMost: 3 },
     };
     const decision = decideMisfire(minutely, { nextAt: at('10:00') - 3 * 365 * 24 * hour, now: at('10:00') });
     expect(decision).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), skipped: { firings: 1000 } });
@@ -108,8 +108,8 @@ describe('firings that were missed', () => {
     const runs = (misfire?: Misfire) => runsDue(hourly(misfire), standing);
     expect(runs()).toBe(1);
     expect(runs({ policy: 'skip' })).toBe(0);
-    expect(runs({ policy: 'run_all', within: 24 * hour, atMost: 24 })).toBe(5);
-    expect(runs({ policy: 'run_all', within: 24 * hour, atMost: 2 })).toBe(2);
+    expect(runs({ policy: 'run_all', withinMs: 24 * hour, atMost: 24 })).toBe(5);
+    expect(runs({ policy: 'run_all', withinMs: 24 * hour, atMost: 2 })).toBe(2);
     expect(runsDue(hourly(), { nextAt: at('15:00'), now: at('14:20') })).toBe(0);
     expect(runsDue(hourly(), { nextAt: null, now: at('14:20') })).toBe(0);
   });

@@ -1,22 +1,26 @@
-import { type JsonSchema, type OptionSet, type OptionValues, option, schemaOf } from '../../sdk/option.ts';
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import { limitedDuration } from './times.ts';
+
+const retryDuration = (name: string, to: string, about: string, example: string) =>
+  limitedDuration(option.text({ about, example }), {
+    code: 'CONFIG_RETRY',
+    what: '"retry"',
+    of: `"${name}"`,
+    from: '1s',
+    to,
+  });
 
 /** What is written under `retry`, where it is a map. */
 export const retryOptions = {
-  first: option.text({
-    about: 'Wait before the second attempt. It doubles for each further attempt.',
-    example: '1m',
-  }),
-  longest: option.text({ about: 'Maximum wait, unless the source asks for a longer one.', example: '5m' }),
-  within: option.text({ about: 'No attempt starts later than this after the first one.', example: '2h' }),
+  first: retryDuration('first', '1h', 'Wait before the second attempt. It doubles for each further attempt.', '1m'),
+  longest: retryDuration('longest', '1d', 'Maximum wait, unless the source asks for a longer one.', '5m'),
+  within: retryDuration('within', '7d', 'No attempt starts later than this after the first one.', '2h'),
   attempts: option.integer({
     minimum: 1,
     maximum: 1000,
     about: 'Maximum number of attempts, including the first one. Default: limited by time only.',
   }),
 } satisfies OptionSet;
-
-/** A rule as it is written. */
-export type WrittenRetry = 'off' | Partial<OptionValues<typeof retryOptions>>;
 
 /** What applies unless the config says otherwise. */
 export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as const;
@@ -27,11 +31,11 @@ const about =
   'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the job fires next. `off`: no retry before the next firing.';
 
 export const topRetryOptions = {
-  retry: option.schema<WrittenRetry | undefined>(schema, { about, default: retryDefaults }),
+  retry: option.schema<'off' | object | undefined>(schema, { about, default: retryDefaults }),
 } satisfies OptionSet;
 
 export const jobRetryOptions = {
-  retry: option.schema<WrittenRetry | undefined>(schema, {
+  retry: option.schema<'off' | object | undefined>(schema, {
     about: `${about} Options that are not set come from the top level.`,
     example: { first: '1m', within: '2h' },
   }),

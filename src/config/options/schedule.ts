@@ -1,94 +1,135 @@
-import { type JsonSchema, type OptionSet, type OptionValues, option, schemaOf } from '../../sdk/option.ts';
+import { isMap } from '../../lib/is-map.ts';
+import type { Misfire } from '../../schedule/schedule.ts';
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import type { Faults } from '../text/faults.ts';
+import { type Part, partAt } from '../text/variables.ts';
+import { readCron } from './cron.ts';
+import { readAs, readWhole } from './field.ts';
+import { limitedDuration, readDays, readInterval, readTimes, scheduleSubject, timeOf } from './times.ts';
+import { timezone } from './timezone.ts';
 
-export const misfirePolicies = ['skip', 'run_once', 'run_all'] as const;
+const misfirePolicies = ['skip', 'run_once', 'run_all'] as const;
 const overlapPolicies = ['skip', 'buffer_one', 'cancel_other'] as const;
 
-/** A misfire policy as it is written. */
-export type WrittenMisfire =
-  | (typeof misfirePolicies)[number]
-  | { readonly policy: (typeof misfirePolicies)[number]; readonly within?: string; readonly at_most?: number };
-
 /** Defaults of `run_all`: how far back it goes and how many firings it catches up on. */
-export const runAllDefaults = { within: '1d', atMost: 24 };
+const runAllDefaults = { withinMs: 86_400_000, atMost: 24 };
 
 const textOrList: JsonSchema = {
   anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: { type: 'string' } }],
 };
 
+/** A misfire policy as a map. */
+const misfireOptions = {
+  policy: option.choice(misfirePolicies, { required: true, about: 'The misfire policy.' }),
+  within: limitedDuration(option.text({ about: 'Firings missed longer ago are skipped.', example: '6h' }), {
+    of: '"within"',
+    from: '1m',
+    to: '366d',
+    ...scheduleSubject,
+  }),
+  at_most: option.integer({
+    minimum: 1,
+    maximum: 1000,
+    about: 'With `run_all`: catch up on at most this many, the newest ones.',
+  }),
+} satisfies OptionSet;
+
+function readMisfire(at: Part, faults: Faults): Misfire | undefined {
+  const whole = isMap(at.value) ? at : { ...at, value: { policy: at.value } };
+  const misfire = readWhole(misfireOptions, whole, faults);
+  if (misfire === undefined) return undefined;
+  if (misfire.policy === 'skip') reportStray(partAt(whole, 'within'), faults);
+  if (misfire.policy !== 'run_all') reportStray(partAt(whole, 'at_most'), faults);
+  return misfire.policy === 'run_all' ? { ...runAllDefaults, ...misfire } : misfire;
+}
+
+function reportStray({ path, value }: Part, faults: Faults): void {
+  if (value === undefined) return;
+  const option = `"${path.slice(path.lastIndexOf('/') + 1)}"`;
+  faults.add({
+    code: 'CONFIG_SCHEDULE',
+    message: `This misfire policy does not use ${option}`,
+    path,
+    on: 'key',
+    allowed: 'within: with run_once and run_all; at_most: with run_all',
+    next: `Delete ${option}`,
+  });
+}
+
 /** Options of every kind of schedule; at the top level, the defaults for all jobs. */
 export const scheduleRuleOptions = {
-  misfire: option.schema<WrittenMisfire | undefined>(
-    {
-      anyOf: [
-        { enum: misfirePolicies },
-        {
-          type: 'object',
-          additionalProperties: false,
-          properties: {
-            policy: { enum: misfirePolicies, description: 'The misfire policy.' },
-            within: { type: 'string', description: 'Firings missed longer ago are skipped.', examples: ['6h'] },
-            at_most: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 1000,
-              description: 'With `run_all`: catch up on at most this many, the newest ones.',
-            },
-          },
-          required: ['policy'],
-        },
-      ],
-    },
-    {
-      about:
-        'What to do about firings missed while no daemon ran or the machine was suspended: `run_once` starts one run for all of them, `run_all` one run for each, `skip` none.',
-      default: 'run_once',
-      example: { policy: 'run_all', within: '6h' },
-    },
+  misfire: readAs(
+    option.schema<string | object | undefined>(
+      { anyOf: [{ enum: misfirePolicies }, schemaOf(misfireOptions)] },
+      {
+        about:
+          'What to do about firings missed while no daemon ran or the machine was suspended: `run_once` starts one run for all of them, `run_all` one run for each, `skip` none.',
+        default: 'run_once',
+        example: { policy: 'run_all', within: '6h' },
+      },
+    ),
+    { isGroup: true, read: readMisfire },
   ),
   overlap: option.choice(overlapPolicies, {
     about:
       'What to do about a firing while the job is still running: `skip` ignores it, `buffer_one` queues one firing, `cancel_other` stops the current run and starts a new one.',
     default: 'skip',
   }),
-  spread: option.text({
-    about:
-      'Delays each job by a fixed time below this, derived from its name, so that jobs scheduled for the same minute do not all start at once. `0s`: no delay.',
-    default: '0s',
-    example: '10m',
-  }),
+  spread: limitedDuration(
+    option.text({
+      about:
+        'Delays each job by a fixed time below this, derived from its name, so that jobs scheduled for the same minute do not all start at once. `0s`: no delay.',
+      default: '0s',
+      example: '10m',
+    }),
+    { of: 'a spread', from: '0s', to: '1d', ...scheduleSubject },
+  ),
 } satisfies OptionSet;
 
 /** A schedule as a map: exactly one of `cron`, `every` and `at`. */
 export const scheduleOptions = {
-  cron: option.text({
-    about: 'Five fields: minute, hour, day of month, month, day of week.',
-    example: '30 6 * * MON-FRI',
-  }),
-  every: option.schema<string | number | undefined>(
-    { type: ['string', 'number'] },
-    { about: 'Time between firings, in whole minutes: `15m`, `13h`, `1h30m`, `2d`.', example: '15m' },
+  cron: readAs(
+    option.text({
+      about: 'Five fields: minute, hour, day of month, month, day of week.',
+      example: '30 6 * * MON-FRI',
+    }),
+    { read: readCron },
   ),
-  at: option.schema<string | readonly string[] | undefined>(textOrList, {
-    about: 'Times of day. Each fires exactly once a day, even when clocks change.',
-    example: ['06:00', '18:30'],
-  }),
-  days: option.schema<string | readonly string[] | undefined>(textOrList, {
-    about: 'With `at`: days of the week, as names, lists or ranges. Default: every day.',
-    example: 'MON-FRI',
-  }),
+  every: timeOf(
+    option.schema<string | number | undefined>(
+      { type: ['string', 'number'] },
+      { about: 'Time between firings, in whole minutes: `15m`, `13h`, `1h30m`, `2d`.', example: '15m' },
+    ),
+    readInterval,
+    'Ms',
+  ),
+  at: timeOf(
+    option.schema<string | readonly string[] | undefined>(textOrList, {
+      about: 'Times of day. Each fires exactly once a day, even when clocks change.',
+      example: ['06:00', '18:30'],
+    }),
+    readTimes,
+  ),
+  days: timeOf(
+    option.schema<string | readonly string[] | undefined>(textOrList, {
+      about: 'With `at`: days of the week, as names, lists or ranges. Default: every day.',
+      example: 'MON-FRI',
+    }),
+    readDays,
+  ),
   from: option.text({
     about:
       'With `every`: start of the interval grid. Default: 1970-01-01T00:00Z, so `15m` fires at minutes 0, 15, 30 and 45.',
     example: '2026-11-21T06:30',
   }),
-  timezone: option.text({
-    about: 'IANA time zone of this schedule, and of the calendar days of the job.',
-    example: 'Europe/Berlin',
-  }),
+  timezone: timezone(
+    option.text({
+      about: 'IANA time zone of this schedule, and of the calendar days of the job.',
+      example: 'Europe/Berlin',
+    }),
+  ),
   ...scheduleRuleOptions,
 } satisfies OptionSet;
-
-export type WrittenSchedule = Partial<OptionValues<typeof scheduleOptions>>;
 
 /** `schedule` of a job. Options that are not set come from the top level. */
 export const scheduleSchema: JsonSchema = {
@@ -96,7 +137,7 @@ export const scheduleSchema: JsonSchema = {
 };
 
 export const jobScheduleOptions = {
-  schedule: option.schema<string | WrittenSchedule | undefined>(scheduleSchema, {
+  schedule: option.schema<string | object | undefined>(scheduleSchema, {
     about:
       'When the daemon runs the job: a cron expression with five fields, `every 15m`, `at 06:00, 18:30 on MON-FRI`, or a map. `manual` or no schedule: only on request.',
     example: '*/15 * * * *',
@@ -104,13 +145,10 @@ export const jobScheduleOptions = {
 } satisfies OptionSet;
 
 export const topScheduleOptions = {
-  schedules: option.schema<Partial<OptionValues<typeof scheduleRuleOptions>> | undefined>(
-    schemaOf(scheduleRuleOptions),
-    {
-      about: 'Defaults for the schedules of all jobs.',
-      example: { spread: '10m' },
-    },
-  ),
+  schedules: option.schema<object | undefined>(schemaOf(scheduleRuleOptions), {
+    about: 'Defaults for the schedules of all jobs.',
+    example: { spread: '10m' },
+  }),
   concurrency: option.integer({
     minimum: 1,
     maximum: 1000,

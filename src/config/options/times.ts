@@ -1,4 +1,9 @@
-import { meantSpan, parseSpan, spanText } from '../../lib/span.ts';
+import { meantSpan, parseSpan, spanOf, spanText } from '../../lib/span.ts';
+import type { Option } from '../../sdk/option.ts';
+import type { Faults } from '../text/faults.ts';
+import { showValue } from '../text/show-value.ts';
+import { isBroken, type Part } from '../text/variables.ts';
+import { readAs } from './field.ts';
 import '../../lib/temporal.ts';
 
 /** A parsed value, or an error with the allowed form and, if it can be guessed, the intended value. */
@@ -6,13 +11,58 @@ export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
+/** What the values of a section are called in a fault, and its code. */
+export interface Subject {
+  readonly code: string;
+  readonly what: string;
+}
+
+export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedule' };
+
+/** The value that was read; otherwise a fault, unless the text has a variable that could not be resolved. */
+export function valueOrFault<T>(
+  told: Told<T>,
+  at: Part,
+  { faults, code, what }: Subject & { faults: Faults },
+): T | undefined {
+  if ('value' in told) return told.value;
+  const { path, value } = at.whole ?? at;
+  if (isBroken(at)) return undefined;
+  const { fault, allowed, next, seen = value } = told;
+  faults.add({ code, message: `Invalid ${what}: ${fault}`, path, seen: showValue(seen), allowed, next });
+  return undefined;
+}
+
+/** An option whose text is read as something of a schedule. */
+export const timeOf = <O extends Option<unknown>, T, const U extends string = ''>(
+  one: O,
+  read: (written: never) => Told<T>,
+  unit?: U,
+) =>
+  readAs(one, {
+    unit,
+    read: (at, faults) => valueOrFault(read(at.value as never), at, { faults, ...scheduleSubject }),
+  });
+
+/** A duration between two others: `first` is `firstMs`. `of` names it in faults. */
+export function limitedDuration<O extends Option<unknown>>(
+  one: O,
+  { of, from, to, ...subject }: Subject & { of: string; from: string; to: string },
+) {
+  const bounds = { of, from: spanOf(from), to: spanOf(to) };
+  return readAs(one, {
+    unit: 'Ms',
+    read: (at, faults) => valueOrFault(readSpan(String(at.value), bounds), at, { faults, ...subject }),
+  });
+}
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const maxIntervalMs = 3650 * dayMs;
 const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
 
 /** Parses a duration between two bounds (milliseconds, inclusive). `of` names it in errors. */
-export function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
+function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
   const value = parseSpan(text.trim());
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
   if (value === undefined) {

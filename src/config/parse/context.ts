@@ -1,6 +1,5 @@
 import type { Format } from '../../formats/format.ts';
 import type { Problem } from '../../lib/problem.ts';
-import type { Rules } from '../../schedule/schedule.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import type { Alerts } from '../alerts.ts';
@@ -13,11 +12,7 @@ import type { Faults } from '../text/faults.ts';
 import type { Environment } from '../text/run-command.ts';
 import type { Part } from '../text/variables.ts';
 import type { WrittenGuards } from './guards.ts';
-
-/** How far the firings of one instant are spread out, milliseconds; each job gets its share of it. */
-export interface SpreadRule {
-  readonly spread?: number;
-}
+import type { ScheduleRules } from './schedule.ts';
 
 /** The top level of the file, its three maps not yet looked into. */
 export interface Top
@@ -35,7 +30,7 @@ export interface Top
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
   /** What goes for all schedules that do not say otherwise. */
-  readonly scheduleRules: Rules & SpreadRule;
+  readonly scheduleRules: ScheduleRules;
   /** When runs are tried again whose jobs do not say otherwise; false: not at all. */
   readonly retry: RetryRule | false;
   readonly alerts?: Alerts;

@@ -1,24 +1,20 @@
 import { isMap } from '../../lib/is-map.ts';
-import { nearest } from '../../lib/nearest.ts';
-import { cronFault } from '../../schedule/cron.ts';
-import type { Rules, Schedule } from '../../schedule/schedule.ts';
+import type { Schedule } from '../../schedule/schedule.ts';
 import { offsetOf } from '../../schedule/spread.ts';
-import { scheduleOptions, type WrittenSchedule } from '../options/schedule.ts';
-import { readDays, readGridStart, readInterval, readTimes, type Told } from '../options/times.ts';
-import { readTimezone } from '../options/timezone.ts';
+import { readWritten, type Values } from '../options/field.ts';
+import { scheduleOptions, type scheduleRuleOptions } from '../options/schedule.ts';
+import { readGridStart, scheduleSubject, valueOrFault } from '../options/times.ts';
 import type { Faults } from '../text/faults.ts';
-import { showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
-import type { SpreadRule } from './context.ts';
-import { loadRules } from './schedule-rules.ts';
-import { fittingOptions } from './validate.ts';
+
+/** What goes for all schedules that do not say otherwise. */
+export type ScheduleRules = Partial<Values<typeof scheduleRuleOptions>>;
 
 export interface ScheduleContext {
   readonly job: string;
   /** Zone of schedules that name none. */
   readonly timezone: string;
-  /** What goes for all schedules that do not say otherwise. */
-  readonly rules: Rules & SpreadRule;
+  readonly rules: ScheduleRules;
   readonly faults: Faults;
 }
 
@@ -38,90 +34,33 @@ function loadShort(at: Part, context: ScheduleContext): Schedule | undefined {
   if (at.broken.has(at.path) || /^manual$/i.test(text)) return undefined;
   const [, span] = /^@?every\b\s*(.*)$/i.exec(text) ?? [];
   const [, times, days] = /^(?:at\s+|(?=\d{1,2}:))(.*?)(?:\s+on\s+(.+))?$/i.exec(text) ?? [];
-  const written: WrittenSchedule =
-    span !== undefined ? { every: span } : times !== undefined ? { at: times, days } : { cron: String(at.value) };
-  // What is wrong in a short form stands where the whole of it does.
-  return build(written, { ...context, place: () => at });
+  const value = span !== undefined ? { every: span } : times !== undefined ? { at: times, days } : { cron: at.value };
+  return build({ ...at, value, whole: at }, context);
 }
 
 function loadMap(at: Part, context: ScheduleContext): Schedule | undefined {
-  const written = at.value as WrittenSchedule;
-  const given = kinds.filter((kind) => written[kind] !== undefined);
+  const given = kinds.filter((kind) => partAt(at, kind).value !== undefined);
   if (given.length !== 1) return tellKinds(at, given, context.faults);
-  const strays = [...(given[0] === 'at' ? [] : ['days']), ...(given[0] === 'every' ? [] : ['from'])] as (
-    | 'days'
-    | 'from'
-  )[];
-  for (const stray of strays) if (written[stray] !== undefined) tellStray(partAt(at, stray), stray, context.faults);
-  if (Object.keys(fittingOptions(scheduleOptions, written)).length < Object.keys(written).length) return undefined;
-  return build(written, { ...context, place: (option) => partAt(at, option) });
+  if (given[0] !== 'at') tellStray(partAt(at, 'days'), 'days', context.faults);
+  if (given[0] !== 'every') tellStray(partAt(at, 'from'), 'from', context.faults);
+  return build(at, context);
 }
 
-type Placed = ScheduleContext & { readonly place: (option: keyof WrittenSchedule) => Part };
-
-function build(written: WrittenSchedule, context: Placed): Schedule | undefined {
-  const { faults, place } = context;
-  const timezone = written.timezone === undefined ? context.timezone : readTimezone(place('timezone'), faults);
-  const rules = loadRules(written, { rules: context.rules, place, faults });
-  const times = timezone === undefined ? undefined : timesOf(written, timezone, context);
-  if (times === undefined || rules === undefined) return undefined;
-  const { spread, ...rest } = rules;
-  const offset = offsetOf(context.job, spread ?? 0);
-  return { ...times, ...rest, ...(offset === 0 ? {} : { offset }) };
-}
-
-function timesOf(written: WrittenSchedule, timezone: string, context: Placed): Schedule | undefined {
-  const { cron, every, at, days, from } = written;
-  const told = <T>(option: keyof WrittenSchedule, read: Told<T>): T | undefined => tell(option, read, context);
-  if (cron !== undefined) return checkCron(cron, timezone, context);
-  if (every !== undefined) {
-    const span = told('every', readInterval(every));
-    const start = from === undefined ? 0 : told('from', readGridStart(from, timezone));
-    return span === undefined || start === undefined ? undefined : { every: span, from: start, timezone };
-  }
-  const times = told('at', readTimes(at!));
-  const on = days === undefined ? undefined : told('days', readDays(days));
-  if (times === undefined || (days !== undefined && on === undefined)) return undefined;
-  return { at: times, ...(on === undefined || on.length === 7 ? {} : { days: on }), timezone };
-}
-
-/** The value that was read, or undefined and its fault told. */
-function tell<T>(option: keyof WrittenSchedule, read: Told<T>, { place, faults }: Placed): T | undefined {
-  if ('value' in read) return read.value;
-  const at = place(option);
-  if (at.broken.has(at.path)) return undefined;
-  const { fault, allowed, next, seen } = read;
-  faults.add({
-    code: 'CONFIG_SCHEDULE',
-    message: `Invalid schedule: ${fault}`,
-    path: at.path,
-    seen: showValue(seen ?? at.value),
-    allowed,
-    next,
-  });
-  return undefined;
-}
-
-function checkCron(cron: string, timezone: string, { place, faults }: Placed): Schedule | undefined {
-  const at = place('cron');
-  if (at.broken.has(at.path)) return undefined;
-  const fault = cronFault(cron);
-  if (fault === undefined) return { cron: cron.trim().replace(/\s+/g, ' '), timezone };
-  const meant = /\s/.test(cron.trim())
-    ? undefined
-    : nearest(cron.trim(), ['manual', '@hourly', '@daily', '@weekly', '@monthly', '@yearly']);
-  faults.add({
-    code: 'CONFIG_CRON',
-    message: `Invalid schedule: ${fault}`,
-    path: at.path,
-    seen: JSON.stringify(cron),
-    allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
-    next:
-      meant === undefined
-        ? 'For example "*/15 * * * *" is every 15 minutes, "30 6 * * MON-FRI" is 6:30 on weekdays'
-        : `Did you mean "${meant}"?`,
-  });
-  return undefined;
+function build(at: Part, { job, faults, ...context }: ScheduleContext): Schedule | undefined {
+  const before = faults.problems.length;
+  const options = { timezone: context.timezone, ...context.rules, ...readWritten(scheduleOptions, at, faults) };
+  const { cron, everyMs, at: times, days, from, spreadMs = 0, ...rest } = options;
+  const start =
+    from === undefined
+      ? 0
+      : valueOrFault(readGridStart(from, rest.timezone), partAt(at, 'from'), { faults, ...scheduleSubject });
+  if (faults.problems.length > before) return undefined;
+  const offset = offsetOf(job, spreadMs);
+  const rules = offset === 0 ? rest : { ...rest, offset };
+  if (cron !== undefined) return { cron, ...rules };
+  if (everyMs !== undefined && start !== undefined) return { every: everyMs, from: start, ...rules };
+  if (times === undefined) return undefined;
+  return { at: times, ...(days === undefined || days.length === 7 ? {} : { days }), ...rules };
 }
 
 function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined {
@@ -147,6 +86,7 @@ function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined 
 }
 
 function tellStray(at: Part, option: 'days' | 'from', faults: Faults): void {
+  if (at.value === undefined) return;
   const owner = option === 'days' ? 'at' : 'every';
   faults.add({
     code: 'CONFIG_SCHEDULE',

@@ -1,23 +1,21 @@
 import { resolve } from 'node:path';
 import { isMap } from '../../lib/is-map.ts';
 import { registerSecret } from '../../lib/redact.ts';
-import type { Rules } from '../../schedule/schedule.ts';
 import { option, schemaOf } from '../../sdk/option.ts';
 import type { SealKeys } from '../config.ts';
-import { readWhole, type Values } from '../options/field.ts';
+import { readWhole, readWritten, type Values } from '../options/field.ts';
 import { scheduleRuleOptions } from '../options/schedule.ts';
 import { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
 import type { Environment } from '../text/run-command.ts';
-import { type Part, partAt, resolvePart, type VariableSettings } from '../text/variables.ts';
+import { partAt, resolvePart, type VariableSettings } from '../text/variables.ts';
 import { loadAlerts } from './alerts.ts';
-import type { SpreadRule, Top } from './context.ts';
+import type { Top } from './context.ts';
 import { loadTopGuards } from './guards.ts';
 import { defaultRetry, loadRetry } from './retry.ts';
-import { loadRules } from './schedule-rules.ts';
-import { fittingOptions, validatePart } from './validate.ts';
+import { validatePart } from './validate.ts';
 
 const named = (about: string, required?: true) =>
   option.schema<Record<string, unknown>>({ type: 'object' }, { about, ...(required ? { required } : {}) });
@@ -73,7 +71,7 @@ export async function readTop(
     sealKeys: keysOf(values, env),
     guards: loadTopGuards(partAt(part, 'guards'), faults),
     keep: { payloads: values.keep.payloads, milliseconds: values.keep.days * 86_400_000 },
-    scheduleRules: rulesOf(part, faults),
+    scheduleRules: readWritten(scheduleRuleOptions, partAt(part, 'schedules'), faults),
     retry: loadRetry(part, defaultRetry, faults),
     alerts,
     places: {
@@ -91,13 +89,6 @@ function keysOf({ loginKey, formerLoginKeys: former }: Values<typeof topOptions>
   const current = loginKey ?? env.SLUICE_KEY;
   if (current !== undefined) registerSecret(current);
   return current === undefined || current === '' ? { former } : { current, former };
-}
-
-function rulesOf(part: Part, faults: Faults): Rules & SpreadRule {
-  const at = partAt(part, 'schedules');
-  const place = (option: string): Part => partAt(at, option);
-  if (!isMap(at.value)) return {};
-  return loadRules(fittingOptions(scheduleRuleOptions, at.value), { rules: {}, place, faults }) ?? {};
 }
 
 function pick(

@@ -46,11 +46,11 @@ function timesOf(schedule: Schedule): object {
   return { every: spanText(schedule.every), ...(schedule.from === 0 ? {} : { from }) };
 }
 
-function describeMisfire({ policy, within, atMost }: NonNullable<Schedule['misfire']>): string | object {
-  if (within === undefined && atMost === undefined) return policy;
+function describeMisfire({ policy, withinMs, atMost }: NonNullable<Schedule['misfire']>): string | object {
+  if (withinMs === undefined && atMost === undefined) return policy;
   return {
     policy,
-    within: within === undefined ? undefined : spanText(within),
+    within: withinMs === undefined ? undefined : spanText(withinMs),
     at_most: atMost,
   };
 }

@@ -37,6 +37,8 @@ export interface Part {
   readonly resolved: ReadonlyMap<Path, Resolved>;
   /** Values whose variables could not be resolved: already reported, not to be checked again. */
   readonly broken: ReadonlySet<Path>;
+  /** The text that the value is a part of, as in `every 15m`: faults show all of it. */
+  readonly whole?: Part;
 }
 
 /** One option of a part as a part of its own. */

@@ -149,7 +149,7 @@ describe('runs that were missed', () => {
     const schedule = {
       cron: '0 9,10,11 * * *',
       timezone: 'UTC',
-      misfire: { policy: 'run_all', within: 24 * hour },
+      misfire: { policy: 'run_all', withinMs: 24 * hour },
     } as const;
     const config = configWith(job({ schedule }));
     const { cron, timezone } = schedule;
