@@ -1,5 +1,34 @@
-import type { ChannelNamed, ChannelType } from '../config/alerts.ts';
-import type { AlertEvent } from './compose.ts';
+import type { Values } from '../config/options/field.ts';
+import type { OptionSet } from '../sdk/option.ts';
+
+/** A condition in JSON. Times are ISO 8601. */
+export interface Wrong extends Record<string, unknown> {
+  readonly since: string;
+  readonly what: string;
+}
+
+/** The event that channels deliver and the state stores. */
+export interface AlertEvent {
+  readonly type: 'alert.opened' | 'alert.worse' | 'alert.reminder' | 'alert.recovered' | 'alert.test';
+  readonly timestamp: string;
+  readonly data: {
+    readonly id: string;
+    /** One line. */
+    readonly title: string;
+    /** The full text, several lines. */
+    readonly text: string;
+    readonly occasion?: string;
+    /** Number of open conditions. */
+    readonly open: number;
+    /** The first open conditions. */
+    readonly alerts: readonly Wrong[];
+    /** Names of the first recovered subjects. */
+    readonly recovered: readonly string[];
+    readonly host: string;
+    /** Path of the config. */
+    readonly config: string;
+  };
+}
 
 /** An alert to send. */
 export interface Post {
@@ -24,8 +53,18 @@ export type Sent =
   | { readonly ok: true; readonly message: string }
   | { readonly ok: false; readonly message: string; readonly retryAfterMs?: number };
 
-/** Sends one alert. Never throws because of the receiver. */
-export type Send<T extends ChannelType> = (channel: ChannelNamed<T>, post: Post, around: Surroundings) => Promise<Sent>;
+/** A type of alert channel: one file in `channels/`. */
+export interface ChannelKind<O extends OptionSet = OptionSet> {
+  /** Besides `type`; every channel has `timeout_seconds`. */
+  readonly options: O;
+  /** Sends one alert. Never throws because of the receiver. Absent if the channel does not accept alerts. */
+  send?(channel: Values<O>, post: Post, around: Surroundings): Promise<Sent>;
+}
+
+/** Declares a type of channel; the identity function, there to infer the option types. */
+export function defineChannel<const O extends OptionSet>(channel: ChannelKind<O>): ChannelKind<O> {
+  return channel;
+}
 
 /** Overall timeout of an attempt, as a multiple of `timeout_seconds`. */
 const wholeFactor = 3;

@@ -1,40 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Occasion } from '../config/alerts.ts';
 import { advised } from '../lib/advice.ts';
 import { redact } from '../lib/redact.ts';
 import { durationText, instantText } from '../lib/time-text.ts';
 import type { Bulletin, Detail, Mention } from './alert.ts';
+import type { AlertEvent, Wrong } from './channel.ts';
 import { headline, kindOf, nameOf } from './words.ts';
-
-/** A condition in JSON. Times are ISO 8601. */
-interface Wrong extends Record<string, unknown> {
-  readonly since: string;
-  readonly what: string;
-}
-
-/** The event that channels deliver and the state stores. */
-export interface AlertEvent {
-  readonly type: 'alert.opened' | 'alert.worse' | 'alert.reminder' | 'alert.recovered' | 'alert.test';
-  readonly timestamp: string;
-  readonly data: {
-    readonly id: string;
-    /** One line. */
-    readonly title: string;
-    /** The full text, several lines. */
-    readonly text: string;
-    readonly occasion?: Occasion;
-    /** Number of open conditions. */
-    readonly open: number;
-    /** The first open conditions. */
-    readonly alerts: readonly Wrong[];
-    /** Names of the first recovered subjects. */
-    readonly recovered: readonly string[];
-    readonly host: string;
-    /** Path of the config. */
-    readonly config: string;
-  };
-}
 
 /** Maximum number of subjects named. */
 const maxNamed = 10;

@@ -5,10 +5,9 @@ import type { Emit } from '../lib/events.ts';
 import { redact } from '../lib/redact.ts';
 import type { Store } from '../state/store.ts';
 import type { AlertMessageRow } from '../state/tables.ts';
-import type { Post, Sent } from './channel.ts';
-import { sendTo } from './channels/index.ts';
-import type { AlertEvent } from './compose.ts';
+import type { AlertEvent, Post, Sent } from './channel.ts';
 import type { AlertEvents } from './events.ts';
+import { sendTo } from './send-to.ts';
 
 /** Exponential backoff between failed attempts. A message expires after a day. */
 const firstWaitMs = 10_000;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Surroundings } from '../../src/alerts/channel.ts';
 import { ping } from '../../src/alerts/channels/heartbeat.ts';
-import { sendTo } from '../../src/alerts/channels/index.ts';
+import { sendTo } from '../../src/alerts/send-to.ts';
 import type { AlertChannel } from '../../src/config/alerts.ts';
 import { drip, openPeer } from '../peers/peer.ts';
 import { secret } from './receiver.ts';

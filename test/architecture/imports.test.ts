@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   pipeline: ['formats', 'kept-rows', 'transforms', 'sdk', 'lib', 'config'],
   schedule: ['lib'],
   state: ['lib', 'pipeline', 'kept-rows'],
-  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'kept-rows'],
+  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'kept-rows', 'alerts'],
   oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'guards', 'lib'],
   alerts: ['state', 'config', 'sdk', 'lib'],
@@ -63,9 +63,9 @@ const allowed: Record<string, readonly string[]> = {
 /** Payload (with the look whether its file is whole) and Config are nouns that the next stage may know; the rest is not. */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'], 'kept-rows': ['manifest.ts'] },
-  config: { 'kept-rows': ['write-rule.ts'] },
+  config: { 'kept-rows': ['write-rule.ts'], alerts: ['channels.generated.ts'] },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
-  alerts: { config: ['alerts.ts'] },
+  alerts: { config: ['alerts.ts', 'options/field.ts'] },
   oauth: { config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },
   guards: { config: ['config.ts'] },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import db from '../../connectors/db/index.ts';
 import ftp from '../../connectors/ftp/index.ts';
 import rest from '../../connectors/simple_rest/index.ts';
-import { send } from '../../src/alerts/channels/email.ts';
+import email from '../../src/alerts/channels/email.ts';
 import { readAnswer } from '../../src/delivery/answer.ts';
 import { HttpAgent, sendRequest } from '../../src/lib/http.ts';
 import { callTokenEndpoint } from '../../src/oauth/token-endpoint.ts';
@@ -214,13 +214,13 @@ export const protocols: Readonly<Record<string, Protocol>> = {
         name: 'mail',
         type: 'email',
         server: `smtp://127.0.0.1:${port}`,
-        timeout_seconds: 1,
+        timeoutMs: 1000,
         from: 'a@b.de',
         to: ['c@d.de'],
         tls: 'optional',
       };
       const post = { id: 'x', body: '{}', event: { data: { title: 'title', text: 'text' } } };
-      const sent = await send(channel as never, post as never, { signal, now: 0, folder: '/nowhere' });
+      const sent = await email.send!(channel as never, post as never, { signal, now: 0, folder: '/nowhere' });
       if (!sent.ok) throw new Error(sent.message);
       return ['sent'];
     },

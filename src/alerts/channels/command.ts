@@ -1,6 +1,22 @@
 import { spawn } from 'node:child_process';
+import type { Values } from '../../config/options/field.ts';
 import { beginningOf, excerpt } from '../../lib/redact.ts';
-import type { Send, Sent } from '../channel.ts';
+import { option } from '../../sdk/option.ts';
+import { defineChannel, type Post, type Sent, type Surroundings } from '../channel.ts';
+import { text, timeout } from '../channel-options.ts';
+
+const options = {
+  command: option.schema<readonly string[]>(
+    { type: 'array', items: text, minItems: 1 },
+    {
+      required: true,
+      about:
+        'Program and its arguments, run without a shell in the folder of this file. It gets the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.',
+      example: ['/usr/local/bin/page', '--urgent'],
+    },
+  ),
+  timeout_seconds: timeout,
+};
 
 /** Maximum characters of the output to show. */
 const maxShown = 200;
@@ -11,7 +27,13 @@ const lastWordsMs = 250;
  * Runs a program without a shell. It gets the event as JSON on standard input and its main facts as environment variables.
  * Exit code 0 is a success. On timeout, its process group is killed.
  */
-export const send: Send<'command'> = ({ command, timeoutMs }, { id, event, body }, { signal, folder }) => {
+export default defineChannel({ options, send });
+
+function send(
+  { command, timeoutMs }: Values<typeof options>,
+  { id, event, body }: Post,
+  { signal, folder }: Surroundings,
+): Promise<Sent> {
   const [program = '', ...args] = command;
   const { title, text, occasion = '', open } = event.data;
   const env = {
@@ -55,7 +77,7 @@ export const send: Send<'command'> = ({ command, timeoutMs }, { id, event, body 
       setTimeout(end, lastWordsMs).unref();
     });
   });
-};
+}
 
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;

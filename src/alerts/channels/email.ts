@@ -1,21 +1,53 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
-import type { ChannelNamed } from '../../config/alerts.ts';
+import type { Values } from '../../config/options/field.ts';
 import { networkWords, seenIn } from '../../sdk/network.ts';
-import type { Post, Send, Sent } from '../channel.ts';
+import { option } from '../../sdk/option.ts';
+import { defineChannel, type Post, type Sent } from '../channel.ts';
+import { text, timeout } from '../channel-options.ts';
+
+const options = {
+  server: option.schema<string>(
+    { ...text, pattern: '^smtps?://[^/\\s]+$' },
+    {
+      required: true,
+      about:
+        'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). The URL can contain a user and password.',
+      example: 'smtp://mail.example.com',
+    },
+  ),
+  user: option.text({ about: 'User name.', example: 'sluice@example.com' }),
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+  password: option.text({ secret: true, about: 'Password of that user.', example: '${env:SMTP_PASSWORD}' }),
+  from: option.text({ required: true, about: 'Sender.', example: 'Sluice <sluice@example.com>' }),
+  to: option.schema<readonly string[]>(
+    { type: 'array', items: text, minItems: 1 },
+    { required: true, about: 'Recipients.', example: ['me@example.com'] },
+  ),
+  tls: option.choice(['required', 'when offered'], {
+    about: 'Whether to refuse servers without encryption. A password is never sent unencrypted.',
+    default: 'required',
+  }),
+  timeout_seconds: timeout,
+};
+
+type Email = Values<typeof options>;
 
 /** A server that does not hang up behind the mail is hung up on. */
 const longestGoodbyeMs = 1000;
 
 /** One mail in plain text on a connection of its own. */
-export const send: Send<'email'> = async (channel, post, { signal, now }) => {
-  const { createTransport } = await import('nodemailer');
-  const transport = createTransport(transportOf(channel));
-  try {
-    return await deliver(transport, { ...mailOf(channel, post, now), signal });
-  } finally {
-    transport.close();
-  }
-};
+export default defineChannel({
+  options,
+  async send(channel, post, { signal, now }) {
+    const { createTransport } = await import('nodemailer');
+    const transport = createTransport(transportOf(channel));
+    try {
+      return await deliver(transport, { ...mailOf(channel, post, now), signal });
+    } finally {
+      transport.close();
+    }
+  },
+});
 
 async function deliver(transport: Transporter, mail: SendMailOptions): Promise<Sent> {
   try {
@@ -31,7 +63,7 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
   }
 }
 
-function transportOf(channel: ChannelNamed<'email'>) {
+function transportOf(channel: Email) {
   const { protocol, hostname, port, username, password } = new URL(channel.server);
   const secure = protocol === 'smtps:';
   const user = channel.user ?? decodeURIComponent(username);
@@ -53,7 +85,7 @@ function transportOf(channel: ChannelNamed<'email'>) {
   };
 }
 
-function mailOf({ from, to }: ChannelNamed<'email'>, { id, event }: Post, now: number): SendMailOptions {
+function mailOf({ from, to }: Email, { id, event }: Post, now: number): SendMailOptions {
   const { title, text } = event.data;
   return {
     from,

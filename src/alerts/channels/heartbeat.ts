@@ -1,8 +1,31 @@
-import type { ChannelNamed } from '../../config/alerts.ts';
-import { callUrl } from '../call-url.ts';
-import { limited, type Sent, type Surroundings } from '../channel.ts';
+import { duration, type Values } from '../../config/options/field.ts';
+import { option } from '../../sdk/option.ts';
+import { defineChannel, limited, type Sent, type Surroundings } from '../channel.ts';
+import { text, timeout, urlOf } from '../channel-options.ts';
+
+const options = {
+  url: urlOf(
+    'URL that is pinged with GET while everything works. The monitoring service raises the alarm when pings stop.',
+    'https://hc.example.com/ping/0123',
+  ),
+  jobs: option.list<string>(text, {
+    about: 'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
+    example: ['orders'],
+  }),
+  every: duration(
+    option.schema<string>(
+      { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] },
+      { about: 'Ping interval if no jobs are set.', default: '5m' },
+    ),
+  ),
+  timeout_seconds: timeout,
+};
+
+/** A channel that accepts no alerts: it is pinged while all is well. */
+export default defineChannel({ options });
 
 /** Asks the address once: all is well. */
-export function ping(channel: ChannelNamed<'heartbeat'>, around: Surroundings): Promise<Sent> {
+export async function ping(channel: Values<typeof options>, around: Surroundings): Promise<Sent> {
+  const { callUrl } = await import('../call-url.ts');
   return callUrl({ ...channel, method: 'GET', headers: {} }, limited(around, channel));
 }

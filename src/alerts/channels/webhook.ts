@@ -1,21 +1,39 @@
 import { createHmac } from 'node:crypto';
-import { callUrl } from '../call-url.ts';
-import type { Send } from '../channel.ts';
+import { option } from '../../sdk/option.ts';
+import { defineChannel } from '../channel.ts';
+import { timeout, urlOf } from '../channel-options.ts';
+
+const options = {
+  url: urlOf('URL that receives alerts as JSON by POST.', 'https://alerts.example.com/sluice'),
+  secret: option.text({
+    required: true,
+    secret: true,
+    pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+    about: 'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    example: '${env:SLUICE_ALERT_SECRET}',
+  }),
+  timeout_seconds: timeout,
+};
 
 /**
  * Posts the event as it is, signed as the Standard Webhooks specification has it: HMAC-SHA256 with the key's bytes over
  * `id.timestamp.body`, the timestamp in seconds and new for each attempt, so that what is recorded cannot be replayed.
  */
-export const send: Send<'webhook'> = (channel, { id, body }, around) => {
-  const timestamp = String(Math.floor(around.now / 1000));
-  const headers = {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signatureOf({ id, timestamp, body, secret: channel.secret })}`,
-  };
-  return callUrl({ ...channel, method: 'POST', headers, body }, around);
-};
+export default defineChannel({
+  options,
+  async send(channel, { id, body }, around) {
+    const { callUrl } = await import('../call-url.ts');
+    const timestamp = String(Math.floor(around.now / 1000));
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signatureOf({ id, timestamp, body, secret: channel.secret })}`,
+    };
+    return callUrl({ ...channel, method: 'POST', headers, body }, around);
+  },
+});
 
 interface Signed {
   readonly id: string;

@@ -45,7 +45,7 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
   const { folder, file } = config;
   const [{ composeTest }, { sendTo }, { ping }] = await Promise.all([
     import('../../alerts/compose.ts'),
-    import('../../alerts/channels/index.ts'),
+    import('../../alerts/send-to.ts'),
     import('../../alerts/channels/heartbeat.ts'),
   ]);
   const now = Date.now();

@@ -1,12 +1,12 @@
+import { all as channels } from '../../alerts/channels.generated.ts';
 import { spanOf } from '../../lib/span.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
-import { duration, groups, percentage, readAs, seconds } from './field.ts';
+import { duration, groups, percentage, readAs } from './field.ts';
 
 /** A duration as written: a number and m, h, d or w (also s if seconds make sense). */
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,6})?%$', examples: ['10%'] };
 const text: JsonSchema = { type: 'string', minLength: 1 };
-const address: JsonSchema = { ...text, pattern: '^https?://', writeOnly: true };
 
 /** Kinds of events that alerts report. */
 export const occasions = [
@@ -31,87 +31,17 @@ export const alertDefaults = {
   settle: '30s',
   unsentAfter: '15m',
   quotaLeft: '10%',
-  every: '5m',
 };
 
-const timeout = seconds(option.integer({ minimum: 1, maximum: 300, default: 15, about: 'Timeout in seconds.' }));
-
-const urlOf = (about: string, example: string) =>
-  option.schema<string>(address, { required: true, secret: true, about, example });
+/** The channel types: the files of `src/alerts/channels/`. */
+export const channelTypes = Object.keys(channels) as ChannelType[];
 
 /** Options of each channel type, besides `type`. */
-export const channelOptions = {
-  webhook: {
-    url: urlOf('URL that receives alerts as JSON by POST.', 'https://alerts.example.com/sluice'),
-    secret: option.text({
-      required: true,
-      secret: true,
-      pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-      about: 'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
-      example: '${env:SLUICE_ALERT_SECRET}',
-    }),
-    timeout_seconds: timeout,
-  },
-  slack: {
-    url: urlOf('Incoming webhook of Slack or of a compatible service.', 'https://hooks.slack.com/services/T0/B0/x'),
-    timeout_seconds: timeout,
-  },
-  email: {
-    server: option.schema<string>(
-      { ...text, pattern: '^smtps?://[^/\\s]+$' },
-      {
-        required: true,
-        about:
-          'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). The URL can contain a user and password.',
-        example: 'smtp://mail.example.com',
-      },
-    ),
-    user: option.text({ about: 'User name.', example: 'sluice@example.com' }),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
-    password: option.text({ secret: true, about: 'Password of that user.', example: '${env:SMTP_PASSWORD}' }),
-    from: option.text({ required: true, about: 'Sender.', example: 'Sluice <sluice@example.com>' }),
-    to: option.schema<readonly string[]>(
-      { type: 'array', items: text, minItems: 1 },
-      { required: true, about: 'Recipients.', example: ['me@example.com'] },
-    ),
-    tls: option.choice(['required', 'when offered'], {
-      about: 'Whether to refuse servers without encryption. A password is never sent unencrypted.',
-      default: 'required',
-    }),
-    timeout_seconds: timeout,
-  },
-  command: {
-    command: option.schema<readonly string[]>(
-      { type: 'array', items: text, minItems: 1 },
-      {
-        required: true,
-        about:
-          'Program and its arguments, run without a shell in the folder of this file. It gets the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.',
-        example: ['/usr/local/bin/page', '--urgent'],
-      },
-    ),
-    timeout_seconds: timeout,
-  },
-  heartbeat: {
-    url: urlOf(
-      'URL that is pinged with GET while everything works. The monitoring service raises the alarm when pings stop.',
-      'https://hc.example.com/ping/0123',
-    ),
-    jobs: option.list<string>(text, {
-      about:
-        'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
-      example: ['orders'],
-    }),
-    every: duration(
-      option.schema<string>(span, { about: 'Ping interval if no jobs are set.', default: alertDefaults.every }),
-    ),
-    timeout_seconds: timeout,
-  },
-} satisfies Record<string, OptionSet>;
+export const channelOptions = Object.fromEntries(channelTypes.map((type) => [type, channels[type].options])) as {
+  readonly [T in ChannelType]: (typeof channels)[T]['options'];
+};
 
-export type ChannelType = keyof typeof channelOptions;
-export const channelTypes = Object.keys(channelOptions) as ChannelType[];
+export type ChannelType = keyof typeof channels;
 
 /** One schema per channel type. Built from entries, because an object with a member "then" looks like a promise. */
 const channelSchema: JsonSchema = {

@@ -1,6 +1,6 @@
-import { sendTo } from '../../alerts/channels/index.ts';
 import { composeBulletin } from '../../alerts/compose.ts';
 import type { AlertEvents } from '../../alerts/events.ts';
+import { sendTo } from '../../alerts/send-to.ts';
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
