@@ -21,7 +21,7 @@ export function followJobs(
     else if (name === 'upload.started')
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
     else if (name === 'payload.repeated') show(facts.job, { state: 'sent again' });
-    else if (name === 'payload.waiting') show(facts.job, { state: waitingLabel(facts.code) });
+    else if (name === 'payload.waiting') show(facts.job, { state: waitingLabel(facts, Date.now()) });
     else if (name === 'run.retrying') {
       const wait = durationText(Math.max(0, facts.at - Date.now()));
       show(facts.job, { state: `${facts.code}: ${facts.message}; next attempt in ${wait}, Ctrl-C to cancel` });

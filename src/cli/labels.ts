@@ -1,4 +1,5 @@
 import type { Outcome } from '../daemon/outcome.ts';
+import { durationText } from '../lib/time-text.ts';
 
 const outcomeLabels: Partial<Record<Outcome['state'], string>> = {
   waiting_retry: 'waiting to retry',
@@ -17,6 +18,9 @@ const waitingLabels: Readonly<Record<string, string>> = {
 };
 
 /** Why a payload waits, in a few words, by the code of the problem. */
-export function waitingLabel(code: string): string {
+export function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
+  if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
+    return `waiting for requests that had no answer; sends in ${durationText(Math.max(0, until - now))}`;
+  }
   return waitingLabels[code] ?? 'waiting to retry';
 }

@@ -162,8 +162,8 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
 
 /** What a person can do about a payload that is tried again by itself. */
 function awaited({ code }: OutboxRow): string {
-  return code === 'RATE_LIMITED' || code === 'ACCOUNT_HELD'
-    ? 'nobody is needed: it goes out when the quiet is over; sluice status shows what others use of the account'
+  return code === 'RATE_LIMITED' || code === 'ACCOUNT_HELD' || code === 'SEND_SLOTS_BUSY'
+    ? 'nobody is needed: it goes out when the wait is over; sluice status shows what others use of the account'
     : 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way';
 }
 

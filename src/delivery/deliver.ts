@@ -42,7 +42,8 @@ export type DeliveryResult = DeliveryState & {
 export async function deliverOwed(given: DeliverOptions): Promise<DeliveryResult[]> {
   const gateway = given.gateway ?? new Gateway(given);
   const { cut, dispose } = afterGrace(given.signal, given.clock);
-  const lanes = new UploadPool({ gateway, priority: given.priority, signal: given.signal, cut });
+  const { priority, signal, until: deadline } = given;
+  const lanes = new UploadPool({ gateway, priority, signal, cut, deadline });
   try {
     const results = new Map<number, DeliveryResult>();
     let rows = wanted(await given.store.outbox.inState('owed'), given.only);

@@ -8,27 +8,11 @@ import { maxTravelMs, type NoFreeSlot, type SlotSnapshot, type SlotTicket } from
 import type { Repositories, Store } from '../state/store.ts';
 import type { Closed } from './closed.ts';
 import type { DeliveryEvents } from './events.ts';
+import type { GatedRequest, GatedResult } from './gated-request.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
 import { backoffMs, type Decision, limitReached, pauseMs, type RequestOutcome } from './retry.ts';
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotReturns } from './slot-returns.ts';
-
-export interface GatedRequest<T> {
-  readonly priority: Priority;
-  /** Among requests of the same priority the higher goes first; 0 where nothing is said. */
-  readonly rank?: number;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly path: string;
-  /** Ends the wait for a place; the request itself is `send`'s own affair. */
-  readonly signal?: AbortSignal;
-  /** Written down together with the place and the quota; undefined gives both back: there is nothing to send. */
-  readonly prepare: (parts: Repositories) => Promise<T | undefined>;
-  /** Never rejects: what the network threw is an outcome too. */
-  readonly send: (prepared: T) => Promise<RequestOutcome>;
-}
-
-/** `idle`: `prepare` found nothing to send. */
-export type GatedResult = RequestOutcome | { readonly closed: Closed } | 'idle';
 
 /** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
 export interface Network {
@@ -106,7 +90,7 @@ export class SendGate {
     await this.agent.dispatcher();
     const asked = clock.monotonic();
     try {
-      const taken = await line.acquire(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
+      const taken = await line.acquire(this.#taker(passage), { priority, rank, ...(signal ? { signal } : {}) });
       const milliseconds = clock.monotonic() - asked;
       emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#sendNow(passage, taken);
@@ -158,6 +142,24 @@ export class SendGate {
   async close(): Promise<void> {
     await this.agent.destroy();
     await this.#returns.settled();
+  }
+
+  /** Takes a slot, says for what it has to wait, and no longer than it may. */
+  #taker<T>(passage: GatedRequest<T>): () => Promise<Taken<T> | NoFreeSlot> {
+    const { clock } = this.#options;
+    let isTold = false;
+    return async () => {
+      const taken = await this.#take(passage);
+      if ('ticket' in taken) return taken;
+      const { freeInMs = 0, restsForMs = freeInMs } = taken;
+      const closed: Closed = { why: 'slots', until: clock.now() + restsForMs };
+      if (taken.restsForMs !== undefined && !isTold) {
+        isTold = true;
+        await passage.waits?.(closed);
+      }
+      if (passage.deadline !== undefined && clock.now() >= passage.deadline) throw new Rejected({ closed });
+      return taken;
+    };
   }
 
   #take<T>({ priority, prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {

@@ -34,6 +34,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** Ends requests under way. */
   readonly cut: AbortSignal;
+  /** Nothing waits for a slot beyond this, epoch milliseconds. */
+  readonly deadline?: number | undefined;
 }
 
 /** A power cut is not the payload's fault, but what ends its process every time must not do so for ever. */
@@ -128,6 +130,8 @@ async function attempt(owed: OutboxRow, given: SendOptions): Promise<DeliverySta
     priority,
     rank: gateway.rankOf(owed),
     signal,
+    deadline: given.deadline,
+    waits: (closed) => noteWait(owed, closed, given).then(() => undefined),
     prepare: (parts) => parts.outbox.attempt(owed.id),
     send: async (prepared) => {
       row = prepared;
@@ -204,16 +208,23 @@ async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<Deli
   return { state: 'waiting_retry', at: gateway.clock.now() };
 }
 
-async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<DeliveryState> {
+async function waitAtGate(row: OutboxRow, closed: Closed, given: SendOptions): Promise<DeliveryState> {
+  const problem = await noteWait(row, closed, given);
+  if (closed.why === 'login') return { state: 'login_needed', problem };
+  if (closed.why === 'quota') return { state: 'waiting_quota', until: closed.until };
+  return { state: 'waiting_retry', at: closed.until, problem };
+}
+
+/** What the payload waits for, written down and said. */
+async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<Problem> {
   const where = { job: row.job, destination: row.destination };
   const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);
   const { code, message } = problem;
   const noted = await gateway.store.outbox.note(row.id, { code, message });
   const until = closed.why === 'login' ? {} : { until: closed.until };
-  if (noted) gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
-  if (closed.why === 'login') return { state: 'login_needed', problem };
-  if (closed.why === 'quota') return { state: 'waiting_quota', until: closed.until };
-  return { state: 'waiting_retry', at: closed.until, problem };
+  // Another process may have noted it; this one waits all the same.
+  if (noted || closed.why === 'slots') gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
+  return problem;
 }
 
 /** `untaken`: it is sure that its last attempt was not carried out. */

@@ -19,6 +19,7 @@ interface UploadPoolOptions {
   readonly priority: Priority;
   readonly signal: AbortSignal;
   readonly cut: AbortSignal;
+  readonly deadline?: number | undefined;
 }
 
 /**

@@ -31,6 +31,8 @@ export interface SlotTicket {
 /** No slot now: free again in so many milliseconds, or (undefined) when some request has been answered or can't arrive any more. */
 export interface NoFreeSlot {
   readonly freeInMs: number | undefined;
+  /** All of them rest for longer than after an answer, the first one for so long: their requests had none, and may still arrive. */
+  readonly restsForMs?: number;
 }
 
 /**
@@ -59,7 +61,7 @@ export class SendSlots {
   ): Promise<SlotTicket | NoFreeSlot> {
     const now = this.#context.clock.monotonic();
     const busy = rows.filter((row) => isBusy(row, now));
-    if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
+    if (busy.length >= perSecond) return soonest(busy, now);
     const slot = lowestFree(busy);
     const seen = rows.find((row) => row.slot === slot)?.ticket;
     return (await occupy(this.#context, { account, slot, seen, days })) ?? { freeInMs: 0 };
@@ -287,7 +289,9 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
 });
 
 /** A rest that is longer than after an answer may end at any time: when the other side has closed the connection. */
-function soonest(busy: readonly Slot[], now: number): number | undefined {
+function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
-  return leftMs > restMs ? undefined : Math.max(0, leftMs);
+  if (leftMs <= restMs) return { freeInMs: Math.max(0, leftMs) };
+  const isResting = busy.every(({ free_at }) => free_at !== null);
+  return { freeInMs: undefined, ...(isResting ? { restsForMs: leftMs } : {}) };
 }
