@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/delivery/answer.ts';
+import type { GatedResult } from '../../src/delivery/gated-request.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { decide, type RequestOutcome } from '../../src/delivery/retry.ts';
-import type { GatedResult } from '../../src/delivery/gated-request.ts';
 import type { SendGate } from '../../src/delivery/send-gate.ts';
 import type { Priority } from '../../src/delivery/send-queue.ts';
 import { destinationAt } from '../delivery/fixtures.ts';
