@@ -32,6 +32,7 @@ export default defineConnector({
   },
 });`;
 
+/** For processes that a source blocks. A process that is to live has half a minute, since a busy machine may block it for seconds. */
 const watched = { preload: ['short-watch'], env: { WATCH_MS: '3000' } };
 
 async function setUp(job: object = {}) {
@@ -71,7 +72,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
   expect(await world.data(fine)).toBe('id\n1\n');
   expect(runs().at(-1)).toBe('bad running');
 
-  const third = await home.sync(watched);
+  const third = await home.sync();
   expect(third.signal).toBeNull();
   expect(third.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'held' });
   expect(runs().filter((run) => run === 'bad interrupted RUN_BLOCKED')).toHaveLength(2);
@@ -83,7 +84,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
 
   await rm(spin);
   expect(await home.sluice(['resume', 'bad'])).toMatchObject({ code: 0 });
-  const last = await home.sync(watched);
+  const last = await home.sync();
   expect(last.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'delivered' });
   expect(await world.data(spun)).toBe('n\n1\n');
 });
@@ -97,7 +98,7 @@ it('ends a daemon that a source blocks, with a line of its log, and the next one
     const line = stdout.split('\n').find((text) => text.includes('process.blocked'));
     expect(JSON.parse(line!)).toMatchObject({ level: 50, seconds: 3, runs: [{ job: 'bad', source: 'wheel' }] });
   }
-  const daemon = home.start(['run'], { ...watched, serves: true });
+  const daemon = home.start(['run'], { serves: true });
   await until('the other job has run', () => runs().includes('good delivered'));
   await until('the hold is told', () => daemon.output().includes('the job is on hold'));
   expect(runs().filter((run) => run.startsWith('bad'))).toEqual(Array(2).fill('bad interrupted RUN_BLOCKED'));
