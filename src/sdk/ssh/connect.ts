@@ -39,8 +39,9 @@ interface Offering {
 
 async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
-  // Whatever ends the connection is met by the call that is waiting for it.
-  client.on('error', () => undefined);
+  // The call that waits meets the error. The library only ends its own half after nonsense, and stops its pings with that, so it
+  // would wait forever for a server that never hangs up.
+  client.on('error', () => client.destroy());
   const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
   try {
