@@ -1,8 +1,8 @@
 import { simulatedNetwork } from '../src/cli/simulate/network.ts';
 import { virtualTick } from '../src/cli/simulate/virtual-tick.ts';
 import { loadConfig } from '../src/config/load.ts';
+import { composeRuntime } from '../src/daemon/compose.ts';
 import { Daemon } from '../src/daemon/daemon.ts';
-import { wire } from '../src/daemon/wire.ts';
 import { VirtualClock } from '../src/lib/virtual-clock.ts';
 import { createTimer } from '../src/schedule/timer.ts';
 import { heldBytes } from '../src/sdk/testing/memory.ts';
@@ -26,7 +26,7 @@ async function live(milliseconds: number): Promise<void> {
 
 const { config, problems } = await loadConfig(file);
 if (config === undefined || problems.length > 0) throw problems[0] ?? new Error('no config');
-const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
+const runtime = await composeRuntime({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
 const daemon = new Daemon({ runtime, config, timer: createTimer(clock, virtualTick(clock)) });
 let runs = 0;
 runtime.events.listen((...[name]) => {

@@ -1,6 +1,6 @@
 import { loadConfig } from '../src/config/load.ts';
+import { composeRuntime } from '../src/daemon/compose.ts';
 import { syncJobs } from '../src/daemon/sync-jobs.ts';
-import { wire } from '../src/daemon/wire.ts';
 
 /**
  * A long-running process like the daemon: `fork`ed with a config and a job, it runs the job once per message and answers with the
@@ -10,7 +10,7 @@ const [file, name] = process.argv.slice(2);
 const { config } = await loadConfig(file!);
 const job = config?.jobs.get(name!);
 if (config === undefined || job === undefined) throw new Error(`no job ${name} in ${file}`);
-const runtime = await wire({ config });
+const runtime = await composeRuntime({ config });
 const { signal } = new AbortController();
 
 process.on('message', async () => {

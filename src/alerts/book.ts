@@ -5,7 +5,7 @@ import { type Advance, advance, type Look } from './advance.ts';
 import type { Bulletin, Detail } from './alert.ts';
 import { composeBulletin, toDescribe } from './compose.ts';
 
-export interface BookGiven {
+export interface RecordAlertsOptions {
   readonly store: Store;
   /** What people want to hear. */
   readonly alerts: Alerts;
@@ -30,7 +30,7 @@ export interface Booked {
  * Stores the result of a scan and queues messages for the channels, all in one
  * transaction: of two processes with the same result only one sends it, and a crash neither loses nor repeats a message.
  */
-export async function book(given: BookGiven, seen: Seen): Promise<Booked> {
+export async function book(given: RecordAlertsOptions, seen: Seen): Promise<Booked> {
   const { store } = given;
   const first = await advanceOn(store, given, seen);
   if (isNothing(first)) return { bulletins: [], dueAt: first.dueAt };
@@ -44,7 +44,7 @@ export async function book(given: BookGiven, seen: Seen): Promise<Booked> {
 
 async function advanceOn(
   { alerts: kept }: Pick<Repositories, 'alerts'>,
-  given: BookGiven,
+  given: RecordAlertsOptions,
   seen: Seen,
 ): Promise<Advance> {
   const { now, alerts } = given;
@@ -56,7 +56,10 @@ function isNothing({ put, drop, groups, dropGroups }: Advance): boolean {
   return put.length + drop.length + groups.length + dropGroups.length === 0;
 }
 
-async function describeAll({ describe }: BookGiven, bulletins: readonly Bulletin[]): Promise<Map<string, Detail>> {
+async function describeAll(
+  { describe }: RecordAlertsOptions,
+  bulletins: readonly Bulletin[],
+): Promise<Map<string, Detail>> {
   const details = new Map<string, Detail>();
   for (const bulletin of bulletins) {
     const { occasion } = bulletin;
@@ -70,7 +73,7 @@ async function describeAll({ describe }: BookGiven, bulletins: readonly Bulletin
 
 function tellingsOf(
   bulletin: Bulletin,
-  { given, details }: { given: BookGiven; details: ReadonlyMap<string, Detail> },
+  { given, details }: { given: RecordAlertsOptions; details: ReadonlyMap<string, Detail> },
 ): NewAlertMessage[] {
   const event = composeBulletin(bulletin, {
     ...given,

@@ -10,7 +10,7 @@ import { headline, kindOf, nameOf } from './words.ts';
 /** Maximum number of subjects named. */
 const maxNamed = 10;
 
-export interface ComposeGiven {
+export interface ComposeOptions {
   readonly now: number;
   /** Path of the config. */
   readonly file: string;
@@ -24,7 +24,7 @@ export function toDescribe({ fresh, open, recovered }: Bulletin): string[] {
 }
 
 /** A bulletin as the event that channels deliver. Redacted. */
-export function composeBulletin(bulletin: Bulletin, given: ComposeGiven): AlertEvent {
+export function composeBulletin(bulletin: Bulletin, given: ComposeOptions): AlertEvent {
   const { occasion, kind, open, recovered } = bulletin;
   const title = titleOf(bulletin);
   return eventOf(kind, given, {
@@ -40,7 +40,7 @@ export function composeBulletin(bulletin: Bulletin, given: ComposeGiven): AlertE
 }
 
 /** The event that `sluice alerts test` sends. */
-export function composeTest(given: Omit<ComposeGiven, 'detailOf'>): AlertEvent {
+export function composeTest(given: Omit<ComposeOptions, 'detailOf'>): AlertEvent {
   const title = 'this is a test';
   const lines = [
     `Sluice: ${title}`,
@@ -56,7 +56,7 @@ type Facts = Omit<AlertEvent['data'], 'id' | 'host' | 'config'>;
 
 function eventOf(
   kind: Bulletin['kind'] | 'test',
-  { now, file }: Pick<ComposeGiven, 'now' | 'file'>,
+  { now, file }: Pick<ComposeOptions, 'now' | 'file'>,
   facts: Facts,
 ): AlertEvent {
   const id = `msg_${randomBytes(12).toString('hex')}`;
@@ -85,7 +85,7 @@ function titleOf({ occasion, kind, fresh, open, recovered }: Bulletin): string {
   return rest > 0 ? `${head}, ${rest} more open` : head;
 }
 
-function textOf(bulletin: Bulletin, { title, given }: { title: string; given: ComposeGiven }): string {
+function textOf(bulletin: Bulletin, { title, given }: { title: string; given: ComposeOptions }): string {
   const { kind, recovered } = bulletin;
   const mentions = kind === 'recovered' ? recovered : ordered(bulletin);
   const body = mentions.length === 1 ? oneText(mentions[0]!, { kind, given }) : manyText(mentions, { kind, given });
@@ -95,7 +95,7 @@ function textOf(bulletin: Bulletin, { title, given }: { title: string; given: Co
 
 interface Telling {
   readonly kind: Bulletin['kind'];
-  readonly given: ComposeGiven;
+  readonly given: ComposeOptions;
 }
 
 function oneText(mention: Mention, { kind, given }: Telling): string[] {

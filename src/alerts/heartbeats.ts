@@ -6,9 +6,9 @@ import type { Store } from '../state/store.ts';
 import { ping } from './channels/heartbeat.ts';
 import type { AlertEvents } from './events.ts';
 
-type Heartbeat = ChannelNamed<'heartbeat'>;
+type HeartbeatTarget = ChannelNamed<'heartbeat'>;
 
-export interface HeartbeatsGiven {
+export interface HeartbeatsOptions {
   readonly alerts: Alerts;
   readonly store: Store;
   readonly clock: Clock;
@@ -22,13 +22,13 @@ export interface HeartbeatsGiven {
  * A lost ping is not repeated.
  */
 export class Heartbeats {
-  readonly #given: HeartbeatsGiven;
-  readonly #channels: readonly Heartbeat[];
+  readonly #given: HeartbeatsOptions;
+  readonly #channels: readonly HeartbeatTarget[];
   readonly #underway = new Map<string, Promise<void>>();
   /** When the last ping was sent, monotonic. */
   readonly #last = new Map<string, number>();
 
-  constructor(given: HeartbeatsGiven) {
+  constructor(given: HeartbeatsOptions) {
     this.#given = given;
     this.#channels = [...given.alerts.channels.values()].filter((channel) => channel.type === 'heartbeat');
   }
@@ -60,7 +60,7 @@ export class Heartbeats {
     await Promise.all(this.#underway.values());
   }
 
-  #ping(channel: Heartbeat): void {
+  #ping(channel: HeartbeatTarget): void {
     if (this.#underway.has(channel.name)) return;
     const { signal, emit } = this.#given;
     const pinged = this.#beat(channel)
@@ -73,7 +73,7 @@ export class Heartbeats {
   }
 
   /** Records the result for the list of channels. An aborted ping has none. */
-  async #beat(channel: Heartbeat): Promise<{ problem?: string }> {
+  async #beat(channel: HeartbeatTarget): Promise<{ problem?: string }> {
     const { clock, folder, signal, store } = this.#given;
     const { ok, message } = await ping(channel, { signal, folder, now: clock.now() });
     const problem = ok ? {} : { problem: redact(message) };

@@ -14,7 +14,7 @@ const firstWaitMs = 10_000;
 const maxWaitMs = 3_600_000;
 const maxAgeMs = 86_400_000;
 
-export interface MessengerGiven {
+export interface MessengerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<AlertEvents>;
@@ -29,9 +29,9 @@ export interface MessengerGiven {
  * process dies in between, it is sent again with the same ID.
  */
 export class Messenger {
-  readonly #given: MessengerGiven;
+  readonly #given: MessengerOptions;
 
-  constructor(given: MessengerGiven) {
+  constructor(given: MessengerOptions) {
     this.#given = given;
   }
 

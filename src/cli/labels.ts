@@ -1,14 +1,14 @@
-import type { Outcome } from '../daemon/outcome.ts';
+import type { RunOutcome } from '../daemon/run-outcome.ts';
 import { durationText } from '../lib/time-text.ts';
 
-const outcomeLabels: Partial<Record<Outcome['state'], string>> = {
+const outcomeLabels: Partial<Record<RunOutcome['state'], string>> = {
   waiting_retry: 'waiting to retry',
   waiting_quota: 'waiting for quota',
   waiting_login: 'login refused',
 };
 
 /** The outcome of a run, in a few words for a progress line. */
-export function outcomeLabel(state: Outcome['state']): string {
+export function outcomeLabel(state: RunOutcome['state']): string {
   return outcomeLabels[state] ?? state;
 }
 

@@ -20,7 +20,7 @@ const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(delivered|unchanged|refreshed)/, 'good'],
   [/^(failed|quarantined|dead|busy|interrupted|stopped|another run)|credentials/, 'bad'],
   [/^owed|^on hold|wait|attempt|try/, 'waiting'],
-  [/^(superseded|never|in line)/, 'quiet'],
+  [/^(superseded|never|queued)/, 'quiet'],
 ];
 
 /** The tone of a job's state, by its label. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, Job, Source } from '../config/config.ts';
-import type { Onward } from '../daemon/keep-rows.ts';
+import type { ResumePoint } from '../daemon/keep-rows.ts';
 import type { GuardCandidate } from '../delivery/guard-check.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
@@ -184,19 +184,19 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
 
 /** A dry run logs in as well. */
 async function guardOf(source: Source, { config, store }: { config: Config; store: Store }): Promise<LoginGuard> {
-  const { LoginGate } = await import('../daemon/login-holds/gate.ts');
-  return new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).guard(source);
+  const { LoginBreaker } = await import('../daemon/login-holds/login-breaker.ts');
+  return new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).guard(source);
 }
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
 /** The checkpoint of a job that keeps rows; other jobs are shown in full. */
-async function checkpointOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keptRows'>> {
+async function checkpointOf(job: Job, store: Store | undefined): Promise<Pick<ResumePoint, 'watermark' | 'keptRows'>> {
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
   if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
-  const { lookUpPlace } = await import('../daemon/keep-rows.ts');
-  const { watermark, keptRows } = await lookUpPlace(store, { job, run });
+  const { findResumePoint } = await import('../daemon/keep-rows.ts');
+  const { watermark, keptRows } = await findResumePoint(store, { job, run });
   return { watermark, keptRows };
 }
 

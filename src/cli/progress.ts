@@ -5,7 +5,7 @@ import { cellsOf, clip, printable } from './table.ts';
 /** What a person sees of one job while it works. */
 export interface JobView {
   readonly job: string;
-  /** A few words: in line, reading, sending, delivered, unchanged, failed … */
+  /** A few words: queued, reading, sending, delivered, unchanged, failed … */
   state: string;
   rows: number;
   bytes: number;
@@ -42,7 +42,7 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Names jobs that will come; on a terminal they are shown as standing in line. */
+  /** Names jobs that will come; on a terminal they are shown as queued. */
   expect(jobs: Iterable<string>): void {
     if (this.#screen.isTTY !== true) return;
     for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
@@ -112,5 +112,5 @@ export class Progress {
 }
 
 function inLine(job: string): JobView {
-  return { job, state: 'in line', rows: 0, bytes: 0 };
+  return { job, state: 'queued', rows: 0, bytes: 0 };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
-import { keepNote, noteOf, readNote, readyNote } from '../daemon/config-note.ts';
+import { prepareRecord, readRecord, recordOf, saveRecord } from '../daemon/config-record.ts';
 import type { Reloading } from './reloads.ts';
 
 /**
@@ -8,21 +8,21 @@ import type { Reloading } from './reloads.ts';
  * variable is available now. `not ours`: another text is active, or the file has changed.
  */
 export async function reloadImproved(
-  { file, daemon, runtime, watchers }: Reloading,
+  { file, daemon, runtime, monitoring }: Reloading,
   signal: AbortSignal,
 ): Promise<'whole' | 'still faulty' | 'not ours'> {
   const { store } = runtime;
-  const taken = await readNote(store, store.processes.self);
+  const taken = await readRecord(store, store.processes.self);
   if (taken === undefined || taken.differs || taken.file !== resolve(file)) return 'not ours';
   if (taken.faults.length === 0) return 'whole';
-  const note = await noteOf(file);
+  const note = await recordOf(file);
   const loaded = await loadConfig(file, { signal });
   const { config, problems } = loaded;
   if (signal.aborted || config === undefined || problems.length >= taken.faults.length) return 'still faulty';
-  const ready = await readyNote(note, loaded);
-  await watchers.reload(async () => {
+  const ready = await prepareRecord(note, loaded);
+  await monitoring.reload(async () => {
     await daemon.adopt(config);
-    await keepNote(ready, runtime);
+    await saveRecord(ready, runtime);
   });
   return problems.length === 0 ? 'whole' : 'still faulty';
 }

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { Runtime } from '../daemon/compose.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import type { Watchers } from '../daemon/watchers.ts';
-import type { Runtime } from '../daemon/wire.ts';
+import type { Monitoring } from '../daemon/monitoring.ts';
 import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
@@ -13,7 +13,7 @@ import { logProblems } from './log-problems.ts';
 export interface Reloading {
   readonly file: string;
   readonly daemon: Daemon;
-  readonly watchers: Watchers;
+  readonly monitoring: Monitoring;
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
@@ -63,7 +63,7 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
   // The installed build has changed: a reload would mix modules. The restart that follows reads the config anyway.
   if (given.runtime.installation?.look()) return;
   try {
-    await given.watchers.reload(() => reload(given, signal));
+    await given.monitoring.reload(() => reload(given, signal));
   } catch (error) {
     given.log.error('reload failed', { error: String(error) });
     await answerFault(given, error).catch(() => undefined);
@@ -72,11 +72,11 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
 
 /** Also reports internal errors to the requester of the reload. */
 async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
-  const [{ toldFault }, { newestRequest, answerReload }] = await Promise.all([
-    import('../daemon/config-note.ts'),
+  const [{ recordedFault }, { newestRequest, answerReload }] = await Promise.all([
+    import('../daemon/config-record.ts'),
     import('../daemon/reload-answer.ts'),
   ]);
-  const fault = toldFault(toProblem(error, { code: 'RELOAD_THREW', family: 'bug' }));
+  const fault = recordedFault(toProblem(error, { code: 'RELOAD_THREW', family: 'bug' }));
   const asked = await newestRequest(runtime.store);
   await answerReload({ asked, jobs: daemon.config.jobs.size, faults: [fault] }, runtime.store);
 }
@@ -86,19 +86,22 @@ async function reload(
   { file, daemon, runtime, config, log }: Reloading,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const [{ loadConfig }, { noteOf, readyNote, keepNote, keepRefusal, toldFault }, { newestRequest, answerReload }] =
-    await Promise.all([
-      import('../config/load.ts'),
-      import('../daemon/config-note.ts'),
-      import('../daemon/reload-answer.ts'),
-    ]);
+  const [
+    { loadConfig },
+    { recordOf: noteOf, prepareRecord: readyNote, saveRecord: keepNote, saveRejection: keepRefusal, recordedFault },
+    { newestRequest, answerReload },
+  ] = await Promise.all([
+    import('../config/load.ts'),
+    import('../daemon/config-record.ts'),
+    import('../daemon/reload-answer.ts'),
+  ]);
   const asked = await newestRequest(runtime.store);
   const note = await noteOf(file);
   const loaded = await loadConfig(file, { signal });
   if (signal.aborted) return undefined;
   logProblems(log, loaded.problems);
   const answer = (problems: readonly Problem[], more: { readonly note?: string } = {}): Promise<void> =>
-    answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(toldFault), ...more }, runtime.store);
+    answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(recordedFault), ...more }, runtime.store);
   const refuse = async (problems: readonly Problem[]): Promise<string> => {
     await keepRefusal(note, runtime, problems);
     runtime.events.emit('config.refused', { file, faults: problems.length });

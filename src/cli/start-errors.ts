@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import type { Runtime } from '../daemon/wire.ts';
+import type { Runtime } from '../daemon/compose.ts';
 import { exponentialMs } from '../lib/backoff.ts';
 import { countOf } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';

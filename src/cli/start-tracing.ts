@@ -17,7 +17,7 @@ interface TracingOptions {
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
-  const { hasKit: hasSdk, traceEvents } = await import('../daemon/traces.ts');
+  const { hasSdk, traceEvents } = await import('../daemon/traces.ts');
   let flush = nothing;
   // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
   if (!hasSdk() && exportsByItself(process.env)) {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../daemon/outcome.ts';
+import type { RunOutcome } from '../daemon/run-outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
 import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './format.ts';
@@ -10,11 +10,11 @@ import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
 /** States in which the instance shows the newest data. */
-const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
+const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
 
 /** The exit code for these results. The most severe one that a person must fix decides. */
-export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly string[]): number {
-  const is = (test: (outcome: Outcome) => boolean): boolean => outcomes.some(test);
+export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly string[]): number {
+  const is = (test: (outcome: RunOutcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
   if (isBrokenInstallation(outcomes.map(({ problem }) => problem))) return exit.bug;
   if (
@@ -37,7 +37,7 @@ export function showSummary({
   refused,
   json,
 }: {
-  outcomes: readonly Outcome[];
+  outcomes: readonly RunOutcome[];
   refused: readonly string[];
   json: boolean;
 }): void {
@@ -71,7 +71,7 @@ function nothingRan(refused: readonly string[]): string {
   return `Nothing was run: the config has errors in ${refused.join(', ')}.`;
 }
 
-function tableOf(outcomes: readonly Outcome[]): string {
+function tableOf(outcomes: readonly RunOutcome[]): string {
   const right = { align: 'right' as const };
   const columns = [
     { title: 'job' },
@@ -92,7 +92,7 @@ function tableOf(outcomes: readonly Outcome[]): string {
   return renderTable(columns, rows, { widest: 100, paper: process.stdout });
 }
 
-function resultText({ job, state, problem, until }: Outcome): string {
+function resultText({ job, state, problem, until }: RunOutcome): string {
   const at = until === undefined ? '' : instantText(until);
   if (state === 'owed') return `owed: the daemon will send it, or run "sluice sync ${job}"`;
   if (state === 'waiting_quota') return `owed: waiting for the daily quota until ${at}`;
@@ -105,7 +105,7 @@ function resultText({ job, state, problem, until }: Outcome): string {
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }
 
-function plain({ problem, milliseconds, ...facts }: Outcome): object {
+function plain({ problem, milliseconds, ...facts }: RunOutcome): object {
   return {
     ...facts,
     milliseconds: Math.round(milliseconds),

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { concerns } from '../daemon/conditions/condition.ts';
 import { ConditionCache, readConditions } from '../daemon/conditions/read-conditions.ts';
 import { explainJobs } from '../daemon/explain.ts';
-import { asTheyAre } from '../daemon/explain-links.ts';
+import { currentLinks } from '../daemon/explain-links.ts';
 import { readOverview } from '../daemon/overview.ts';
 import { reportStatus } from '../daemon/report-status.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,7 +12,7 @@ import { jobBody, leftOutBody } from './job-page.ts';
 import { explicable, overviewBody, pageHeadline } from './overview-page.ts';
 import { pageHeaders, pageOf } from './page.ts';
 
-export interface ConsoleGiven {
+export interface ConsoleOptions {
   /** The active config. */
   readonly config: () => Config;
   readonly store: Store;
@@ -33,10 +33,10 @@ const runsShown = 30;
 
 /** The operator's console. Like the commands, it only reads the state. */
 export class Console {
-  readonly #given: ConsoleGiven;
+  readonly #given: ConsoleOptions;
   readonly #cache = new ConditionCache();
 
-  constructor(given: ConsoleGiven) {
+  constructor(given: ConsoleOptions) {
     this.#given = given;
   }
 
@@ -80,7 +80,7 @@ export class Console {
       explainJobs([job], { config: inForce, store, clock, overview, cache: this.#cache }),
       store.runs.history({ job: name, limit: runsShown }),
     ]);
-    const given = { runs: asTheyAre(history, overview), waiting: overview.waitingOf(name), now: overview.now };
+    const given = { runs: currentLinks(history, overview), waiting: overview.waitingOf(name), now: overview.now };
     return this.#page({ title: name, body: jobBody({ explanation: explanations[0]!, ...given }), refreshes });
   }
 

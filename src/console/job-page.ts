@@ -7,7 +7,7 @@ import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { command, fixing, instant, standing, word } from './figures.ts';
 import type { Standing } from './standing.ts';
 
-export interface JobPageGiven {
+export interface JobPageOptions {
   readonly explanation: Explanation;
   /** The newest first. */
   readonly runs: readonly RunRow[];
@@ -18,7 +18,7 @@ export interface JobPageGiven {
 }
 
 /** One job: why its target shows what it shows, its pending payloads and its last runs. */
-export function jobBody({ explanation, runs, waiting, now }: JobPageGiven): Html {
+export function jobBody({ explanation, runs, waiting, now }: JobPageOptions): Html {
   const { job, instance, shows_as_of, in_doubt, verdict, because, next, fix } = explanation;
   const shows =
     shows_as_of === undefined

@@ -9,7 +9,7 @@ import { instantText } from '../lib/time-text.ts';
 import { command, fixing, instant, jobLink, standing } from './figures.ts';
 import { type Standing, standingsOf } from './standing.ts';
 
-export interface OverviewGiven {
+export interface OverviewPageOptions {
   readonly status: Status;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -24,7 +24,7 @@ const maxRows = 200;
 const maxCards = 20;
 
 /** All jobs on one page: first those that need attention with their fixes, then the rest. */
-export function overviewBody({ status, now, explained, search }: OverviewGiven): Html {
+export function overviewBody({ status, now, explained, search }: OverviewPageOptions): Html {
   const { conditions } = status;
   const bad = explicable(status).length;
   const isBad = conditions.some(({ level }) => level === 'error');

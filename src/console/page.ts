@@ -14,7 +14,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-export interface PageGiven {
+export interface PageOptions {
   readonly title: string;
   readonly version: string;
   /** When the data was read, epoch milliseconds. */
@@ -25,7 +25,7 @@ export interface PageGiven {
 }
 
 /** The layout of all pages. */
-export function pageOf({ title, version, now, body, refreshes }: PageGiven): string {
+export function pageOf({ title, version, now, body, refreshes }: PageOptions): string {
   const again = refreshes === true ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : undefined;
   const status =
     refreshes === true

@@ -7,12 +7,12 @@ import { stageRange } from '../pipeline/stage-range.ts';
 import type { Range } from '../sdk/connector.ts';
 import type { Backfill } from '../state/checkpoints/backfills.ts';
 import type { DecidedBy } from '../state/runs/audit.ts';
-import { lookUpPlace } from './keep-rows.ts';
-import type { Outcome } from './outcome.ts';
+import { findResumePoint } from './keep-rows.ts';
 import { chunksOf } from './range-chunks.ts';
-import { type RunGiven, runHolding, withJob } from './run-job.ts';
+import { type RunOptions, runUnderLease, withJob } from './run-job.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
-export interface BackfillGiven extends RunGiven {
+export interface BackfillOptions extends RunOptions {
   readonly config: Pick<Config, 'folder'>;
   /** As a person wrote it. */
   readonly range: Range;
@@ -30,7 +30,7 @@ export interface BackfillGiven extends RunGiven {
  * The watermark does not go back. A kill costs one chunk: the same call goes on where it was. Throws Problems for what
  * cannot be begun or read; what becomes of the run is in the outcome.
  */
-export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
+export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
   const extract = ableOf(given.job);
   const zone = extract.timezone ?? 'UTC';
   // The whole range is looked at before anything is read.
@@ -38,14 +38,14 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
   return withJob(given, async () => {
     const warnings = new RunWarnings(undefined, given.job.guards);
     const staged = await stageAll(given, extract, warnings);
-    return runHolding({ ...given, warned: warnings.list, ...(staged === undefined ? {} : { staged }) });
+    return runUnderLease({ ...given, warned: warnings.list, ...(staged === undefined ? {} : { staged }) });
   });
 }
 
-async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
+async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
   const { store, clock, log, logins, loginGate, room } = runtime;
-  const { reading, watermark, keptRows } = await lookUpPlace(store, { job, run: newId() });
+  const { reading, watermark, keptRows } = await findResumePoint(store, { job, run: newId() });
   const current = keptRows?.current;
   if (keptRows === undefined || current === undefined) throw nothingKept(job);
   let backfill = await begin(given, { reading, current });
@@ -78,7 +78,7 @@ async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWar
 
 /** The one that is under way, if it still fits; or a new one, written down with who wants it. */
 async function begin(
-  { runtime, job, range, chunk, restart, by }: BackfillGiven,
+  { runtime, job, range, chunk, restart, by }: BackfillOptions,
   { reading, current }: { reading: string; current: Manifest },
 ): Promise<Backfill> {
   const fresh = { job: job.name, reading, lower: range.from, upper: range.to, chunk, reached: range.from };

@@ -2,22 +2,22 @@ import type { Config } from '../config/config.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
-import { giveBackCutOff } from './cut-off.ts';
+import { ActiveConfig } from './active-config.ts';
+import { followAccounts, openGateway, openLogins, type Runtime } from './compose.ts';
 import { isOfDisk } from './disk-retries.ts';
 import type { Firing, PassedOver } from './firing.ts';
 import { FiringNotes } from './firing-notes.ts';
-import { InForce } from './in-force.ts';
-import { Line, type Place } from './line.ts';
+import { startHistoryPruning } from './history-pruning.ts';
 import { isToWait, LoginWaits } from './login-holds/login-waits.ts';
-import type { Outcome } from './outcome.ts';
+import { recoverInterrupted } from './recover-interrupted.ts';
 import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { type QueuedRun, RunQueue } from './run-queue.ts';
 import { Scheduler, type Ticking } from './scheduler.ts';
 import { Throttler } from './throttler.ts';
-import { keepTidy } from './tidy.ts';
-import { followPurses, openGateway, openLogins, type Runtime } from './wire.ts';
 
-export interface DaemonGiven {
+export interface DaemonOptions {
   readonly runtime: Runtime;
   readonly config: Config;
   /** Where time is not that of this machine, what ticks with it. */
@@ -34,21 +34,21 @@ const loginReason = 'the login of its source was refused and is on hold; it runs
 export class Daemon {
   readonly #runtime: Runtime;
   readonly #scheduler: Scheduler;
-  readonly #line: Line;
+  readonly #line: RunQueue;
   readonly #throttler: Throttler;
   readonly #retries: Retrier;
   readonly #loginWaits: LoginWaits;
   readonly #stop = new AbortController();
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
-  #now: InForce;
+  #now: ActiveConfig;
   readonly #notes: FiringNotes;
   /** Configs are taken over one after the other. */
   #adopting: Promise<void> = Promise.resolve();
 
-  constructor({ runtime, config, timer }: DaemonGiven) {
+  constructor({ runtime, config, timer }: DaemonOptions) {
     this.#runtime = runtime;
-    this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
+    this.#now = new ActiveConfig({ config, gateway: runtime.gateway, logins: runtime.logins });
     const { store, clock, events } = runtime;
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
     this.#notes = new FiringNotes({ runtime, failed: (...fault) => this.#fault(...fault) });
@@ -59,10 +59,10 @@ export class Daemon {
       if (name === 'account.held') this.#now.held(facts.account, facts.refusals);
       if (name === 'source.answered') this.#retries.answered(facts.source);
     });
-    keepTidy(runtime);
+    startHistoryPruning(runtime);
     const { signal: exchanged } = runtime.installation ?? {};
     exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });
-    this.#line = new Line({
+    this.#line = new RunQueue({
       run: (place) => this.#run(place),
       skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
       wait: ({ job, at }, reason) => events.emit('firing.waiting', { job: job.name, at, reason }),
@@ -71,18 +71,18 @@ export class Daemon {
       stop: this.#stop.signal,
     });
     this.#loginWaits = new LoginWaits({
-      ...{ gate: runtime.loginGate, clock, fire: (firing) => this.#line.take(firing), stop: this.#stop.signal },
+      ...{ gate: runtime.loginGate, clock, fire: (firing) => this.#line.offer(firing), stop: this.#stop.signal },
       sourceOf: (job) => this.#now.config.jobs.get(job)?.extract?.source,
       failed: (error) => this.#fault('the check of logins on hold failed', error),
     });
-    this.#line.widen(config.concurrency);
+    this.#line.setConcurrency(config.concurrency);
     const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#notes.missed(passed);
     const clockSet = (by: number): void => this.#notes.clockSet(by);
     this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, clockSet, ...ticking });
     this.#retries = new Retrier({
       ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, stop: this.#stop.signal },
-      fire: (firing) => this.#line.take(firing),
+      fire: (firing) => this.#line.offer(firing),
       failed: (message, error) => this.#fault(message, error),
       nextFiring: (job, after) => this.#throttler.nextFiring(job, after),
     });
@@ -91,7 +91,7 @@ export class Daemon {
   /** Resumes the schedules, sends what is owed, fires what was missed. What is told of the config goes into the log. */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
-    await giveBackCutOff(config.jobs, this.#runtime);
+    await recoverInterrupted(config.jobs, this.#runtime);
     await this.#retries.load(config.jobs);
     await this.#scheduler.adopt(config.jobs.values());
     const scheduled = this.#scheduler.next().length;
@@ -140,7 +140,7 @@ export class Daemon {
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
     await Promise.all([this.#notes.idle(), this.#retries.idle()]);
-    await Promise.all([this.#now.retire(), ...this.#retiring]);
+    await Promise.all([this.#now.drain(), ...this.#retiring]);
   }
 
   async #adopt(config: Config): Promise<void> {
@@ -148,19 +148,19 @@ export class Daemon {
     const old = this.#now;
     await old.pause();
     if (this.#stop.signal.aborted) return;
-    let next: InForce | undefined;
+    let next: ActiveConfig | undefined;
     try {
       next = await this.#open(config);
       await this.#scheduler.adopt(config.jobs.values());
       await this.#retries.adopt(config);
     } catch (error) {
-      await next?.retire();
+      await next?.drain();
       old.deliver();
       throw error;
     }
     this.#now = next;
     showTimesIn(config.timezone);
-    this.#line.widen(config.concurrency);
+    this.#line.setConcurrency(config.concurrency);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;
     this.#now.deliver();
@@ -169,17 +169,17 @@ export class Daemon {
     this.#scheduler.look();
   }
 
-  async #open(config: Config): Promise<InForce> {
+  async #open(config: Config): Promise<ActiveConfig> {
     const { store, events, clock } = this.#runtime;
     // Another process may have taken the new keys up already; what was sent since with the old ones counts as well.
-    await followPurses(this.#runtime, this.#now.config);
+    await followAccounts(this.#runtime, this.#now.config);
     const gateway = await openGateway({ store, events, clock, config });
-    return new InForce({ config, gateway, logins: await openLogins({ store, events, clock, config }) });
+    return new ActiveConfig({ config, gateway, logins: await openLogins({ store, events, clock, config }) });
   }
 
-  #retire(old: InForce): void {
+  #retire(old: ActiveConfig): void {
     const retired = old
-      .retire()
+      .drain()
       .catch((error: unknown) => this.#fault('a former config could not be let go', error))
       .finally(() => this.#retiring.delete(retired));
     this.#retiring.add(retired);
@@ -198,12 +198,12 @@ export class Daemon {
   /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
   #fire(firing: Firing): void {
     if (firing.attempt !== undefined) {
-      if (this.#retries.admits(firing, firing.attempt)) this.#line.take(firing);
+      if (this.#retries.admits(firing, firing.attempt)) this.#line.offer(firing);
       else firing.done();
       return;
     }
     if (!this.#replacesAny(firing)) {
-      this.#line.take(firing);
+      this.#line.offer(firing);
       return;
     }
     const decided = this.#throttler.judge(firing.job, firing.at, this.#now.config).then(async (throttled) => {
@@ -221,10 +221,10 @@ export class Daemon {
   #take(firing: Firing): void {
     this.#retries.replaceBy(firing);
     this.#loginWaits.replaceBy(firing);
-    this.#line.take(firing);
+    this.#line.offer(firing);
   }
 
-  async #run({ firing, signal, seat, begin }: Place): Promise<void> {
+  async #run({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
     // Its row in the store stays as it is: the next start fires it.
     if (this.#runtime.installation?.look()) return;
     const now = this.#now;
@@ -260,7 +260,7 @@ export class Daemon {
     await this.#follow(firing, outcome);
   }
 
-  async #follow(firing: Firing, { state, problem, run }: Outcome): Promise<void> {
+  async #follow(firing: Firing, { state, problem, run }: RunOutcome): Promise<void> {
     const isOfLogin = this.#loginWaits.defer(firing, problem);
     if (state === 'owed') this.#now.nudge();
     const { store } = this.#runtime;
@@ -269,7 +269,7 @@ export class Daemon {
       if (!isWaiting) await firing.defer(store);
     }
     if (firing.attempt !== undefined) return;
-    const isCovered = this.#line.isAwaited(firing.job.name);
+    const isCovered = this.#line.hasWaiting(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
     if (state !== 'held') return;
     if (isOfLogin) this.#notes.skipped(firing, loginReason, { isCovered, isDeferred: true });

@@ -9,7 +9,7 @@ import type { Throttleable } from './throttle-day.ts';
 /** Calendars that are reckoned without a pause. */
 const atOnce = 50;
 /** Runs of a job that its estimate rests on. */
-export const runsLookedAt = 200;
+export const maxRunsRead = 200;
 
 /** What one account has left of its day, and who wants it. Requests in thousandths. */
 export interface DayBudget {
@@ -84,14 +84,14 @@ export async function budgetsOfDay(
 /** Thousandths of a request that a firing hardly ever comes to on the average. */
 const surelyEnough = 1500;
 
-interface Around {
+interface BudgetContext {
   readonly sharing: readonly Scheduled[];
   readonly config: Config;
   readonly store: Store | undefined;
   readonly now: number;
 }
 
-async function roomOf(account: string, { sharing, config, store, now }: Around): Promise<number> {
+async function roomOf(account: string, { sharing, config, store, now }: BudgetContext): Promise<number> {
   const { used = 0, allowance } = (await store?.quota.use(account, dayOf(now))) ?? {};
   const limits = sharing.map(({ destination }) => limitOf(destination, 'schedule', { allowance }));
   const owed = ((await store?.outbox.inState('owed')) ?? []).filter(
@@ -104,7 +104,7 @@ async function throttleables(
   jobs: readonly Scheduled[],
   { store, now, asked }: { store: Store | undefined; now: number; asked: (job: Job) => number },
 ): Promise<Throttleable[]> {
-  const tallies = (await store?.runStats.all(runsLookedAt)) ?? new Map<string, JobRunStats>();
+  const tallies = (await store?.runStats.all(maxRunsRead)) ?? new Map<string, JobRunStats>();
   const bundles = Map.groupBy(jobs, bundleOf);
   const began = startOfDay(now);
   return jobs.map((job) => {

@@ -4,8 +4,8 @@ import type { Store } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Condition, concerns } from './conditions/condition.ts';
 import { isInFileOnly } from './conditions/config-faults.ts';
-import { readNote } from './config-note.ts';
-import { asTheyAre, type Explanation, ended, hinderedBy, type Link, owedAt, troubleOf } from './explain-links.ts';
+import { readRecord } from './config-record.ts';
+import { currentLinks, type Explanation, ended, hinderedBy, type Link, owedAt, troubleOf } from './explain-links.ts';
 import type { Overview } from './overview.ts';
 
 interface LeftOutOptions {
@@ -35,7 +35,7 @@ export async function explainLeftOut(
       ...fix,
     };
   }
-  const runs = asTheyAre(await store.runs.history({ job, limit: runsLookedAt }), overview);
+  const runs = currentLinks(await store.runs.history({ job, limit: runsLookedAt }), overview);
   const waiting = overview.waitingOf(job);
   const delivered = runs.find(({ state }) => state === 'delivered');
   const payload = waiting.at(-1) ?? (delivered && (await store.outbox.ofRun(delivered.id)));
@@ -73,7 +73,7 @@ async function isInForce(
   job: string,
   { config, store, overview: { daemon } }: { config: Config; store: Store; overview: Overview },
 ): Promise<boolean> {
-  const taken = daemon && (await readNote(store, daemon.owner));
+  const taken = daemon && (await readRecord(store, daemon.owner));
   return taken?.file === config.file && isInFileOnly(job, taken);
 }
 

@@ -66,7 +66,7 @@ const words: Readonly<Record<RunRow['state'], string>> = {
 };
 
 /** Runs that nobody is at any more have ended with their process, though no start has written that down yet. */
-export function asTheyAre(
+export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
 ): readonly RunRow[] {
@@ -89,7 +89,7 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
 }
 
 /** What a run warned of. */
-export const warnedOf = (run: RunRow): Link[] =>
+export const warningLinks = (run: RunRow): Link[] =>
   warningsOf(run).map(({ code, message, seen }) => ({
     at: run.ended_at ?? run.started_at,
     message: `warning: ${message}${seen === undefined ? '' : ` (${seen})`}`,
@@ -97,13 +97,13 @@ export const warnedOf = (run: RunRow): Link[] =>
   }));
 
 /** Firings that came to nothing. */
-export function passedOver({ first_at: at, firings, reason }: SkipRow): Link {
+export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link {
   const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
   return { at, message: `${many} to nothing: ${reason}` };
 }
 
 /** The last look at its source, where nothing answered. */
-export function lookedAt(silence: Silence | undefined): Link[] {
+export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
   return [{ at, message: `its source was looked at, and does not answer: ${message}`, code }];

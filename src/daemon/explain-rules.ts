@@ -5,12 +5,12 @@ import type { OutboxRow, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import type { Condition, ConditionKind } from './conditions/condition.ts';
 import { deadFix } from './dead-fix.ts';
 import {
+  checkedAt,
   type Explanation,
   ended,
   extracted,
   hinderedBy,
   type Link,
-  lookedAt,
   owedAt,
   troubleOf,
   waitText,
@@ -45,10 +45,10 @@ export interface Facts {
 }
 
 /** What the facts come to: in a few words, link by link, what happens by itself and what a person can do. */
-export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;
+export type RuleResult = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;
 
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
-export function judge(facts: Facts): Judgement {
+export function applyRules(facts: Facts): RuleResult {
   const rules = [
     unwritable,
     notThere,
@@ -71,7 +71,7 @@ export function judge(facts: Facts): Judgement {
   return settled(facts);
 }
 
-function unwritable({ conditions, waiting, daemonSince }: Facts): Judgement | undefined {
+function unwritable({ conditions, waiting, daemonSince }: Facts): RuleResult | undefined {
   const found = conditions.find(({ kind }) => kind === 'state');
   if (found === undefined) return undefined;
   const { since, what, code = '', fix = '' } = found;
@@ -81,27 +81,27 @@ function unwritable({ conditions, waiting, daemonSince }: Facts): Judgement | un
   return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), fix };
 }
 
-function notThere({ missing, ...facts }: Facts): Judgement | undefined {
+function notThere({ missing, ...facts }: Facts): RuleResult | undefined {
   if (missing === undefined) return undefined;
   const message = 'the data source that the job declares has not been created yet';
   return { verdict: 'nowhere to go', because: [{ message }], ...upcoming(facts), fix: missing };
 }
 
-function held({ hold, job }: Facts): Judgement | undefined {
+function held({ hold, job }: Facts): RuleResult | undefined {
   if (hold === undefined) return undefined;
   const message = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
   const verdict = hold.who === blockedHolder ? 'on hold' : 'held by a person';
   return { verdict, because: [{ at: hold.since, message }], fix: `sluice resume ${job.name}` };
 }
 
-function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
+function heldBack({ waiting, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state }) => state === 'quarantined');
   if (row === undefined) return undefined;
   const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
   return { verdict: 'quarantined', because, ...upcoming(facts), fix: `sluice quarantine show ${row.run}` };
 }
 
-function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefined {
+function loginRefused({ conditions, waiting, job }: Facts): RuleResult | undefined {
   const refusal = conditions.find(({ kind }) => kind === 'login_refused');
   if (refusal === undefined || waiting.some(({ state }) => state === 'owed')) return undefined;
   const { since, what, code = '', fix = '', until } = refusal;
@@ -114,7 +114,7 @@ function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefine
   };
 }
 
-function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
+function refused({ waiting, runs, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
   if (row !== undefined) {
     const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
@@ -127,7 +127,7 @@ function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
   return { verdict: 'needs a login', because: [ended(last)], ...upcoming(facts), fix };
 }
 
-function running({ runningSince, runs }: Facts): Judgement | undefined {
+function running({ runningSince, runs }: Facts): RuleResult | undefined {
   if (runningSince === undefined) return undefined;
   const former = runs.filter(({ state }) => state !== 'running');
   const before = former.slice(0, 1).map(ended);
@@ -141,7 +141,7 @@ function running({ runningSince, runs }: Facts): Judgement | undefined {
   return { verdict: 'running, again and again', because: [...because, { message }], next, fix };
 }
 
-function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judgement | undefined {
+function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state }) => state === 'owed');
   if (row === undefined) return undefined;
   const spent = row.code === 'QUOTA_SPENT' ? quotaUntil : undefined;
@@ -167,7 +167,7 @@ function awaited({ code }: OutboxRow): string {
     : 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way';
 }
 
-function dead({ waiting, ...facts }: Facts): Judgement | undefined {
+function dead({ waiting, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.findLast(({ state }) => state === 'dead');
   const [last] = facts.runs;
   if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
@@ -180,10 +180,10 @@ function dead({ waiting, ...facts }: Facts): Judgement | undefined {
   };
 }
 
-function neverRan(facts: Facts): Judgement | undefined {
+function neverRan(facts: Facts): RuleResult | undefined {
   if (facts.runs.length > 0) return undefined;
   const because = [
-    ...lookedAt(facts.silence),
+    ...checkedAt(facts.silence),
     { message: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
   ];
   return {
@@ -194,7 +194,7 @@ function neverRan(facts: Facts): Judgement | undefined {
   };
 }
 
-function failed(facts: Facts): Judgement | undefined {
+function failed(facts: Facts): RuleResult | undefined {
   const [last] = facts.runs;
   if (last === undefined || !['failed', 'interrupted', 'dead'].includes(last.state)) return undefined;
   const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
@@ -217,7 +217,7 @@ const isFailing = ({ conditions, job }: Facts): boolean =>
   conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');
 
 /** What ran last was good, but something should have run since. */
-function late(facts: Facts): Judgement | undefined {
+function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
@@ -263,7 +263,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
 };
 
 /** No rule of the job's own says anything: it shows what the last run gave, and is up to date unless a condition says otherwise. */
-function settled(facts: Facts): Judgement {
+function settled(facts: Facts): RuleResult {
   const [last] = facts.runs;
   if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
   const [worst] = facts.conditions;
@@ -279,7 +279,7 @@ function settled(facts: Facts): Judgement {
 }
 
 function linksOf({ kind, since, what, code }: Condition, { silence, throttle }: Facts): Link[] {
-  if (kind === 'source' && silence !== undefined) return lookedAt(silence);
+  if (kind === 'source' && silence !== undefined) return checkedAt(silence);
   if (kind === 'quota' && throttle !== undefined) return [{ at: throttle.since, message: `the job ${throttle.says}` }];
   return [{ at: since, message: what, code }];
 }
@@ -290,7 +290,7 @@ function upcoming({
   daemonSince,
   now,
   throttle,
-}: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
+}: Omit<Facts, 'waiting' | 'runs'>): Pick<RuleResult, 'next'> {
   if (!job.enabled) return { next: { message: 'nothing: the job is disabled' } };
   if (nextAt === undefined) return { next: { message: 'nothing: the job has no schedule' } };
   if (daemonSince === undefined)

@@ -6,15 +6,15 @@ import type { RunRow, SkipRow } from '../state/tables.ts';
 import { type Condition, concerns } from './conditions/condition.ts';
 import { type ConditionCache, readConditions } from './conditions/read-conditions.ts';
 import { explainLeftOut } from './explain-left-out.ts';
-import { asTheyAre, type Explanation, passedOver, warnedOf } from './explain-links.ts';
-import { type Facts, type Judgement, judge } from './explain-rules.ts';
+import { currentLinks, type Explanation, skippedFiring, warningLinks } from './explain-links.ts';
+import { applyRules, type Facts, type RuleResult } from './explain-rules.ts';
 import { type Overview, readOverview } from './overview.ts';
 
 /** More runs of a job than this make its story no clearer. */
 const runsLookedAt = 50;
 
 /** What is explained from: a config, and what its state says. */
-export interface ExplainGiven {
+export interface ExplainOptions {
   readonly config: Config;
   /** Absent: nothing has run here yet. */
   readonly store: Store | undefined;
@@ -27,18 +27,18 @@ export interface ExplainGiven {
 }
 
 /** Reads the store and says why a job's target shows what it shows; asks nobody and changes nothing. */
-export async function explainJob(job: Job, given: ExplainGiven): Promise<Explanation> {
+export async function explainJob(job: Job, given: ExplainOptions): Promise<Explanation> {
   return (await explainJobs([job], given))[0] as Explanation;
 }
 
 /** The same of several jobs, which are looked at together. */
-export async function explainJobs(jobs: readonly Job[], given: ExplainGiven): Promise<Explanation[]> {
+export async function explainJobs(jobs: readonly Job[], given: ExplainOptions): Promise<Explanation[]> {
   const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
   return explainAll(jobs, given, overview);
 }
 
 /** The same of every job that writes to an instance; empty where none does. */
-export async function explainInstance(instance: string, given: ExplainGiven): Promise<Explanation[]> {
+export async function explainInstance(instance: string, given: ExplainOptions): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
   const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
   const left = await explainLeft([...(given.config.leftOut?.keys() ?? [])], given, overview);
@@ -46,19 +46,19 @@ export async function explainInstance(instance: string, given: ExplainGiven): Pr
 }
 
 /** The same of a job of the config that cannot be used for its faults. */
-export async function explainLeftOutJob(job: string, given: ExplainGiven): Promise<Explanation> {
+export async function explainLeftOutJob(job: string, given: ExplainOptions): Promise<Explanation> {
   const overview = await readOverview(given.config, given.store, given.clock);
   return (await explainLeft([job], given, overview))[0] as Explanation;
 }
 
-async function explainLeft(jobs: readonly string[], given: ExplainGiven, overview: Overview): Promise<Explanation[]> {
+async function explainLeft(jobs: readonly string[], given: ExplainOptions, overview: Overview): Promise<Explanation[]> {
   if (jobs.length === 0) return [];
   const { config, store, clock } = given;
   const conditions = await readConditions(config, store, { clock, overview });
   return Promise.all(jobs.map((job) => explainLeftOut(job, { config, store, overview, conditions })));
 }
 
-async function explainAll(jobs: readonly Job[], given: ExplainGiven, overview: Overview): Promise<Explanation[]> {
+async function explainAll(jobs: readonly Job[], given: ExplainOptions, overview: Overview): Promise<Explanation[]> {
   const { config, store, clock, cache } = given;
   const known = cache === undefined ? {} : { cache };
   const conditions = given.conditions ?? (await readConditions(config, store, { clock, overview, ...known }));
@@ -67,16 +67,16 @@ async function explainAll(jobs: readonly Job[], given: ExplainGiven, overview: O
 
 async function explainOne(
   job: Job,
-  { store, conditions: all }: ExplainGiven & { readonly conditions: readonly Condition[] },
+  { store, conditions: all }: ExplainOptions & { readonly conditions: readonly Condition[] },
   overview: Overview,
 ): Promise<Explanation> {
   const address = overview.addressOf(job);
   const shown = overview.publishedAsOf(job);
-  const runs = asTheyAre((await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [], overview);
+  const runs = currentLinks((await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [], overview);
   const skip = (await store?.skips.history({ job: job.name, limit: 1 }))?.[0];
   const isMissing = address === undefined && job.extract !== undefined;
   const conditions = all.filter((one) => concerns(one, job.name));
-  const judgement = judge(factsOf(job, { overview, runs, isMissing, conditions }));
+  const judgement = applyRules(factsOf(job, { overview, runs, isMissing, conditions }));
   return {
     job: job.name,
     ...(address === undefined ? {} : { instance: address.instance }),
@@ -90,16 +90,16 @@ async function explainOne(
 }
 
 /** Firings that came to nothing since the last run began are part of every story. */
-function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
+function withSkip(judgement: RuleResult, skip: SkipRow | undefined): RuleResult {
   if (skip === undefined) return judgement;
-  return { ...judgement, because: [passedOver(skip), ...judgement.because] };
+  return { ...judgement, because: [skippedFiring(skip), ...judgement.because] };
 }
 
 /** What the last run warned of ends the story; the first fix is told if there is no more urgent one. */
-function withWarnings(judgement: Judgement, last: RunRow | undefined): Judgement {
+function withWarnings(judgement: RuleResult, last: RunRow | undefined): RuleResult {
   if (last === undefined || last.warnings === null) return judgement;
   const fix = judgement.fix ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;
-  const because = [...judgement.because, ...warnedOf(last)];
+  const because = [...judgement.because, ...warningLinks(last)];
   return { ...judgement, because, ...(fix === undefined ? {} : { fix }) };
 }
 

@@ -1,6 +1,6 @@
 import { clockSetText, noteClockSet } from './clock-note.ts';
+import type { Runtime } from './compose.ts';
 import type { Firing, PassedOver } from './firing.ts';
-import type { Runtime } from './wire.ts';
 
 interface FiringNotesOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;

@@ -3,12 +3,12 @@ import { addressGiven, declaredTarget } from '../delivery/address.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { KeptRowsOptions } from '../pipeline/merged-source.ts';
 import type { Store } from '../state/store.ts';
-import { readingOf, shapeHashOf } from './reading.ts';
+import { outputFingerprint, queryFingerprint } from './fingerprints.ts';
 
 type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'targets' | 'goodPayloads' | 'receipts'>;
 
 /** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
-export interface Onward {
+export interface ResumePoint {
   readonly reading: string;
   /** Of what is made of the rows; absent for a job that keeps none. */
   readonly shape?: string;
@@ -21,11 +21,11 @@ export interface Onward {
  * read again must not be put to those that were. "Nothing has changed" may only be said of what the instance shows: where
  * that is not sure, it is read or made once more.
  */
-export async function lookUpPlace(
+export async function findResumePoint(
   store: Places,
   { job, run, staged }: { job: Job; run: string; staged?: StagedRanges },
-): Promise<Onward> {
-  const reading = readingOf(job);
+): Promise<ResumePoint> {
+  const reading = queryFingerprint(job);
   const watermark = await store.watermarks.find(job.name, reading);
   const known = watermark === undefined ? {} : { watermark };
   const isResuming = givesOnlyNew(job);
@@ -35,7 +35,7 @@ export async function lookUpPlace(
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }
-  const shape = shapeHashOf(job);
+  const shape = outputFingerprint(job);
   const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
   const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, job)) === 'as given';

@@ -5,9 +5,9 @@ import { nextFiring } from '../schedule/schedule.ts';
 import { usesTurn } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
-import { readChecks, type SourceCheck } from './checks/check-book.ts';
-import { nextTurn } from './next-turn.ts';
-import { readPulse } from './pulse.ts';
+import { readChecks, type SourceCheck } from './checks/check-results.ts';
+import { readHeartbeat } from './heartbeat.ts';
+import { nextThrottledRun } from './next-throttled-run.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 import { type NextAttempt, nextAttempt } from './retry/next-attempt.ts';
 
@@ -116,7 +116,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       if (throttle === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
       const last = known.lasts.get(job.name);
       const lastAt = last !== undefined && usesTurn(last) ? last.started_at : undefined;
-      return nextTurn(job.schedule, throttle, { now, lastAt }) ?? undefined;
+      return nextThrottledRun(job.schedule, throttle, { now, lastAt }) ?? undefined;
     },
     quotaUntil: (job) => quotaUntil(job, accounts),
   };
@@ -147,7 +147,7 @@ async function daemonOf(
   if (lease === undefined) return undefined;
   const { owner, takenAt } = lease;
   const isBeginning = clock.now() - takenAt < beginningMs;
-  const { ticking, message } = await readPulse(store, { owner, clock });
+  const { ticking, message } = await readHeartbeat(store, { owner, clock });
   return { owner, takenAt, ...(ticking || isBeginning ? {} : { stopped: message }) };
 }
 

@@ -18,7 +18,7 @@ export interface PlannedJob {
 }
 
 /** One purse. Several destinations may pay from it, each up to a limit of its own. */
-export interface Purse {
+export interface PlannedAccount {
   readonly account: string;
   /** By destination: requests a day that scheduled work may bring the account to. */
   readonly limits: ReadonlyMap<string, number>;
@@ -83,9 +83,9 @@ export interface JobPlan {
   readonly short: number;
 }
 
-export interface PlanGiven {
+export interface PlanOptions {
   readonly jobs: readonly PlannedJob[];
-  readonly purses: readonly Purse[];
+  readonly purses: readonly PlannedAccount[];
   readonly now: number;
   /** Firings before this instant count (epoch ms). */
   readonly until: number;
@@ -101,7 +101,7 @@ const free = { worst: 0, expected: 0 };
  * expected. A firing that cannot be paid goes short for the rest of its day; of each job that went short the newest
  * result opens the day after. Memory grows with distinct schedules and jobs, not with the firings of jobs.
  */
-export function planRequests({ jobs, purses, now, until, onFiring }: PlanGiven): DayPlan[] {
+export function planRequests({ jobs, purses, now, until, onFiring }: PlanOptions): DayPlan[] {
   const known = new Map(purses.map((purse) => [purse.account, purse]));
   const accountOf = new Map(purses.flatMap(({ account, limits }) => [...limits.keys()].map((name) => [name, account])));
   const open = new Map(purses.map((purse) => [purse.account, new Day(purse, now)]));
@@ -145,14 +145,14 @@ const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short:
 /** One account's day while it is walked through. */
 class Day {
   readonly turnsAt: number;
-  readonly #purse: Purse;
+  readonly #purse: PlannedAccount;
   readonly #from: number;
   readonly #owed: number;
   readonly #worst: Spending;
   readonly #expected: Spending;
   readonly #jobs = new Map<string, JobTally>();
 
-  constructor(purse: Purse, from: number) {
+  constructor(purse: PlannedAccount, from: number) {
     this.#purse = purse;
     this.#from = from;
     this.turnsAt = from + untilMidnight(from);
@@ -184,7 +184,7 @@ class Day {
   }
 
   /** The day after: a full purse, and what went short before it. */
-  next({ account, limits }: Purse): Day {
+  next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);
   }
@@ -220,12 +220,12 @@ class Day {
 /** One case of a day. All in thousandths of a request. */
 class Spending {
   readonly short = new Map<string, { firings: number; first: number }>();
-  readonly #purse: Purse;
+  readonly #purse: PlannedAccount;
   #wanted = 0;
   #gone: number;
   #endsAt: number | undefined;
 
-  constructor(purse: Purse) {
+  constructor(purse: PlannedAccount) {
     this.#purse = purse;
     this.#gone = purse.used * whole;
   }

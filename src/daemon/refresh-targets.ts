@@ -1,10 +1,13 @@
 import { clientOf } from '../config/config.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
-import type { RunGiven, Stage } from './run-job.ts';
+import type { RunOptions, RunStage } from './run-job.ts';
 
 /** The run of a job that pulls nothing: one bulk refresh, shared with others at the desk, and what became of its own. */
-export async function refreshTargets({ runtime, job, origin, signal, seat }: RunGiven, run: string): Promise<Stage> {
+export async function refreshTargets(
+  { runtime, job, origin, signal, seat }: RunOptions,
+  run: string,
+): Promise<RunStage> {
   const { target, destination } = job;
   if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
   const { gateway, store } = runtime;

@@ -1,6 +1,6 @@
 import { redact } from '../lib/redact.ts';
 import type { Store } from '../state/store.ts';
-import type { ToldFault } from './config-note.ts';
+import type { RecordedFault } from './config-record.ts';
 
 const askedName = 'daemon.reload.asked';
 const answerName = 'daemon.reload';
@@ -11,7 +11,7 @@ export interface ReloadAnswer {
   readonly asked: number;
   readonly jobs: number;
   /** Why the config was refused; empty when it is in force. */
-  readonly faults: readonly ToldFault[];
+  readonly faults: readonly RecordedFault[];
   /** What a person should know although the config is in force. */
   readonly note?: string;
 }

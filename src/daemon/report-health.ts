@@ -3,7 +3,7 @@ import type { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 import { processText } from '../state/processes/processes.ts';
 import type { Store } from '../state/store.ts';
-import { readPulse } from './pulse.ts';
+import { readHeartbeat } from './heartbeat.ts';
 
 /** How the daemon of a state folder is, as another process sees it. */
 export interface Health {
@@ -21,7 +21,7 @@ export async function reportHealth(store: Store, clock: Clock): Promise<Health> 
       checks: [state, { name: 'daemon', ok: false, message: 'no daemon is running on this state folder' }],
     };
   }
-  const beat = await readPulse(store, { owner: holder.owner, clock });
+  const beat = await readHeartbeat(store, { owner: holder.owner, clock });
   const since = instantText(holder.takenAt);
   const alive = { name: 'daemon', ok: true, message: `${processText(holder.owner)} since ${since}` };
   const scheduler = { name: 'scheduler', ok: beat.ticking, message: beat.message };

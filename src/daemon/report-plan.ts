@@ -7,8 +7,14 @@ import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
 import type { JobRunStats } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
-import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
-import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';
+import { budgetsOfDay, bundleOf, costOf, maxRunsRead, type Scheduled, scheduledJobs } from './day-budget.ts';
+import {
+  type DayPlan,
+  type PlannedAccount,
+  type PlannedFiring,
+  type PlannedJob,
+  planRequests,
+} from './plan-requests.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
@@ -59,7 +65,7 @@ export async function reportPlan({
   until = now + untilMidnight(now),
 }: PlanQuestion): Promise<PlanReport> {
   const scheduled = scheduledJobs(config);
-  const tallies = (await store?.runStats.all(runsLookedAt)) ?? new Map<string, JobRunStats>();
+  const tallies = (await store?.runStats.all(maxRunsRead)) ?? new Map<string, JobRunStats>();
   const jobs: PlannedJob[] = [];
   const deferred = (await store?.deferredFirings.earliest()) ?? new Map<string, number>();
   for (const job of scheduled) {
@@ -150,7 +156,7 @@ async function throttlesOf(
   );
 }
 
-interface KnownPurse extends Purse {
+interface KnownPurse extends PlannedAccount {
   readonly allowance?: number;
 }
 
@@ -184,7 +190,7 @@ async function pursesOf(
 }
 
 type Advised = Omit<AccountPlan, 'next'>;
-interface Around {
+interface PlanContext {
   readonly config: Config;
   readonly now: number;
   readonly until: number;
@@ -192,7 +198,7 @@ interface Around {
 }
 
 /** What would make a day fit that does not. A schedule is only named when it was counted and found sparse enough. */
-function adviceFor(day: Advised, { config, now, until, isSpent }: Around): string[] {
+function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
   if (isSpent) return ['wait for the day to turn: what is owed is sent then'];
   const starved = config.jobs.get(day.worst.short[0]!.job)?.destination.name ?? day.destinations[0]!;

@@ -10,7 +10,7 @@ import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import type { Condition } from './conditions/condition.ts';
 import { ConditionCache, readConditions } from './conditions/read-conditions.ts';
-import { readNote, type Taken } from './config-note.ts';
+import { type ActiveRecord, readRecord } from './config-record.ts';
 import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
@@ -92,7 +92,7 @@ export interface Status {
     readonly since: number;
     readonly stopped?: string;
     /** What it goes by, where that is the config that is asked about. */
-    readonly config?: Taken;
+    readonly config?: ActiveRecord;
   };
   readonly jobs: readonly JobStatus[];
   /** Jobs of the config that are left out for their faults; none of them is in `jobs`. */
@@ -150,8 +150,8 @@ function leftOutOf(conditions: readonly Condition[], { jobs }: Config): string[]
     .flatMap((one) => one.jobs.filter((job) => !jobs.has(job)));
 }
 
-async function takenOf({ file }: Config, store: Store, owner: string): Promise<Taken | undefined> {
-  const taken = await readNote(store, owner);
+async function takenOf({ file }: Config, store: Store, owner: string): Promise<ActiveRecord | undefined> {
+  const taken = await readRecord(store, owner);
   return taken?.file === file ? taken : undefined;
 }
 

@@ -1,13 +1,13 @@
 import { Problem, toProblem } from '../lib/problem.ts';
 import type { RetryRow } from '../state/tables.ts';
+import type { Runtime } from './compose.ts';
 import { sealHandedOn } from './retry/handed-on.ts';
-import type { RunGiven, Stage } from './run-job.ts';
-import type { Runtime } from './wire.ts';
+import type { RunOptions, RunStage } from './run-job.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
 
 /** Ends an attempt of a run that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
-export async function endFailed(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
+export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
   const { runtime, signal } = given;
   // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
   runtime.installation?.look();
@@ -29,13 +29,13 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
 }
 
 /** A connector may log in with its first row only, and a login that was good may be refused later in the run. */
-async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunGiven, problem: Problem): Promise<void> {
+async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOptions, problem: Problem): Promise<void> {
   if (extract === undefined || !problem.isLoginRefused) return;
   if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
 /** An attempt that the end of the daemon stops does not count; its run waits for the next start. */
-async function endStopped(given: RunGiven, run: string): Promise<Stage> {
+async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
   const isReplaced = why?.code === 'RUN_CANCELLED';
@@ -49,7 +49,7 @@ async function endStopped(given: RunGiven, run: string): Promise<Stage> {
 
 /** False if the run has paid for a request: what it sent is not sent by another attempt. */
 async function planNext(
-  { runtime: { store }, attempt }: RunGiven,
+  { runtime: { store }, attempt }: RunOptions,
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
@@ -70,7 +70,7 @@ interface Figures {
 }
 
 /** Tells that a run has ended or, where another attempt follows, that this one has. */
-export function tellEnd({ emit }: Runtime['events'], stage: Stage, figures: Figures, attempt: number): void {
+export function emitRunEnd({ emit }: Runtime['events'], stage: RunStage, figures: Figures, attempt: number): void {
   const { problem, state, until: at } = stage;
   const said = problem === undefined ? {} : saidOf(problem);
   if (state === 'retrying' && problem !== undefined && at !== undefined) {
@@ -86,6 +86,6 @@ function saidOf({ code, message, next }: Problem): { code: string; message: stri
 }
 
 /** What a problem of the run is told with. */
-export function placeOf({ job }: RunGiven): { job: string; source?: string } {
+export function placeOf({ job }: RunOptions): { job: string; source?: string } {
   return { job: job.name, source: job.extract?.source.name };
 }

@@ -14,16 +14,16 @@ import { isUnwritable } from '../state/engine/state-problem.ts';
 import { clearSuspect } from '../state/runs/suspects.ts';
 import type { Repositories } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
-import { lookUpPlace, type Onward } from './keep-rows.ts';
-import { busy, held, loginHeld, nothingDone } from './not-run.ts';
-import type { Outcome } from './outcome.ts';
+import type { Runtime } from './compose.ts';
+import { findResumePoint, type ResumePoint } from './keep-rows.ts';
+import { busyOutcome, heldOutcome, loginHeldOutcome, noWork } from './not-run-outcomes.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Attempt } from './retry/attempt.ts';
 import { openHandedOn } from './retry/handed-on.ts';
-import { endFailed, placeOf, tellEnd } from './run-end.ts';
-import type { Runtime } from './wire.ts';
+import { emitRunEnd, endFailed, placeOf } from './run-end.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
-export interface RunGiven {
+export interface RunOptions {
   readonly runtime: Runtime;
   readonly config: Pick<Config, 'folder'>;
   readonly job: Job;
@@ -53,30 +53,30 @@ export interface RunGiven {
 }
 
 /** What a stage of a run knows about how it went; the figures are added at the end. */
-export type Stage = Pick<Outcome, 'state' | 'problem' | 'until' | 'retry'>;
+export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 
 /**
  * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
  * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7). An outcome that failed and
  * has no run: the store could not even be told that one begins.
  */
-export async function runJob(given: RunGiven): Promise<Outcome> {
+export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
-    return await withJob(given, () => runHolding(given));
+    return await withJob(given, () => runUnderLease(given));
   } catch (error) {
     if (!isUnwritable(error)) throw error;
-    return { state: 'failed', job: given.job.name, ...nothingDone, problem: error.at(placeOf(given)) };
+    return { state: 'failed', job: given.job.name, ...noWork, problem: error.at(placeOf(given)) };
   }
 }
 
 /** Does something with a job that nobody else may run meanwhile. Busy or held: it is not done, and the outcome says so. */
-export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Promise<Outcome> {
+export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
-  if (lease === undefined) return busy(job, runtime.store);
+  if (lease === undefined) return busyOutcome(job, runtime.store);
   try {
     const hold = await runtime.store.holds.find(job.name);
-    if (hold !== undefined) return held(job, hold);
+    if (hold !== undefined) return heldOutcome(job, hold);
     return await withLogin(given, work);
   } finally {
     await lease.release();
@@ -84,20 +84,20 @@ export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Pr
 }
 
 /** Does something with a job whose source may log in. */
-async function withLogin({ runtime, job }: RunGiven, work: () => Promise<Outcome>): Promise<Outcome> {
+async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   if (job.extract === undefined) return work();
-  const entry = await runtime.loginGate.enter(job.extract.source);
-  if ('hold' in entry) return loginHeld(job, entry.hold);
-  return work().finally(entry.leave);
+  const entry = await runtime.loginGate.begin(job.extract.source);
+  if ('hold' in entry) return loginHeldOutcome(job, entry.hold);
+  return work().finally(entry.end);
 }
 
 /** {@link runJob} for who holds the job already. */
-export async function runHolding(given: RunGiven): Promise<Outcome> {
+export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const { runtime, job, origin } = given;
   const { events, clock } = runtime;
   const began = clock.monotonic();
   const run = await begin(given);
-  if (run === undefined) return { state: 'superseded', job: job.name, ...nothingDone };
+  if (run === undefined) return { state: 'superseded', job: job.name, ...noWork };
   const attempt = given.attempt?.number ?? 1;
   events.emit('run.started', { job: job.name, run, origin, ...(attempt === 1 ? {} : { attempt }) });
   const tell = (warning: RunWarning) => events.emit('run.warning', { job: job.name, run, ...warning });
@@ -107,14 +107,14 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  tellEnd(events, stage, facts, attempt);
+  emitRunEnd(events, stage, facts, attempt);
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
 /** Removes what the run leaves behind; its row. */
 async function tidyUp(
-  { runtime: { store, healed }, job }: RunGiven,
-  { run, stage }: { run: string; stage: Stage },
+  { runtime: { store, healed }, job }: RunOptions,
+  { run, stage }: { run: string; stage: RunStage },
 ): Promise<RunRow | undefined> {
   if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
   // What is owed has its file in it.
@@ -130,7 +130,7 @@ function otherThanDisk(error: unknown): undefined {
 }
 
 /** The id of the run; undefined if it was to be tried again, and something newer has ended it. */
-function begin({ runtime, job, origin, firedAt, settle, attempt }: RunGiven): Promise<string | undefined> {
+function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
     if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
@@ -143,18 +143,18 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunGiven): Pr
 /** What the stages of a run that extracts know of it. */
 interface Run {
   readonly id: string;
-  readonly place: Onward;
+  readonly place: ResumePoint;
   /** What its result is judged by. */
   readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }
 
-async function runStages(given: RunGiven, id: string, warnings: RunWarnings): Promise<Stage> {
+async function runStages(given: RunOptions, id: string, warnings: RunWarnings): Promise<RunStage> {
   const { runtime, job, staged, logicalAt } = given;
   if (job.extract === undefined) return refreshTargets(given, id);
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(runtime.store, job);
-  const place = await lookUpPlace(runtime.store, { job, run: id, staged });
+  const place = await findResumePoint(runtime.store, { job, run: id, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const judged = { watch, logicalAt };
   const run = { id, place, judged, warnings };
@@ -179,7 +179,7 @@ function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
 }
 
 async function extract(
-  given: RunGiven,
+  given: RunOptions,
   what: Extract,
   { id, place, judged, warnings }: Run,
 ): ReturnType<typeof resumePipeline> {
@@ -216,12 +216,12 @@ async function extract(
 }
 
 /** The watermark that moves with a payload, where its source gave one. */
-function readTo({ reading }: Onward, { watermark: text }: Pick<FreshPayload, 'watermark'>) {
+function readTo({ reading }: ResumePoint, { watermark: text }: Pick<FreshPayload, 'watermark'>) {
   return text === undefined ? {} : { watermark: { reading, text } };
 }
 
 /** Makes the payload owed, unless guards or what is known say otherwise; and sends it where that is asked for. */
-async function commit(given: RunGiven, payload: FreshPayload, { id, place, judged }: Run): Promise<Stage> {
+async function commit(given: RunOptions, payload: FreshPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;
   const { manifest } = payload;
@@ -241,10 +241,10 @@ async function commit(given: RunGiven, payload: FreshPayload, { id, place, judge
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
 async function settleUnchanged(
-  { runtime, job, attempt }: RunGiven,
+  { runtime, job, attempt }: RunOptions,
   run: string,
   { reading, text }: { reading: string; text: string | undefined },
-): Promise<Stage> {
+): Promise<RunStage> {
   const key = { url: job.destination.url, ...(await addressOf(runtime.store, job)) };
   await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
@@ -255,7 +255,7 @@ async function settleUnchanged(
 }
 
 /** Sends the run's payload, and what earlier runs of the job still owe with it. */
-async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
+async function deliverNow(given: RunOptions, id: number): Promise<RunStage> {
   const { runtime, job, origin, signal, deliverUntil } = given;
   const { store, gateway, clock, events } = runtime;
   const [result] = await deliverOwed({

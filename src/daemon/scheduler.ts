@@ -20,7 +20,7 @@ interface Planned {
   waitsFor?: object | undefined;
 }
 
-export interface SchedulerGiven {
+export interface SchedulerOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Acts on a firing; must not throw. */
@@ -46,7 +46,7 @@ export interface Ticking {
 
 /** Knows when each job is due next, in memory for the ticking and in the store for the next start. */
 export class Scheduler {
-  readonly #given: SchedulerGiven;
+  readonly #given: SchedulerOptions;
   readonly #timer: Timer;
   #planned = new Map<string, Planned>();
   #hasResumed = false;
@@ -55,7 +55,7 @@ export class Scheduler {
   /** Entries beside the firings. */
   readonly attempts = new PendingAttempts();
 
-  constructor(given: SchedulerGiven) {
+  constructor(given: SchedulerOptions) {
     this.#given = given;
     this.#timer = given.timer ?? createTimer(given.clock);
   }

@@ -4,11 +4,11 @@ import { deliverOwed, resendDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
 import type { RetryRow } from '../state/tables.ts';
-import type { Outcome } from './outcome.ts';
+import type { Runtime } from './compose.ts';
 import { type Attempt, attemptOf } from './retry/attempt.ts';
 import { SyncAttempts } from './retry/sync-attempts.ts';
-import { type RunGiven, runJob } from './run-job.ts';
-import type { Runtime } from './wire.ts';
+import { type RunOptions, runJob } from './run-job.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
 /**
  * Runs jobs once, the important ones first, and delivers what they make. Within `patienceMs` of now it tries again what fails for a
@@ -23,7 +23,7 @@ export async function syncJobs(given: {
   readonly patienceMs: number;
   /** Send also what jobs owe that the config does not have any more: no other command of this kind would. */
   readonly isAll?: boolean;
-}): Promise<Outcome[]> {
+}): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
   const queue = new PQueue({ concurrency: config.concurrency, autoStart: false });
@@ -56,10 +56,10 @@ const longestMs = 30_000;
 
 /** Runs a job until its source can be read, as its `retry` says but sooner, for attempts that begin before `deliverUntil`. */
 async function runAgainAndAgain(
-  { runtime, job, deliverUntil }: RunGiven & { readonly deliverUntil: number },
+  { runtime, job, deliverUntil }: RunOptions & { readonly deliverUntil: number },
   attempts: SyncAttempts,
-  run: (attempt: Attempt | undefined) => Promise<Outcome>,
-): Promise<Outcome> {
+  run: (attempt: Attempt | undefined) => Promise<RunOutcome>,
+): Promise<RunOutcome> {
   const { clock, store } = runtime;
   const { retry: rule } = job;
   const hurried = rule && {
@@ -94,7 +94,7 @@ async function sendLeftovers(given: {
   readonly config: Config;
   readonly jobs: readonly Job[];
   readonly signal: AbortSignal;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly RunOutcome[];
   readonly isAll?: boolean;
 }): Promise<void> {
   const { runtime, config, jobs, signal, outcomes } = given;

@@ -8,7 +8,7 @@ import { usesTurn } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import { budgetsOfDay } from './day-budget.ts';
 import type { RunEvents } from './events.ts';
-import { nthFiring } from './next-turn.ts';
+import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
@@ -17,7 +17,7 @@ const reviewMs = 15 * 60_000;
 /** A firing is asked for at most so late when it is not one that was missed. */
 const lateMs = 60_000;
 
-interface ThrottlerGiven {
+interface ThrottlerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
@@ -25,14 +25,14 @@ interface ThrottlerGiven {
 
 /** Lets the least important jobs run less often on days that do not reach for all. */
 export class Throttler {
-  readonly #given: ThrottlerGiven;
+  readonly #given: ThrottlerOptions;
   #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
   #reviewing: Promise<void> | undefined;
   #throttled: ReadonlyMap<string, Throttle> = new Map();
   /** Accounts of which it has been said that the day does not reach even so. */
   readonly #short = new Set<string>();
 
-  constructor(given: ThrottlerGiven) {
+  constructor(given: ThrottlerOptions) {
     this.#given = given;
   }
 

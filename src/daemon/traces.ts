@@ -15,14 +15,14 @@ import type { SluiceEvents } from './events.ts';
 /** Runs whose payload may still be sent; beyond that the oldest is forgotten, and its upload begins a trace of its own. */
 const mostRemembered = 2_000;
 
-export interface TracesGiven {
+export interface TracesOptions {
   readonly events: Events<SluiceEvents>;
   readonly log: Log;
   readonly version: string;
 }
 
 /** Whether somebody takes spans: a kit of OpenTelemetry is loaded. */
-export function hasKit(): boolean {
+export function hasSdk(): boolean {
   const probe = trace.getTracer('sluice').startSpan('sluice.probe');
   return trace.isSpanContextValid(probe.spanContext());
 }
@@ -31,8 +31,8 @@ export function hasKit(): boolean {
  * Makes spans of events: one for each run, in it one for the extract, and one for each attempt at the upload, also where
  * that comes long after the run. Says so where no kit takes them.
  */
-export function traceEvents({ events, log, version }: TracesGiven): void {
-  if (!hasKit()) {
+export function traceEvents({ events, log, version }: TracesOptions): void {
+  if (!hasSdk()) {
     log.warn(
       'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
     );

@@ -2,15 +2,15 @@ import PQueue from 'p-queue';
 import type { Config, Destination, Source } from '../config/config.ts';
 import { DestinationClient } from '../delivery/client.ts';
 import { type Problem, toProblem } from '../lib/problem.ts';
-import { askSource } from './checks/ask-source.ts';
+import { checkSource } from './checks/check-source.ts';
 import { sourcesOf } from './checks/source-checks.ts';
 import { namesColumns, tryColumns } from './checks/try-columns.ts';
-import { type Runtime, wire } from './wire.ts';
+import { composeRuntime, type Runtime } from './compose.ts';
 
 const atATime = 4;
 
 /** What one look at a source or a destination came to. */
-export interface Look {
+export interface ConnectionTest {
   readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;
   /** One sentence; empty when there is a problem. */
@@ -23,8 +23,8 @@ export interface Look {
  * name, where that reads no row. One request a destination, paid for and paced like any other; it asks for what an upload
  * needs, so a key without the permission is found here.
  */
-export async function tryConnections(config: Config, signal: AbortSignal): Promise<Look[]> {
-  const runtime = await wire({ config });
+export async function tryConnections(config: Config, signal: AbortSignal): Promise<ConnectionTest[]> {
+  const runtime = await composeRuntime({ config });
   try {
     const sources = [...config.sources.values()].map((source) =>
       trySource(source, { config, runtime, signal, isPerson: true }),
@@ -39,9 +39,9 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
 
 /** Looks for the columns that jobs name, where their source answers. */
 async function tryJobs(
-  looks: readonly Look[],
+  looks: readonly ConnectionTest[],
   { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
-): Promise<Look[]> {
+): Promise<ConnectionTest[]> {
   const silent = new Set(looks.flatMap(({ kind, name, problem }) => (kind === 'source' && problem ? [name] : [])));
   const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
   const { logins, loginGate, clock, log } = runtime;
@@ -55,7 +55,7 @@ async function tryJobs(
 }
 
 /** The same of the sources that enabled jobs read, and of no destination: it costs no request of the day. */
-export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Look[]> {
+export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<ConnectionTest[]> {
   const queue = new PQueue({ concurrency: atATime });
   const sources = [...sourcesOf(config.jobs.values()).keys()];
   return queue.addAll(sources.map((source) => () => trySource(source, { config, runtime, signal, isPerson: false })));
@@ -64,16 +64,16 @@ export async function trySources(config: Config, runtime: Runtime, signal: Abort
 async function trySource(
   source: Source,
   { runtime, ...given }: { config: Config; runtime: Runtime; signal: AbortSignal; isPerson: boolean },
-): Promise<Look> {
+): Promise<ConnectionTest> {
   const { logins, loginGate, clock, log } = runtime;
-  const answer = await askSource(source, { ...given, logins, loginGate, clock, log });
+  const answer = await checkSource(source, { ...given, logins, loginGate, clock, log });
   return { kind: 'source', name: source.name, ...('message' in answer ? answer : { message: '', ...answer }) };
 }
 
 async function tryDestination(
   destination: Destination,
   { runtime, signal }: { runtime: Runtime; signal: AbortSignal },
-): Promise<Look> {
+): Promise<ConnectionTest> {
   const { gateway } = runtime;
   const client = new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal });
   const query = { limit: 1, client_id: destination.clientId };
@@ -84,7 +84,7 @@ async function tryDestination(
   });
 }
 
-async function look(kind: Look['kind'], name: string, call: () => Promise<string>): Promise<Look> {
+async function look(kind: ConnectionTest['kind'], name: string, call: () => Promise<string>): Promise<ConnectionTest> {
   try {
     return { kind, name, message: await call() };
   } catch (thrown) {

@@ -5,7 +5,7 @@ import type { OAuthDescription } from '../sdk/oauth.ts';
 /** What a refusal of a token request means for the grant: it has ended, we asked wrongly, or nothing is known. */
 export type RefusalReason = 'ended' | 'client' | 'unknown';
 
-interface RefusalInit {
+interface RefusalOptions {
   readonly error: string;
   readonly said: string;
   readonly status: number;
@@ -24,7 +24,7 @@ export class TokenRefusal extends Error {
   /** How far the vendor's clock is ahead of ours, in milliseconds, where its answer had a date. */
   readonly clockAhead: number | undefined;
 
-  constructor(given: RefusalInit) {
+  constructor(given: RefusalOptions) {
     super(given.said);
     this.name = 'Refusal';
     this.error = given.error;

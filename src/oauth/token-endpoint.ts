@@ -19,7 +19,7 @@ export interface FormRequest {
   readonly fields: URLSearchParams;
 }
 
-interface Given {
+interface TokenRequestOptions {
   readonly agent: HttpAgent;
   readonly description: OAuthDescription;
   readonly now: () => number;
@@ -33,7 +33,11 @@ const answerLimitBytes = 1024 * 1024;
  * Sends a token request in the vendor's own style and reads the answer, whatever its form. Throws a {@link TokenRefusal}
  * where the vendor says no, a Problem of family `try_later` where it is not to be reached or not itself.
  */
-export async function callTokenEndpoint(address: string, form: FormRequest, given: Given): Promise<Fields> {
+export async function callTokenEndpoint(
+  address: string,
+  form: FormRequest,
+  given: TokenRequestOptions,
+): Promise<Fields> {
   const { agent, description } = given;
   const { host } = new URL(address);
   const styled = inStyle(address, form, description);
@@ -71,7 +75,10 @@ function inStyle(address: string, { headers, fields }: FormRequest, description:
   return { method: 'POST', url: address, headers: { ...own, 'content-type': type! }, body: body! };
 }
 
-function readAnswer(answer: HttpAnswer, { description, now, host, wanted }: Given & { host: string }): Fields {
+function readAnswer(
+  answer: HttpAnswer,
+  { description, now, host, wanted }: TokenRequestOptions & { host: string },
+): Fields {
   const { status, text, complete, headers } = answer;
   const passing = passingAnswer(status, headers, now());
   if (passing !== undefined || !complete) {

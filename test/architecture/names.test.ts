@@ -10,7 +10,6 @@ const root = resolve(import.meta.dirname, '../..');
  */
 const declaredTwice = new Set(
   `
-    Look
   `
     .split(/\s+/)
     .filter((name) => name !== ''),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exit } from '../../src/cli/exit.ts';
 import { exitCodeOf } from '../../src/cli/summary.ts';
-import type { Outcome } from '../../src/daemon/outcome.ts';
+import type { RunOutcome } from '../../src/daemon/run-outcome.ts';
 import { Problem } from '../../src/lib/problem.ts';
 
 type Family = Problem['family'];
@@ -10,7 +10,7 @@ function problem(family: Family, where: object = {}, code = 'SOME_CODE'): Proble
   return new Problem({ code, family, message: 'something is wrong', where });
 }
 
-function outcome(state: Outcome['state'], more?: Problem): Outcome {
+function outcome(state: RunOutcome['state'], more?: Problem): RunOutcome {
   const nothing = { job: 'j', rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
   return { ...nothing, state, ...(more === undefined ? {} : { problem: more }) };
 }
@@ -21,7 +21,7 @@ describe('the exit code of a sync', () => {
   const refused = outcome('waiting_login', problem('login', { destination: 'main' }));
   const spent = outcome('waiting_quota');
 
-  it.each<[string, readonly Outcome[], number]>([
+  it.each<[string, readonly RunOutcome[], number]>([
     ['0 without any job', [], exit.ok],
     [
       '0 if each instance shows the newest',

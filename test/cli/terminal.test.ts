@@ -45,13 +45,13 @@ class Terminal {
 }
 
 describe('progress on a terminal', () => {
-  it('shows every job that fits, those in line too', () => {
+  it('shows every job that fits, queued ones too', () => {
     const terminal = new Terminal(24);
     const progress = new Progress(terminal, () => 0);
     progress.expect(['a', 'b']);
     progress.refresh('a', { state: 'reading', startedAt: 0 });
     progress.stop();
-    expect(terminal.lines).toEqual(['a                     reading', 'b                     in line', '']);
+    expect(terminal.lines).toEqual(['a                     reading', 'b                     queued', '']);
   });
 
   it('scrolls nothing away when there are more jobs than lines: shows those at work and counts the rest', () => {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
+import { limitsOf, routeOf } from '../../src/daemon/alerting/route.ts';
 import { staleAfterOf } from '../../src/daemon/conditions/limits.ts';
-import { limitsOf, routeOf } from '../../src/daemon/notice/route.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { folderWith } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 import type { Source } from '../../src/config/config.ts';
-import { LoginGate, type LoginGateOptions } from '../../src/daemon/login-holds/gate.ts';
+import { LoginBreaker, type LoginBreakerOptions } from '../../src/daemon/login-holds/login-breaker.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
@@ -61,7 +61,7 @@ export class Bank {
 
 /** Opens a source by way of the gate, as a run does; the problem where it was refused. */
 export async function open(
-  gate: LoginGate,
+  gate: LoginBreaker,
   source: Source,
   how: { isPerson?: boolean } = {},
 ): Promise<Problem | 'open'> {
@@ -76,5 +76,6 @@ export async function open(
   }
 }
 
-export const gateOf = (given: Omit<LoginGateOptions, 'emit' | 'folder'> & Partial<LoginGateOptions>): LoginGate =>
-  new LoginGate({ emit: () => undefined, folder: '/', ...given });
+export const gateOf = (
+  given: Omit<LoginBreakerOptions, 'emit' | 'folder'> & Partial<LoginBreakerOptions>,
+): LoginBreaker => new LoginBreaker({ emit: () => undefined, folder: '/', ...given });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Console } from '../../src/console/console.ts';
-import { keepNote, keepRefusal } from '../../src/daemon/config-note.ts';
+import { saveRecord, saveRejection } from '../../src/daemon/config-record.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { Problem } from '../../src/lib/problem.ts';
@@ -26,7 +26,7 @@ async function setUp() {
   const jobs = ['orders', 'stock'].map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
   const config = configOf('/nowhere', jobs);
   await store.leases.take('daemon');
-  await keepNote(note, { store, clock });
+  await saveRecord(note, { store, clock });
   const look = async (given = config) => {
     const pages = new Console({ config: () => given, store, clock, version: '1' });
     const page = async (path: string) => (await pages.answer(new URL(path, 'http://monitor')))!;
@@ -76,7 +76,7 @@ describe('what is wrong', () => {
     ]);
 
     const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
-    await keepNote({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
+    await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
     expect((await look(edited)).status.conditions).toMatchObject([
       { kind: 'left_out', what: 'left out for a fault in the config: retries is not a number (sluice.yaml:7)' },
     ]);
@@ -85,7 +85,7 @@ describe('what is wrong', () => {
   it('is a job that the daemon left out, also once the file is fixed and not yet reloaded', async () => {
     const { store, clock, look } = await setUp();
     const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
-    await keepNote({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
+    await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
     const { status, home } = await look();
     expect(status.conditions).toMatchObject([{ kind: 'left_out', jobs: ['stock'] }]);
     expect(home).toContain('1 of 2 jobs needs attention');
@@ -93,7 +93,7 @@ describe('what is wrong', () => {
 
   it('is a reload that was refused, and the advice is to fix the file, not to send the signal again', async () => {
     const { store, clock, look } = await setUp();
-    await keepRefusal(note, { store, clock }, [fault]);
+    await saveRejection(note, { store, clock }, [fault]);
     const { status, home } = await look();
     expect(status.conditions).toMatchObject([
       {

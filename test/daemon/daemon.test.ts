@@ -72,7 +72,7 @@ describe('the daemon', () => {
     await until('the first extract', () => source.asked === 1);
     clock.forward(hour);
     await daemon.adopt(config);
-    await hear('firing.skipped', { job: 'orders', reason: 'the last run of this job has not ended' });
+    await hear('firing.skipped', { job: 'orders', reason: 'the previous run of this job is still running' });
     slow.open('late');
     await hear('payload.delivered');
     expect([source.asked, source.most, count('run.started')]).toEqual([1, 1, 1]);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Config, Job } from '../../src/config/config.ts';
+import { composeRuntime, type Runtime } from '../../src/daemon/compose.ts';
 import { diskCondition } from '../../src/daemon/conditions/disk.ts';
 import { examineFullness } from '../../src/daemon/doctor/fullness.ts';
 import { reportDisk } from '../../src/daemon/report-disk.ts';
 import { runJob } from '../../src/daemon/run-job.ts';
-import { type Runtime, wire } from '../../src/daemon/wire.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
@@ -68,7 +68,7 @@ async function setUp(limitBytes: number, more: Partial<Job['extract']> = {}) {
   const plain = jobOf(given);
   const job: Job = { ...plain, extract: { ...plain.extract!, ...more } };
   const config: Config = { ...configOf(await newFolder(), [job]), disk: { limitBytes, freeBytes: 0 } };
-  const runtime = await wire({ config });
+  const runtime = await composeRuntime({ config });
   onTestFinished(() => runtime.close());
   const run = (one: Job = job) =>
     runJob({ runtime, config, job: one, origin: 'person', signal: AbortSignal.timeout(60_000) });

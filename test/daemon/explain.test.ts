@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
-import { Pulse } from '../../src/daemon/pulse.ts';
+import { Heartbeat } from '../../src/daemon/heartbeat.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
 import type { RunEnd } from '../../src/state/runs/runs.ts';
@@ -77,7 +77,7 @@ describe('a firing that was due', () => {
     const { store, clock, explain, status } = await setUp();
     await store.leases.take('daemon');
     const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
-    const pulse = new Pulse({ store, clock, ticking: () => ticking });
+    const pulse = new Heartbeat({ store, clock, ticking: () => ticking });
     await pulse.write();
     expect((await explain()).verdict).toBe('due, waiting for its turn');
     expect((await status()).daemon?.stopped).toBeUndefined();

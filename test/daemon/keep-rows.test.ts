@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import { lookUpPlace } from '../../src/daemon/keep-rows.ts';
-import { readingOf, shapeHashOf } from '../../src/daemon/reading.ts';
+import { outputFingerprint, queryFingerprint } from '../../src/daemon/fingerprints.ts';
+import { findResumePoint } from '../../src/daemon/keep-rows.ts';
 import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
@@ -29,12 +29,12 @@ async function owe(
   clock.advance(60_000);
   const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
   const payload = spool(store, { run, text, asOf: clock.now() });
-  const reading = readingOf(job);
+  const reading = queryFingerprint(job);
   const manifest: Manifest = { version: 1, columns: [], next: 0, rows: 1, segments: [] };
   const owed = await store.outbox.enqueue({
     ...{ run, job: job.name, destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false },
     watermark: { reading, text },
-    ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: shapeHashOf(job), manifest } }),
+    ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: outputFingerprint(job), manifest } }),
   });
   if (owed.state !== 'owed') throw new Error(owed.state);
   return owed.id;
@@ -45,7 +45,7 @@ async function deliver(store: Store, id: number): Promise<void> {
 }
 
 async function placeOf(store: Store, one: Job) {
-  const { watermark, keptRows } = await lookUpPlace(store, { job: one, run: 'r' });
+  const { watermark, keptRows } = await findResumePoint(store, { job: one, run: 'r' });
   return { watermark, ...(keptRows === undefined ? {} : { mustSend: keptRows.mustSend }) };
 }
 
@@ -138,6 +138,6 @@ it('what is owed to a destination of another name now is read anew: nobody sends
   const store = await newStore({ clock });
   await owe(store, { job: job('one'), text: 'owed', clock });
   const renamed = job('one', { destination: destinationOf(place.url, { name: 'production' }) });
-  expect(readingOf(renamed)).toBe(readingOf(job('one')));
+  expect(queryFingerprint(renamed)).toBe(queryFingerprint(job('one')));
   expect(await placeOf(store, renamed)).toEqual({ watermark: undefined });
 });

@@ -8,9 +8,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Batch, batchText, withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { composeRuntime } from '../../src/daemon/compose.ts';
 import { runJob } from '../../src/daemon/run-job.ts';
 import { trySources } from '../../src/daemon/try-connections.ts';
-import { wire } from '../../src/daemon/wire.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { fingerprintOf } from '../connectors/ftp-logins.ts';
 import { openTcpProxy } from '../connectors/ftp-proxy.ts';
@@ -57,7 +57,7 @@ async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]>
     monotonic: () => systemClock.monotonic() + ahead,
     sleep: (milliseconds, stop) => systemClock.sleep(milliseconds, stop),
   };
-  let runtime = await wire({ config: config!, clock });
+  let runtime = await composeRuntime({ config: config!, clock });
   const { signal } = new AbortController();
   const hours: number[] = [];
   for (let quarter = 0; quarter < 4 * 24 * days; quarter++) {
@@ -71,7 +71,7 @@ async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]>
     // A restart in the middle of each day.
     if (quarter % 96 === 48) {
       await runtime.close();
-      runtime = await wire({ config: config!, clock });
+      runtime = await composeRuntime({ config: config!, clock });
     }
   }
   await runtime.close();
@@ -196,7 +196,7 @@ it('a secret in a file is read again, so that a job whose password was corrected
     jobs: { one: { source: 'shop', query: { path: 'a.csv' }, format: 'csv', target: '1'.repeat(32) } },
   });
   const { config } = await loadConfig(file);
-  const runtime = await wire({ config: config! });
+  const runtime = await composeRuntime({ config: config! });
   onTestFinished(() => runtime.close());
   const job = config!.jobs.get('one')!;
   const run = async () => {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job } from '../../src/config/config.ts';
+import { alertConditions } from '../../src/daemon/alerting/alert-conditions.ts';
 import { readConditions } from '../../src/daemon/conditions/read-conditions.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
-import { alertConditions } from '../../src/daemon/notice/alert-conditions.ts';
 import { Bank } from './bank.ts';
 import {
   configOf,

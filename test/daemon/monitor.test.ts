@@ -9,8 +9,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Config, Job, MonitorAddress } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Counters } from '../../src/daemon/monitor/counters.ts';
+import { Monitoring } from '../../src/daemon/monitoring.ts';
 import { Systemd } from '../../src/daemon/systemd.ts';
-import { Watchers } from '../../src/daemon/watchers.ts';
 import { Events } from '../../src/lib/events.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import { Problem } from '../../src/lib/problem.ts';
@@ -18,7 +18,7 @@ import { registerSecret } from '../../src/lib/redact.ts';
 import { lintExposition, parseExposition } from './exposition.ts';
 import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from './rig.ts';
 
-/** Watchers over a daemon, with the address that they listen on. */
+/** Monitoring of a daemon, with the address that they listen on. */
 async function watch({ daemon, runtime }: Started, options: Partial<MonitorAddress> = {}): Promise<string> {
   let url = '';
   const info: Log['info'] = (_, facts) => {
@@ -26,15 +26,15 @@ async function watch({ daemon, runtime }: Started, options: Partial<MonitorAddre
   };
   const log: Log = { ...quietLog, info };
   const monitor = { host: '127.0.0.1', port: 0, ...options };
-  const watchers = await Watchers.open({
+  const monitoring = await Monitoring.open({
     daemon,
     runtime,
     log,
     systemd: new Systemd({ env: {}, log }),
     monitor,
   });
-  onTestFinished(() => watchers.close());
-  await watchers.started();
+  onTestFinished(() => monitoring.close());
+  await monitoring.started();
   return url;
 }
 
@@ -228,7 +228,7 @@ describe('the monitor', () => {
     const { port } = taken.address() as { port: number };
     const { daemon, runtime } = await startDaemon((await setUpGated()).config);
     const monitor = { host: '127.0.0.1', port };
-    const opened = Watchers.open({
+    const opened = Monitoring.open({
       daemon,
       runtime,
       log: quietLog,

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { costOf } from '../../src/daemon/day-budget.ts';
-import { type PlannedFiring, type PlannedJob, type Purse, planRequests } from '../../src/daemon/plan-requests.ts';
+import {
+  type PlannedAccount,
+  type PlannedFiring,
+  type PlannedJob,
+  planRequests,
+} from '../../src/daemon/plan-requests.ts';
 import { nextFiring } from '../../src/schedule/schedule.ts';
 
 const minute = 60_000;
@@ -17,12 +22,12 @@ function jobOf(job: string, cron: string, more: Partial<PlannedJob> = {}): Plann
   return { job, destination: 'main', schedule, overdue: 0, worst: 1000, expected: 1000, ...more };
 }
 
-function purseOf(limit: number, more: Partial<Purse> = {}): Purse {
+function purseOf(limit: number, more: Partial<PlannedAccount> = {}): PlannedAccount {
   return { account: 'acme', limits: new Map([['main', limit]]), used: 0, owed: new Map(), ...more };
 }
 
 /** Looks at every minute, asks every job, and counts by hand. */
-function naive(jobs: readonly PlannedJob[], purse: Purse, now: number, until: number) {
+function naive(jobs: readonly PlannedJob[], purse: PlannedAccount, now: number, until: number) {
   let gone = purse.used * 1000;
   let firings = 0;
   const short: string[] = [];

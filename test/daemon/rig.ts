@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Config, Destination, Job } from '../../src/config/config.ts';
+import { composeRuntime, type Runtime } from '../../src/daemon/compose.ts';
 import { Daemon } from '../../src/daemon/daemon.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
-import { type Runtime, wire } from '../../src/daemon/wire.ts';
 import csv from '../../src/formats/all/csv.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
@@ -221,7 +221,7 @@ export async function startDaemon(
     timer,
   }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void>; timer?: Timer } = {},
 ): Promise<Started> {
-  const runtime = await wire({ config, clock });
+  const runtime = await composeRuntime({ config, clock });
   await before?.(runtime);
   const heard: Event[] = [];
   runtime.events.listen((name, facts) => heard.push({ name, facts: { ...facts } }));

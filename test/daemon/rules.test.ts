@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
+import type { Runtime } from '../../src/daemon/compose.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
-import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
 import { configOf, destinationOf, gate, jobOf, overdue, SetClock, Source, setUp, startDaemon, until } from './rig.ts';
 
@@ -42,7 +42,7 @@ describe('a firing while the job is still at its last run', () => {
     await hear('firing.waiting', { job: 'orders' });
     clock.forward(hour);
     await daemon.adopt(config);
-    await hear('firing.skipped', { job: 'orders', reason: 'a firing of this job waits already' });
+    await hear('firing.skipped', { job: 'orders', reason: 'a firing of this job is already waiting' });
     expect(source.asked).toBe(1);
     slow.open('late');
     await until('the second run', () => count('run.finished') === 2);

@@ -3,10 +3,10 @@ import { afterEach, expect, it, onTestFinished } from 'vitest';
 import type { Alerts } from '../../src/config/alerts.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { ConditionScanner } from '../../src/daemon/alerting/condition-scanner.ts';
 import { SourceChecks } from '../../src/daemon/checks/source-checks.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
-import { LoginGate } from '../../src/daemon/login-holds/gate.ts';
-import { Lookout } from '../../src/daemon/notice/look.ts';
+import { LoginBreaker } from '../../src/daemon/login-holds/login-breaker.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { writeConfig } from '../journey/home.ts';
@@ -57,13 +57,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', 
     events.listen((...[name]) => {
       heard.push(name);
     });
-    const loginGate = new LoginGate({ store, clock, emit: events.emit, ...config });
+    const loginGate = new LoginBreaker({ store, clock, emit: events.emit, ...config });
     const runtime = { store, events, clock, log: quietLog, loginGate };
     const checks = new SourceChecks({ runtime, config: () => config });
     onTestFinished(() => checks.stop());
-    const lookout = new Lookout();
+    const lookout = new ConditionScanner();
     const wrong = async () =>
-      (await lookout.look({ config, alerts: config.alerts, store, clock, beat: undefined })).conditions;
+      (await lookout.scan({ config, alerts: config.alerts, store, clock, liveness: undefined })).conditions;
     /** Waits until so many of these were heard. Time hardly passes: the minute in which a source may answer is longer than this waits. */
     const hear = (name: string, count: number) => {
       let looks = 0;

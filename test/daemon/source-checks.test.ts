@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Config, Job } from '../../src/config/config.ts';
-import { readChecks } from '../../src/daemon/checks/check-book.ts';
+import { readChecks } from '../../src/daemon/checks/check-results.ts';
 import { SourceChecks } from '../../src/daemon/checks/source-checks.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
-import { LoginGate } from '../../src/daemon/login-holds/gate.ts';
+import { LoginBreaker } from '../../src/daemon/login-holds/login-breaker.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
@@ -66,7 +66,7 @@ async function look(
   });
   const known = jobs.map(({ name, extract }) => [name, extract!.source] as const);
   const config: Config = { ...configOf('/nowhere', jobs), sources: new Map(known) };
-  const loginGate = new LoginGate({ store, clock, emit: events.emit, folder: '/nowhere' });
+  const loginGate = new LoginBreaker({ store, clock, emit: events.emit, folder: '/nowhere' });
   const runtime = { store, events, clock, log: quietLog, loginGate };
   const checks = new SourceChecks({ runtime, config: () => config });
   checks.start({ probe });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { composeRuntime } from '../../src/daemon/compose.ts';
 import { runJob } from '../../src/daemon/run-job.ts';
 import { syncJobs } from '../../src/daemon/sync-jobs.ts';
-import { wire } from '../../src/daemon/wire.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, Source } from './rig.ts';
 
 it('jobs that are asked for together begin in the order of their importance, and are answered in the order asked for', async () => {
@@ -16,7 +16,7 @@ it('jobs that are asked for together begin in the order of their importance, and
     }),
   );
   const config = { ...configOf(await newFolder(), jobs), concurrency: 1 };
-  const runtime = await wire({ config });
+  const runtime = await composeRuntime({ config });
   const began: string[] = [];
   runtime.events.listen((...[name, facts]) => void (name === 'run.started' && began.push(facts.job)));
   const signal = new AbortController().signal;
@@ -40,13 +40,13 @@ it('what a removed job owes is sent by a sync of all jobs, and by none of single
     jobOf({ ...given, name: 'left', instance: await service.instance() }),
   ];
   const folder = await newFolder();
-  const before = await wire({ config: configOf(folder, [gone, left]) });
+  const before = await composeRuntime({ config: configOf(folder, [gone, left]) });
   const signal = new AbortController().signal;
   const run = { runtime: before, config: { folder }, job: gone, origin: 'person', signal } as const;
   expect(await runJob(run)).toMatchObject({ state: 'owed' });
   await before.close();
   const config = configOf(folder, [left]);
-  const runtime = await wire({ config });
+  const runtime = await composeRuntime({ config });
   const sync = (isAll: boolean) => syncJobs({ runtime, config, jobs: [left], isAll, signal, patienceMs: 0 });
   await sync(false);
   expect(await runtime.store.outbox.inState('owed')).toMatchObject([{ job: 'gone' }]);

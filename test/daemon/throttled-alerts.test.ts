@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/daemon/conditions/condition.ts';
-import { Shortages } from '../../src/daemon/conditions/shortages.ts';
+import { QuotaShortages } from '../../src/daemon/conditions/quota-short.ts';
 import { Staleness } from '../../src/daemon/conditions/staleness.ts';
 import { reportAccounts } from '../../src/daemon/report-accounts.ts';
 import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
@@ -66,7 +66,7 @@ it('a job that rests is not late before it had time to run on the next day, nor 
 
 it('a day that reaches once jobs are throttled is told as that, one that does not even so with its end', async () => {
   const reaches = await setUp(10);
-  expect(await new Shortages().find(await reaches.ground())).toMatchObject([
+  expect(await new QuotaShortages().find(await reaches.ground())).toMatchObject([
     {
       kind: 'quota',
       level: 'warning',
@@ -76,9 +76,9 @@ it('a day that reaches once jobs are throttled is told as that, one that does no
   const vip = await setUp(10);
   const ground = await vip.ground();
   const jobs = new Map([...ground.config.jobs].map(([name, job]) => [name, { ...job, priority: 'high' as const }]));
-  expect(await new Shortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
+  expect(await new QuotaShortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
     { level: 'warning', what: expect.stringContaining('at this pace they end at about') },
   ]);
   const enough = await setUp(1000);
-  expect(await new Shortages().find(await enough.ground())).toEqual([]);
+  expect(await new QuotaShortages().find(await enough.ground())).toEqual([]);
 });

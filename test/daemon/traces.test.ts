@@ -3,8 +3,8 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { wantsTraces } from '../../src/cli/start-tracing.ts';
 import type { Job } from '../../src/config/config.ts';
+import type { Runtime } from '../../src/daemon/compose.ts';
 import { traceEvents } from '../../src/daemon/traces.ts';
-import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { registerSecret } from '../../src/lib/redact.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import type { Firing } from '../../src/daemon/firing.ts';
-import type { LoginGate } from '../../src/daemon/login-holds/gate.ts';
+import type { LoginBreaker } from '../../src/daemon/login-holds/login-breaker.ts';
 import { LoginWaits } from '../../src/daemon/login-holds/login-waits.ts';
 import { holdProblem } from '../../src/daemon/login-holds/problem.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -28,7 +28,7 @@ it('a firing replaced while its login is looked up is not fired, and another one
       return hold;
     },
     isDue: () => true,
-  } as unknown as LoginGate;
+  } as unknown as LoginBreaker;
   const fired: string[] = [];
   const waits = new LoginWaits({
     gate,

@@ -1,8 +1,8 @@
 import { request } from 'undici';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Monitoring } from '../../src/daemon/monitoring.ts';
 import { reportHealth } from '../../src/daemon/report-health.ts';
 import { Systemd } from '../../src/daemon/systemd.ts';
-import { Watchers } from '../../src/daemon/watchers.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import type { Timer } from '../../src/schedule/timer.ts';
 import { openManager } from './manager.ts';
@@ -33,7 +33,7 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
   const log: Log = { ...quietLog, info };
   const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' };
   const monitor = { host: '127.0.0.1', port: 0 };
-  const watchers = await Watchers.open({
+  const monitoring = await Monitoring.open({
     daemon,
     runtime,
     log,
@@ -41,10 +41,10 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
     monitor,
   });
   onTestFinished(async () => {
-    await watchers.stopping();
-    watchers.close();
+    await monitoring.stopping();
+    monitoring.close();
   });
-  await watchers.started();
+  await monitoring.started();
   const alive = async () => {
     const { statusCode, body } = await request(`${url}/healthz`);
     return { status: statusCode, said: await body.text() };
@@ -57,7 +57,7 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
     status: 503,
     said: expect.stringContaining('no look at the schedules for 200 s'),
   });
-  await watchers.reload(async () => {});
+  await monitoring.reload(async () => {});
   const before = heard().length;
   await vi.waitFor(() => expect(count('schedules.stopped')).toBe(1), { timeout: 60_000 });
   expect(await reportHealth(runtime.store, runtime.clock)).toMatchObject({ ok: false });

@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeClock } from '../../src/daemon/doctor/clocks.ts';
-import { judgeRoom } from '../../src/daemon/doctor/examine.ts';
-import { judgeOrphans } from '../../src/daemon/doctor/leftovers.ts';
-import { judgeZone } from '../../src/daemon/doctor/zones.ts';
+import { clockFinding } from '../../src/daemon/doctor/clocks.ts';
+import { diskFinding } from '../../src/daemon/doctor/examine.ts';
+import { orphansFinding } from '../../src/daemon/doctor/leftovers.ts';
+import { zoneFinding } from '../../src/daemon/doctor/zones.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
 import { describeWithServer } from '../servers/describe.ts';
@@ -90,12 +90,12 @@ describe('sluice doctor', () => {
   });
 
   it('wants room for what is owed, and the clock changes of the law', () => {
-    expect(judgeRoom({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
-    expect(judgeRoom({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
+    expect(diskFinding({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
+    expect(diskFinding({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
     const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];
-    expect(judgeZone(2026, found).ok).toBe(true);
-    expect(judgeZone(2027, found).ok).toBe(false);
-    expect(judgeZone(2026, [undefined, undefined]).ok).toBe(false);
+    expect(zoneFinding(2026, found).ok).toBe(true);
+    expect(zoneFinding(2027, found).ok).toBe(false);
+    expect(zoneFinding(2026, [undefined, undefined]).ok).toBe(false);
   });
 
   it('finds what a killed backup left, and counts what nothing refers to', async () => {
@@ -109,7 +109,7 @@ describe('sluice doctor', () => {
     const { stdout } = await home.sluice(['doctor']);
     expect(stdout).toContain('1 file of 1 MB that nothing refers to');
     expect(stdout).toContain(`rm -r ${join(state, '.backup-x')}`);
-    expect(judgeOrphans({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
+    expect(orphansFinding({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
   });
 
   it('tells what runs here', async () => {
@@ -139,8 +139,8 @@ describe('sluice doctor', () => {
     });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/BAD +clock +this machine's clock is 1 min \d\d s ahead of that of main/);
-    expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 90_200 })).toMatchObject({ ok: false });
-    expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 110_000 })).toMatchObject({ ok: true });
+    expect(clockFinding('main', { date: 100_000, began: 90_000, ended: 90_200 })).toMatchObject({ ok: false });
+    expect(clockFinding('main', { date: 100_000, began: 90_000, ended: 110_000 })).toMatchObject({ ok: true });
   });
 });
 

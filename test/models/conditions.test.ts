@@ -3,16 +3,16 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { Console } from '../../src/console/console.ts';
+import { ConditionScanner } from '../../src/daemon/alerting/condition-scanner.ts';
 import { conditionKinds } from '../../src/daemon/conditions/condition.ts';
 import { readConditions } from '../../src/daemon/conditions/read-conditions.ts';
-import { keepNote, keepRefusal } from '../../src/daemon/config-note.ts';
+import { saveRecord, saveRejection } from '../../src/daemon/config-record.ts';
 import { examineFullness } from '../../src/daemon/doctor/fullness.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { explainJobs } from '../../src/daemon/explain.ts';
+import { Heartbeat } from '../../src/daemon/heartbeat.ts';
 import { Gauges } from '../../src/daemon/monitor/gauges.ts';
 import { Readiness } from '../../src/daemon/monitor/readiness.ts';
-import { Lookout } from '../../src/daemon/notice/look.ts';
-import { Pulse } from '../../src/daemon/pulse.ts';
 import { reportPlan } from '../../src/daemon/report-plan.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { dayOf, untilMidnight } from '../../src/delivery/quota.ts';
@@ -85,7 +85,7 @@ async function newWorld() {
     quotaLeft: 0.1,
   };
   let config: Config = { ...configOf('/nowhere', jobs), alerts };
-  const pulse = new Pulse({ store, clock, ticking: () => ({ silence: 0, overdue: 0, scheduled: 3 }) });
+  const pulse = new Heartbeat({ store, clock, ticking: () => ({ silence: 0, overdue: 0, scheduled: 3 }) });
   const end = async (name: string, more: object) =>
     store.runs.finish(await store.runs.begin({ job: name, origin: 'schedule' }), more as never);
   let lease: Lease | undefined;
@@ -135,7 +135,7 @@ async function newWorld() {
       if (owed.state === 'owed') await store.outbox.postpone(owed.id, { code, message: 'said so', free: false });
     },
     wait: async ({ hours }) => clock.advance(hours * 3_600_000),
-    'refuse a reload': () => keepRefusal(note, { store, clock }, [fault]),
+    'refuse a reload': () => saveRejection(note, { store, clock }, [fault]),
     'break a channel': () => store.alerts.beaten('ops', { problem: 'answered 500' }),
     async 'fill the disk'() {
       config = { ...config, disk: { limitBytes: 10_000_000_000, freeBytes: Number.MAX_SAFE_INTEGER } };
@@ -152,7 +152,7 @@ async function newWorld() {
     },
     async 'start the daemon'() {
       lease ??= await store.leases.take('daemon');
-      await keepNote(note, { store, clock });
+      await saveRecord(note, { store, clock });
     },
   };
   await acts['start the daemon']!({} as never);
@@ -166,14 +166,20 @@ async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<ty
   const page = (await new Console({ config, store, clock, version: '1' }).answer(new URL('http://monitor/')))!.text;
   const conditions = () => readConditions(config(), store, { clock });
   const events = new Events<SluiceEvents>();
-  const ready = await new Readiness({ events, pulse, conditions, jobs: () => config().jobs.size }).ready();
+  const ready = await new Readiness({ events, heartbeat: pulse, conditions, jobs: () => config().jobs.size }).ready();
   const registry = new Registry();
   const ticking = () => ({ silence: 0, overdue: 0, scheduled: 3 });
-  await new Gauges({ registry, store, clock, config, ticking, pulse, conditions }).read();
+  await new Gauges({ registry, store, clock, config, ticking, heartbeat: pulse, conditions }).read();
   const metric = parseExposition(await registry.metrics()).find(({ name }) => name === 'sluice_conditions')!;
   const explained = await explainJobs([...config().jobs.values()], { config: config(), store, clock });
   const { alerts } = config();
-  const look = await new Lookout().look({ config: config(), alerts: alerts!, store, clock, beat: undefined });
+  const look = await new ConditionScanner().scan({
+    config: config(),
+    alerts: alerts!,
+    store,
+    clock,
+    liveness: undefined,
+  });
   const told = new Set(look.conditions.map(({ subject }) => subject));
   const plan = await reportPlan({ config: config(), store, now: clock.now() });
   const inFolder = { ...config(), state: store.folder };

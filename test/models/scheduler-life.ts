@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import type { Firing, PassedOver } from '../../src/daemon/firing.ts';
-import { Line, type Place } from '../../src/daemon/line.ts';
+import { type QueuedRun, RunQueue } from '../../src/daemon/run-queue.ts';
 import { Scheduler } from '../../src/daemon/scheduler.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { createTimer } from '../../src/schedule/timer.ts';
@@ -19,7 +19,7 @@ const job = (name: string, schedule: Schedule): Job =>
 export class Life {
   readonly #stop = new AbortController();
   readonly #scheduler: Scheduler;
-  readonly #line: Line;
+  readonly #line: RunQueue;
   readonly #running = new Map<string, () => void>();
   readonly #real: Real;
   #tick: () => void = () => undefined;
@@ -28,7 +28,7 @@ export class Life {
   constructor(real: Real) {
     this.#real = real;
     const { store, clock } = real;
-    this.#line = new Line({
+    this.#line = new RunQueue({
       run: (place) => this.#run(place),
       isSuspect: () => false,
       skip: (firing, { isCovered }) => this.#skip(firing, isCovered),
@@ -36,14 +36,14 @@ export class Life {
       failed: (_, error) => real.faults.push(error),
       stop: this.#stop.signal,
     });
-    this.#line.widen(width);
+    this.#line.setConcurrency(width);
     const timer = createTimer(clock, (look) => {
       this.#tick = look;
       return { aim: () => undefined, destroy: () => undefined };
     });
     this.#scheduler = new Scheduler({
       ...{ store, clock, timer },
-      fire: (firing) => this.#line.take(firing),
+      fire: (firing) => this.#line.offer(firing),
       passOver: (passed) => this.#passOver(passed),
       failed: (error) => real.faults.push(error),
     });
@@ -93,7 +93,7 @@ export class Life {
     this.#isOver = true;
   }
 
-  async #run({ firing, signal, begin }: Place): Promise<void> {
+  async #run({ firing, signal, begin }: QueuedRun): Promise<void> {
     const { name } = firing.job;
     const { store, schedules, seen } = this.#real;
     if (!schedules.has(name)) return this.#skip(firing, true);

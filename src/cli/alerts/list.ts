@@ -69,7 +69,7 @@ async function read(config: Config): Promise<Listed> {
 
 async function fixesOf(rows: readonly AlertRow[], around: { config: Config; store: Store }): Promise<string[]> {
   const [{ describe }, { ConditionCache }, { systemClock }] = await Promise.all([
-    import('../../daemon/notice/describe.ts'),
+    import('../../daemon/alerting/describe.ts'),
     import('../../daemon/conditions/read-conditions.ts'),
     import('../../lib/clock.ts'),
   ]);

@@ -14,14 +14,14 @@ interface Flags {
 async function run({ config: file, yes, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ planApply }, { carryOutPlan }, { DestinationClient }, { wire }] = await Promise.all([
+  const [{ planApply }, { carryOutPlan }, { DestinationClient }, { composeRuntime }] = await Promise.all([
     import('../../delivery/apply.ts'),
     import('../../delivery/carry-out-plan.ts'),
     import('../../delivery/client.ts'),
-    import('../../daemon/wire.ts'),
+    import('../../daemon/compose.ts'),
   ]);
   const stop = onStop();
-  const runtime = await wire({ config });
+  const runtime = await composeRuntime({ config });
   try {
     const { gateway, store } = runtime;
     const clientOf = ({ destination }: { destination: Parameters<typeof gateway.of>[0] }) =>

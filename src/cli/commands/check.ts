@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import type { Look } from '../../daemon/try-connections.ts';
+import type { ConnectionTest } from '../../daemon/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
@@ -46,7 +46,7 @@ const plain = ({ code, message, where, seen, allowed, next }: Problem): object =
   next,
 });
 
-function connectionJson({ kind, name, message, problem }: Look): object {
+function connectionJson({ kind, name, message, problem }: ConnectionTest): object {
   return { kind, name, ok: problem === undefined, message: problem === undefined ? message : sentenceOf(problem) };
 }
 
@@ -59,7 +59,7 @@ function exitCodeOf(problems: readonly Problem[]): number {
   return problems.some(({ family }) => family === 'login') ? exit.refused : exit.failed;
 }
 
-async function connectAll(config: Config): Promise<readonly Look[]> {
+async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
   const { tryConnections } = await import('../../daemon/try-connections.ts');
   const stop = onStop();
   try {
@@ -76,7 +76,7 @@ async function connectAll(config: Config): Promise<readonly Look[]> {
 }
 
 /** A table of results, with the problems in full below it. */
-function textOf(looks: readonly Look[]): string {
+function textOf(looks: readonly ConnectionTest[]): string {
   const rows = looks.map(({ kind, name, message, problem }) =>
     problem === undefined ? [kind, name, 'yes', message] : [kind, name, 'NO', `${problem.code}, see below`],
   );

@@ -98,14 +98,15 @@ interface Journey {
 }
 
 async function travel({ config, service, pulled, signal }: Journey): Promise<number> {
-  const [{ wire }, { syncJobs }, { followJobs }, { exitCodeOf, showSummary }, { declare }] = await Promise.all([
-    import('../../daemon/wire.ts'),
-    import('../../daemon/sync-jobs.ts'),
-    import('../follow.ts'),
-    import('../summary.ts'),
-    import('../demo/declare.ts'),
-  ]);
-  const runtime = await wire({ config });
+  const [{ composeRuntime }, { syncJobs }, { followJobs }, { exitCodeOf, showSummary }, { declare }] =
+    await Promise.all([
+      import('../../daemon/compose.ts'),
+      import('../../daemon/sync-jobs.ts'),
+      import('../follow.ts'),
+      import('../summary.ts'),
+      import('../demo/declare.ts'),
+    ]);
+  const runtime = await composeRuntime({ config });
   const jobs = [...config.jobs.values()];
   const sync = async (): Promise<number> => {
     const screen = process.stdout.isTTY === true ? process.stdout : undefined;

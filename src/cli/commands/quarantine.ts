@@ -141,7 +141,7 @@ async function discardOne(ref: string, _: unknown, command: Command): Promise<vo
 interface Deciding {
   readonly row: Quarantined;
   readonly by: import('../../state/runs/audit.ts').DecidedBy;
-  readonly runtime: import('../../daemon/wire.ts').Runtime;
+  readonly runtime: import('../../daemon/compose.ts').Runtime;
   readonly config: import('../../config/config.ts').Config;
   readonly flags: Flags;
 }

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { Config, MonitorAddress } from '../../config/config.ts';
-import type { Ready } from '../../daemon/config-note.ts';
+import type { Runtime } from '../../daemon/compose.ts';
+import type { PreparedRecord } from '../../daemon/config-record.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Pages } from '../../daemon/monitor/monitor.ts';
-import type { Second } from '../../daemon/only-one.ts';
-import type { Watchers } from '../../daemon/watchers.ts';
-import type { Runtime } from '../../daemon/wire.ts';
+import type { Monitoring } from '../../daemon/monitoring.ts';
+import type { IfRunning } from '../../daemon/single-instance.ts';
 import { build } from '../../lib/build.ts';
 import { countOf } from '../../lib/count-text.ts';
 import type { Level } from '../../lib/log.ts';
@@ -25,7 +25,7 @@ interface Flags {
   readonly config: string;
   readonly log: Level;
   readonly monitor?: MonitorAddress;
-  readonly second: Second;
+  readonly second: IfRunning;
   readonly strict?: true;
 }
 
@@ -37,26 +37,26 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const { config, note, leftOut } = await takeConfig(file, { strict: strict === true, show });
   const [
     log,
-    { wire },
-    { beTheOnlyOne },
+    { composeRuntime },
+    { acquireSingleInstance },
     { Daemon },
-    { Watchers },
+    { Monitoring },
     { Systemd },
-    { keepNote },
+    { saveRecord },
     { Installation },
     { LoopWatch },
   ] = await Promise.all([
     openLog(),
-    import('../../daemon/wire.ts'),
-    import('../../daemon/only-one.ts'),
+    import('../../daemon/compose.ts'),
+    import('../../daemon/single-instance.ts'),
     import('../../daemon/daemon.ts'),
-    import('../../daemon/watchers.ts'),
+    import('../../daemon/monitoring.ts'),
     import('../../daemon/systemd.ts'),
-    import('../../daemon/config-note.ts'),
+    import('../../daemon/config-record.ts'),
     import('../../daemon/installation.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
-  const wired = await wire({ config, log });
+  const wired = await composeRuntime({ config, log });
   const changed = (problem: Problem): void => reportExchange(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
@@ -67,31 +67,31 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     events: runtime.events,
     ...(isForPeople ? {} : { log: 1 }),
   });
-  let watchers: Watchers | undefined;
+  let monitoring: Monitoring | undefined;
   try {
     const systemd = new Systemd({ env: process.env, log });
     const inReserve = (holder: string): void => void systemd.reserve(holder);
-    const lease = await beTheOnlyOne({ ...runtime, second, inReserve, signal: stop.signal });
+    const lease = await acquireSingleInstance({ ...runtime, second, inReserve, signal: stop.signal });
     if (lease === undefined) return await systemd.stopping();
     loopWatch.start();
     await failOnSilentSources(config, runtime, stop.signal);
     const daemon = new Daemon({ runtime, config });
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
-    watchers = await Watchers.open({ daemon, runtime, log, systemd, ...asking });
+    monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
     await daemon.start({ config_sha256: note.sha256 });
-    await keepNote(note, runtime);
-    await watchers.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
-    const reloading = { file, daemon, watchers, runtime, config, log };
+    await saveRecord(note, runtime);
+    await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
+    const reloading = { file, daemon, monitoring, runtime, config, log };
     started.resolve(reloading);
     if (config.onStartError === 'retry') void retryConfig(reloading, reloads, stop.signal);
     await aborted(stop.signal);
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
-    await Promise.all([watchers.stopping(), reloads.end(), stopped]);
+    await Promise.all([monitoring.stopping(), reloads.end(), stopped]);
     await lease.release();
     log.info('daemon.stopped');
   } finally {
-    watchers?.close();
+    monitoring?.close();
     installation.close();
     loopWatch.close();
     await runtime.close();
@@ -116,14 +116,14 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },
-): Promise<{ config: Config; note: Ready; leftOut: number }> {
-  const { noteOf, readyNote } = await import('../../daemon/config-note.ts');
-  const note = await noteOf(file);
+): Promise<{ config: Config; note: PreparedRecord; leftOut: number }> {
+  const { recordOf, prepareRecord } = await import('../../daemon/config-record.ts');
+  const note = await recordOf(file);
   const loaded = await openConfig(file, show);
   await show(loaded.problems, 'error');
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
   failOnConfigErrors(config, loaded.problems);
-  return { config, note: await readyNote(note, loaded), leftOut: loaded.refused.size };
+  return { config, note: await prepareRecord(note, loaded), leftOut: loaded.refused.size };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config, Job } from '../../config/config.ts';
-import type { Outcome } from '../../daemon/outcome.ts';
-import type { Runtime } from '../../daemon/wire.ts';
+import type { Runtime } from '../../daemon/compose.ts';
+import type { RunOutcome } from '../../daemon/run-outcome.ts';
 import type { Level, Log } from '../../lib/log.ts';
 import { type Problem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
@@ -96,15 +96,21 @@ async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work
 }
 
 async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: Work): Promise<number> {
-  const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }, { LoopWatch }] =
-    await Promise.all([
-      import('../../daemon/wire.ts'),
-      import('../../daemon/sync-jobs.ts'),
-      import('../human-log.ts'),
-      import('../follow.ts'),
-      import('../summary.ts'),
-      import('../../daemon/loop-watch/loop-watch.ts'),
-    ]);
+  const [
+    { composeRuntime: wire },
+    { syncJobs },
+    { openLogOn },
+    { followJobs },
+    { exitCodeOf, showSummary },
+    { LoopWatch },
+  ] = await Promise.all([
+    import('../../daemon/compose.ts'),
+    import('../../daemon/sync-jobs.ts'),
+    import('../human-log.ts'),
+    import('../follow.ts'),
+    import('../summary.ts'),
+    import('../../daemon/loop-watch/loop-watch.ts'),
+  ]);
   const log = openLogOn(process.stderr, flags.log);
   const runtime = await wire({ config, log });
   const flushTraces = await startTracing({ events: runtime.events, log });
@@ -137,13 +143,13 @@ async function sendAlerts({
 }: {
   runtime: Runtime;
   config: Config;
-  outcomes: readonly Outcome[];
+  outcomes: readonly RunOutcome[];
   signal: AbortSignal;
   log: Log;
 }): Promise<void> {
   if (given.config.alerts === undefined || given.signal.aborted) return;
-  const { tellAfter } = await import('../../daemon/notice/tell-after.ts');
-  await tellAfter(given).catch((error: unknown) => {
+  const { alertAfterRun } = await import('../../daemon/alerting/alert-after-run.ts');
+  await alertAfterRun(given).catch((error: unknown) => {
     log.error('alert check failed', { error: String(error) });
     process.stderr.write(`Alerts could not be sent: ${redact(String(error))}\n`);
   });

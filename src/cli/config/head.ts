@@ -1,4 +1,4 @@
-import type { Refusal, Taken, ToldFault } from '../../daemon/config-note.ts';
+import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config-record.ts';
 import { instantText } from '../format.ts';
 import type { FoundConfig } from './show.ts';
 
@@ -23,19 +23,19 @@ export function configHead(
   return `No daemon is running on this state folder. The next start would load this from ${text}.${left}`;
 }
 
-function fileText({ differs, refused }: Omit<Taken, 'file' | 'sha256'>): string[] {
+function fileText({ differs, refused }: Omit<ActiveRecord, 'file' | 'sha256'>): string[] {
   if (refused !== undefined) return refusedText(refused);
   return differs
     ? ['The file was edited since. To activate it: "sluice check", then "sluice reload".']
     : ['The file is unchanged.'];
 }
 
-function refusedText({ at, sha256, faults }: Refusal): string[] {
+function refusedText({ at, sha256, faults }: RejectedConfig): string[] {
   const title = `A reload was refused at ${instantText(at)} (sha256 ${sha256.slice(0, shortHash)}…), so this config stays active:`;
   return faultText(title, faults);
 }
 
-function faultText(title: string, faults: readonly ToldFault[]): string[] {
+function faultText(title: string, faults: readonly RecordedFault[]): string[] {
   if (faults.length === 0) return [];
   return [title, ...faults.map(({ code, place, message }) => `  ${place}  ${code}: ${message}`)];
 }

@@ -1,6 +1,6 @@
 import type { Loaded } from '../../config/load.ts';
 import type { ShownConfig } from '../../config/show/show-config.ts';
-import type { Taken } from '../../daemon/config-note.ts';
+import type { ActiveRecord } from '../../daemon/config-record.ts';
 import { advised } from '../../lib/advice.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
@@ -24,7 +24,7 @@ export interface FoundConfig extends ShownConfig {
   readonly file: string;
   readonly sha256: string;
   /** The daemon for which it's active. */
-  readonly taken?: Omit<Taken, 'file' | 'sha256'>;
+  readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
   /** Jobs in the file that can't run because of errors. */
   readonly left_out?: readonly string[];
 }
@@ -59,23 +59,23 @@ async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
 async function readActiveConfig(store: Store): Promise<FoundConfig | undefined> {
   const holder = await store.leases.holder('daemon');
   if (holder === undefined) return undefined;
-  const [{ readNote, readShown }, { processText }] = await Promise.all([
-    import('../../daemon/config-note.ts'),
+  const [{ readRecord, readShownConfig }, { processText }] = await Promise.all([
+    import('../../daemon/config-record.ts'),
     import('../../state/processes/processes.ts'),
   ]);
-  const note = await readNote(store, holder.owner);
-  const shown = await readShown(store, holder.owner);
+  const note = await readRecord(store, holder.owner);
+  const shown = await readShownConfig(store, holder.owner);
   if (note === undefined || shown === undefined) return undefined;
   const { file, sha256, ...taken } = note;
   return { daemon: processText(holder.owner), file, sha256, taken, ...shown };
 }
 
 async function onDisk(file: string): Promise<FoundConfig> {
-  const [{ noteOf }, { showConfig }] = await Promise.all([
-    import('../../daemon/config-note.ts'),
+  const [{ recordOf }, { showConfig }] = await Promise.all([
+    import('../../daemon/config-record.ts'),
     import('../../config/show/show-config.ts'),
   ]);
-  const note = await noteOf(file);
+  const note = await recordOf(file);
   const loaded: Loaded & { config: NonNullable<Loaded['config']> } = await openConfig(file);
   showProblems(loaded.problems);
   if (loaded.problems.length > 0) process.exitCode = exit.usage;

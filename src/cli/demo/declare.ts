@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { Runtime } from '../../daemon/wire.ts';
+import type { Runtime } from '../../daemon/compose.ts';
 import { type ClientOf, planApply } from '../../delivery/apply.ts';
 import { carryOutPlan } from '../../delivery/carry-out-plan.ts';
 import { DestinationClient } from '../../delivery/client.ts';

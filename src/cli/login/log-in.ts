@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { LoginGate } from '../../daemon/login-holds/gate.ts';
+import { LoginBreaker } from '../../daemon/login-holds/login-breaker.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { authorize } from '../../oauth/authorize.ts';
 import { Consent } from '../../oauth/consent.ts';
@@ -36,7 +36,7 @@ export async function logIn(given: LogInOptions): Promise<void> {
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
   // A refused secret that works now need not wait for its next attempt.
-  await new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
+  await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
   say(`Logged in${row.who === null ? '' : ` as ${printable(row.who)}`}, for ${sharing.join(', ')}.`);

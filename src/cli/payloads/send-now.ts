@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { Runtime } from '../../daemon/wire.ts';
+import type { Runtime } from '../../daemon/compose.ts';
 import type { DeliveryResult } from '../../delivery/deliver.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 import { instantText } from '../format.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { Runtime } from '../../daemon/wire.ts';
+import type { Runtime } from '../../daemon/compose.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -17,8 +17,8 @@ export interface Flags {
 export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, config: Config) => Promise<T>): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
-  const { wire } = await import('../../daemon/wire.ts');
-  const runtime = await wire({ config });
+  const { composeRuntime } = await import('../../daemon/compose.ts');
+  const runtime = await composeRuntime({ config });
   try {
     return await work(runtime, config);
   } finally {

@@ -3,8 +3,8 @@ import { access, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { composeRuntime, type Runtime } from '../../daemon/compose.ts';
 import { Daemon } from '../../daemon/daemon.ts';
-import { type Runtime, wire } from '../../daemon/wire.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { VirtualClock } from '../../lib/virtual-clock.ts';
 import { createTimer } from '../../schedule/timer.ts';
@@ -106,7 +106,7 @@ async function runScenario(
   const seed = faults ?? noSeed;
   const config = scenario.configFor({ url: service.url, state: join(folder, 'state') });
   const network = simulatedNetwork({ clock, seed });
-  const runtime = await wire({ config, clock, network, durable: false });
+  const runtime = await composeRuntime({ config, clock, network, durable: false });
   try {
     await rememberTargets(runtime, { scenario, url: service.url });
     const bytesOf = (job: string): number => past.get(job)?.bytes || defaultBytes;

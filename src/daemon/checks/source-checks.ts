@@ -1,10 +1,10 @@
 import PQueue from 'p-queue';
 import type { Config, Job, Source } from '../../config/config.ts';
-import { openLogins, type Runtime } from '../wire.ts';
-import { askSource } from './ask-source.ts';
-import { keepCheck, readChecks, type SourceCheck } from './check-book.ts';
+import { openLogins, type Runtime } from '../compose.ts';
+import { readChecks, type SourceCheck, saveCheck } from './check-results.ts';
+import { checkSource } from './check-source.ts';
 
-export interface SourceChecksGiven {
+export interface SourceChecksOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log' | 'loginGate'>;
   /** The config that is in force now. */
   readonly config: () => Config;
@@ -25,7 +25,7 @@ const restMs = 1_000;
  * read a source stands for a look at it, and no look goes on beside one: it waits, or it is given up.
  */
 export class SourceChecks {
-  readonly #given: SourceChecksGiven;
+  readonly #given: SourceChecksOptions;
   readonly #stop = new AbortController();
   readonly #queue = new PQueue({ concurrency: atATime });
   /** Sources that are being looked at, or are about to be. */
@@ -36,7 +36,7 @@ export class SourceChecks {
   #loop: Promise<void> = Promise.resolve();
   #deaf: () => void = () => undefined;
 
-  constructor(given: SourceChecksGiven) {
+  constructor(given: SourceChecksOptions) {
     this.#given = given;
   }
 
@@ -145,8 +145,8 @@ export class SourceChecks {
     const logins = await openLogins({ store, events, clock, config });
     const began = clock.monotonic();
     try {
-      const answer = await askSource(source, { config, logins, loginGate, clock, log, signal });
-      const check = await keepCheck(store, answer, { source: source.name, at: clock.now(), before });
+      const answer = await checkSource(source, { config, logins, loginGate, clock, log, signal });
+      const check = await saveCheck(store, answer, { source: source.name, at: clock.now(), before });
       const facts = { source: source.name, milliseconds: clock.monotonic() - began };
       if (check.trouble === undefined) events.emit('source.answered', facts);
       else events.emit('source.silent', { ...facts, ...check.trouble });

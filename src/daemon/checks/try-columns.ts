@@ -7,7 +7,7 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { Chain } from '../../pipeline/chain.ts';
 import { SourceReader } from '../../pipeline/source.ts';
 import type { Column } from '../../sdk/column.ts';
-import type { AskGiven } from './ask-source.ts';
+import type { CheckSourceOptions } from './check-source.ts';
 
 /** A query that gives no columns within this time is left alone: it has to work before it knows them. */
 const patienceMs = 60_000;
@@ -27,7 +27,7 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
  * Opens the query of a job, and looks for the columns that its options, transforms, `write`, format and guards name. It is left before
  * its first row. Throws the signal's reason alone.
  */
-export async function tryColumns(job: Job, given: AskGiven): Promise<ColumnsAnswer> {
+export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {
   try {
     const columns = await openColumns(job.extract!, given);
     const shaped = shapedColumns(job.extract!, columns);
@@ -45,7 +45,7 @@ export async function tryColumns(job: Job, given: AskGiven): Promise<ColumnsAnsw
   }
 }
 
-async function openColumns(extract: Extract, given: AskGiven): Promise<readonly Column[]> {
+async function openColumns(extract: Extract, given: CheckSourceOptions): Promise<readonly Column[]> {
   const { config, logins, loginGate, clock, log, signal } = given;
   const scratch = await makeTempFolder(`check-${process.pid}`);
   const login = logins.of(extract.source);

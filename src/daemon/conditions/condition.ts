@@ -2,7 +2,7 @@ import type { Config, Job } from '../../config/config.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import type { Taken } from '../config-note.ts';
+import type { ActiveRecord } from '../config-record.ts';
 import type { Overview } from '../overview.ts';
 
 /** Everything that can be wrong, worst for the person who looks first. */
@@ -70,7 +70,7 @@ export interface Snapshot {
   /** Refused logins on hold, by the name of the source. */
   readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
   /** What the daemon took, if it took the config that is asked about. */
-  readonly taken: Taken | undefined;
+  readonly taken: ActiveRecord | undefined;
 }
 
 /** Whether a condition is about a job. */

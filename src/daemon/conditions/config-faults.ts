@@ -1,5 +1,5 @@
 import { countOf } from '../../lib/count-text.ts';
-import { type Taken, type ToldFault, toldFault } from '../config-note.ts';
+import { type ActiveRecord, type RecordedFault, recordedFault } from '../config-record.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'sluice config show; fix the file, then sluice reload';
@@ -47,23 +47,26 @@ export function findConfigFaults({
 }
 
 /** Whether the fault of a job is in the file alone: the daemon took a config in which the job has none. */
-export function isInFileOnly(job: string, taken: Taken | undefined): boolean {
+export function isInFileOnly(job: string, taken: ActiveRecord | undefined): boolean {
   return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
 }
 
 /** The daemon's as it wrote them down; those of the file that the daemon does not have, too. */
-function leftOutOf({ leftOut }: Snapshot['config'], taken: Taken | undefined): Map<string, readonly ToldFault[]> {
-  const here = [...(leftOut ?? [])].map(([job, problems]) => [job, problems.map(toldFault)] as const);
+function leftOutOf(
+  { leftOut }: Snapshot['config'],
+  taken: ActiveRecord | undefined,
+): Map<string, readonly RecordedFault[]> {
+  const here = [...(leftOut ?? [])].map(([job, problems]) => [job, problems.map(recordedFault)] as const);
   const there = (taken?.leftOut ?? []).map(({ job, faults }) => [job, faults] as const);
   return new Map([...here, ...there]);
 }
 
-const isSame = (a: ToldFault, b: ToldFault): boolean =>
+const isSame = (a: RecordedFault, b: RecordedFault): boolean =>
   a.code === b.code && a.place === b.place && a.message === b.message;
 
 function conditionOf(
   kind: 'config' | 'reload_refused',
-  { message, faults, at }: { readonly message: string; readonly faults: readonly ToldFault[]; readonly at: number },
+  { message, faults, at }: { readonly message: string; readonly faults: readonly RecordedFault[]; readonly at: number },
 ): Condition {
   const [first] = faults;
   return {
@@ -78,7 +81,7 @@ function conditionOf(
   };
 }
 
-function faultsText([first, ...others]: readonly ToldFault[]): string {
+function faultsText([first, ...others]: readonly RecordedFault[]): string {
   if (first === undefined) return '';
   const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more fault')}`;
   return `: ${first.message} (${first.place})${more}`;

@@ -3,9 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { redact } from '../../lib/redact.ts';
 import { needsPerson, reportLogins } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
-import { readNote } from '../config-note.ts';
+import { readRecord } from '../config-record.ts';
+import type { Liveness } from '../heartbeat.ts';
 import { type Overview, readOverview } from '../overview.ts';
-import type { Beat } from '../pulse.ts';
 import { DiskWatch } from '../report-disk.ts';
 import { findFailingChannels } from './channels.ts';
 import { findClockSet } from './clock.ts';
@@ -14,11 +14,11 @@ import { findConfigFaults } from './config-faults.ts';
 import { diskCondition } from './disk.ts';
 import { findFailures } from './failures.ts';
 import { loginConditions } from './logins.ts';
-import { findRefusals } from './refusals.ts';
+import { QuotaShortages } from './quota-short.ts';
 import { findRefusedLogins, readLoginHolds } from './refused-logins.ts';
+import { findRejected } from './rejected.ts';
 import { findStopped } from './scheduling.ts';
-import { Shortages } from './shortages.ts';
-import { findSilentSources } from './silences.ts';
+import { findSilentSources } from './source-down.ts';
 import { Staleness } from './staleness.ts';
 import { findUnwritable } from './state.ts';
 import { findStranded } from './stranded.ts';
@@ -26,7 +26,7 @@ import { findStranded } from './stranded.ts';
 /** What a process that reads again and again need not compute each time: calendars, the plan of the day, a walk over the folder. */
 export class ConditionCache {
   readonly staleness = new Staleness();
-  readonly shortages = new Shortages();
+  readonly shortages = new QuotaShortages();
   readonly disk = new DiskWatch();
 }
 
@@ -35,7 +35,7 @@ export interface ReadConditionsOptions {
   /** The store as it was read already. */
   readonly overview?: Overview;
   /** How the schedules are, in the process that runs them. Absent: as the daemon wrote it down. */
-  readonly beat?: Beat | undefined;
+  readonly liveness?: Liveness | undefined;
   readonly cache?: ConditionCache;
 }
 
@@ -48,7 +48,7 @@ export interface ReadConditionsOptions {
 export async function readConditions(
   config: Config,
   store: Store | undefined,
-  { clock, beat, cache = new ConditionCache(), ...known }: ReadConditionsOptions,
+  { clock, liveness, cache = new ConditionCache(), ...known }: ReadConditionsOptions,
 ): Promise<Condition[]> {
   const overview = known.overview ?? (await readOverview(config, store, clock));
   const needy = (await reportLogins(config.sources.values(), store, overview.now)).filter(needsPerson);
@@ -58,7 +58,7 @@ export async function readConditions(
     return sorted([...findConfigFaults({ ...unstored, taken: undefined }), ...loginConditions(unstored)]);
   }
   const { daemon } = overview;
-  const note = daemon === undefined ? undefined : await readNote(store, daemon.owner);
+  const note = daemon === undefined ? undefined : await readRecord(store, daemon.owner);
   const loginHolds = await readLoginHolds(config, store, clock);
   const taken = note?.file === config.file ? note : undefined;
   const snapshot: Snapshot = { ...unstored, store, loginHolds, taken };
@@ -67,12 +67,12 @@ export async function readConditions(
     ...findConfigFaults(snapshot),
     ...(await findFailures(snapshot, new Set(stale.flatMap(({ jobs }) => jobs)))),
     ...stale,
-    ...findRefusals(snapshot),
+    ...findRejected(snapshot),
     ...(await cache.shortages.find(snapshot)),
     ...findSilentSources(snapshot),
     ...loginConditions(snapshot),
     ...findRefusedLogins(snapshot),
-    ...findStopped(snapshot, beat),
+    ...findStopped(snapshot, liveness),
     ...(await findUnwritable(snapshot)),
     ...diskCondition(await cache.disk.look(config, { store, clock }), overview.now),
     ...findStranded(snapshot),

@@ -4,7 +4,7 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import { loginText } from '../login-holds/account.ts';
-import { LoginGate } from '../login-holds/gate.ts';
+import { LoginBreaker } from '../login-holds/login-breaker.ts';
 import { onHold, resumeAdvice, retryText } from '../login-holds/problem.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
@@ -16,7 +16,7 @@ export async function readLoginHolds(
 ): Promise<ReadonlyMap<string, LoginHoldRow>> {
   const found = new Map<string, LoginHoldRow>();
   if ((await store.loginHolds.all()).length === 0) return found;
-  const gate = new LoginGate({ store, clock, emit: () => undefined, ...config });
+  const gate = new LoginBreaker({ store, clock, emit: () => undefined, ...config });
   for (const source of config.sources.values()) {
     const hold = await gate.find(source);
     if (hold !== undefined) found.set(source.name, hold);

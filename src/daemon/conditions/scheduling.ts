@@ -1,15 +1,15 @@
 import { countText } from '../../lib/count-text.ts';
-import type { Beat } from '../pulse.ts';
+import type { Liveness } from '../heartbeat.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /** Schedules that fire nothing: the daemon's have stopped, or there is no daemon for what is due or owed. */
-export function findStopped({ overview, jobs }: Snapshot, beat: Beat | undefined): Condition[] {
+export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | undefined): Condition[] {
   const { now, daemon } = overview;
   const overdue = jobs.filter((job) => {
     const at = overview.nextAt(job);
     return at !== undefined && at <= now && (overview.lastRun(job.name)?.started_at ?? 0) < at;
   });
-  const stopped = beat === undefined ? daemon?.stopped : beat.ticking ? undefined : beat.message;
+  const stopped = liveness === undefined ? daemon?.stopped : liveness.ticking ? undefined : liveness.message;
   if (stopped !== undefined) {
     return [
       {
@@ -23,7 +23,7 @@ export function findStopped({ overview, jobs }: Snapshot, beat: Beat | undefined
       },
     ];
   }
-  return daemon === undefined && beat === undefined ? withoutDaemon({ overview, overdue, jobs }) : [];
+  return daemon === undefined && liveness === undefined ? withoutDaemon({ overview, overdue, jobs }) : [];
 }
 
 /** Runs can also be started by a timer or a person, so only what has been missed counts. */

@@ -3,7 +3,7 @@ import { apiRequest } from '../../delivery/api-request.ts';
 import { closedProblem } from '../../delivery/closed.ts';
 import { toProblem } from '../../lib/problem.ts';
 import { durationText } from '../../lib/time-text.ts';
-import type { Runtime } from '../wire.ts';
+import type { Runtime } from '../compose.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** What the count of the day allows for near midnight (delivery/quota.ts); beyond it a request may be charged to the wrong day. */
@@ -50,11 +50,11 @@ async function examineClock(
   }
   const { date } = passed.answer;
   if (date === undefined) return good('clock', `${name} does not say what time it has`);
-  return judgeClock(name, { date: date + halfSecondMs, began, ended: clock.now() });
+  return clockFinding(name, { date: date + halfSecondMs, began, ended: clock.now() });
 }
 
 /** `date`: the service's time, somewhere between `began` and `ended` of ours. Epoch milliseconds. */
-export function judgeClock(
+export function clockFinding(
   name: string,
   { date, began, ended }: { date: number; began: number; ended: number },
 ): Finding {

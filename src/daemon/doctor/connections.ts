@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
+import { composeRuntime } from '../compose.ts';
 import { trySources } from '../try-connections.ts';
-import { wire } from '../wire.ts';
 import { examineClocks } from './clocks.ts';
 import { bad, type Finding, good } from './finding.ts';
 
@@ -9,7 +9,7 @@ import { bad, type Finding, good } from './finding.ts';
  * say what their account may do beyond reading, if they can tell.
  */
 export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {
-  const runtime = await wire({ config });
+  const runtime = await composeRuntime({ config });
   try {
     const [looks, clocks] = await Promise.all([
       trySources(config, runtime, signal),

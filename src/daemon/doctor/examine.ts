@@ -119,11 +119,11 @@ function roomFinding(state: string, payloads: number): Finding {
   let folder = state;
   while (!existsSync(folder)) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
-  return judgeRoom({ free: bavail * bsize, payloads, state });
+  return diskFinding({ free: bavail * bsize, payloads, state });
 }
 
 /** Bytes free against what is owed and twice the largest payload so far. */
-export function judgeRoom({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
+export function diskFinding({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
   const message = `${Math.floor(free / 1e6)} MB are free, ${Math.ceil(wanted / 1e6)} MB may be needed`;
   return free >= wanted ? good('disk', message) : bad('disk', message, `make room on the disk of ${state}`);

@@ -20,7 +20,7 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
   const stages = names.filter((name) => /^\.(backup|restore)-/.test(name) && isOld(join(state, name), now));
   const former = names.filter((name) => name.startsWith('before-')).map((name) => join(state, name));
   return [
-    judgeOrphans({ count: files.length, bytes, first: files[0]?.path }),
+    orphansFinding({ count: files.length, bytes, first: files[0]?.path }),
     ...stages.map((name) => {
       const path = join(state, name);
       return bad('leftovers', `${path} was left by a backup or restore that was killed`, commandLine('rm', '-r', path));
@@ -30,7 +30,7 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
 }
 
 /** Files of payloads/ older than a day that nothing refers to. */
-export function judgeOrphans({
+export function orphansFinding({
   count,
   bytes,
   first,

@@ -21,11 +21,11 @@ function examineNewYork(now: number): Finding {
   const start = Temporal.ZonedDateTime.from(`${year}-01-01T00:00[America/New_York]`);
   const first = start.getTimeZoneTransition('next');
   const found = [first, first?.getTimeZoneTransition('next')].map((at) => at?.epochMilliseconds);
-  return judgeZone(year, found);
+  return zoneFinding(year, found);
 }
 
 /** Second Sunday of March 07:00 UTC and first Sunday of November 06:00 UTC (US Energy Policy Act of 2005, section 110). */
-export function judgeZone(year: number, found: readonly (number | undefined)[]): Finding {
+export function zoneFinding(year: number, found: readonly (number | undefined)[]): Finding {
   const sunday = (month: number, from: number) => from + ((7 - new Date(Date.UTC(year, month, from)).getUTCDay()) % 7);
   const expected = [Date.UTC(year, 2, sunday(2, 8), 7), Date.UTC(year, 10, sunday(10, 1), 6)];
   const same = expected.every((at, i) => at === found[i]);

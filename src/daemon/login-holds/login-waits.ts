@@ -4,11 +4,11 @@ import type { Problem } from '../../lib/problem.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { Firing } from '../firing.ts';
 import { WaitingFirings } from '../waiting-firings.ts';
-import type { LoginGate } from './gate.ts';
+import type { LoginBreaker } from './login-breaker.ts';
 import { onHold } from './problem.ts';
 
 interface LoginWaitsOptions {
-  readonly gate: LoginGate;
+  readonly gate: LoginBreaker;
   readonly clock: Clock;
   readonly fire: (firing: Firing) => void;
   /** The source that a job reads in the config in force. */

@@ -11,7 +11,7 @@ const jobLabel = 'job_name';
 const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
 const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
 
-export interface CountersGiven {
+export interface CountersOptions {
   readonly registry: Registry;
   readonly events: Events<SluiceEvents>;
   readonly config: () => Config;
@@ -47,7 +47,7 @@ export class Counters {
   readonly #sources = new Names();
   readonly #checks;
 
-  constructor({ registry, events, config, now }: CountersGiven) {
+  constructor({ registry, events, config, now }: CountersOptions) {
     this.#config = config;
     this.#now = now;
     const registers = [registry];

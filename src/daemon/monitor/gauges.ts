@@ -5,28 +5,28 @@ import { bytesOf } from '../../kept-rows/manifest.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { diskUsageKinds } from '../../state/disk-usage.ts';
 import type { Store } from '../../state/store.ts';
-import { readChecks } from '../checks/check-book.ts';
+import { readChecks } from '../checks/check-results.ts';
 import { type Condition, conditionKinds, conditionLevels } from '../conditions/condition.ts';
-import type { Pulse } from '../pulse.ts';
+import type { Heartbeat } from '../heartbeat.ts';
 import { reportAccounts } from '../report-accounts.ts';
 import { DiskWatch } from '../report-disk.ts';
 import type { Ticking } from '../scheduler.ts';
 import { Names } from './labels.ts';
 
-export interface GaugesGiven {
+export interface GaugesOptions {
   readonly registry: Registry;
   readonly store: Store;
   readonly clock: Clock;
   readonly config: () => Config;
   readonly ticking: () => Ticking;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   /** Reads what is wrong now. */
   readonly conditions: () => Promise<readonly Condition[]>;
 }
 
 /** What is read when somebody asks: the store's and the schedules' present state. */
 export class Gauges {
-  readonly #given: GaugesGiven;
+  readonly #given: GaugesOptions;
   readonly #accounts = new Names();
   readonly #destinations = new Names();
   readonly #jobs = new Names();
@@ -55,7 +55,7 @@ export class Gauges {
   readonly #sources = new Names();
   readonly #answers;
 
-  constructor(given: GaugesGiven) {
+  constructor(given: GaugesOptions) {
     this.#given = given;
     const registers = [given.registry];
     const gauge = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -98,13 +98,13 @@ export class Gauges {
 
   /** Brings all of them up to date. */
   async read(): Promise<void> {
-    const { ticking, pulse } = this.#given;
+    const { ticking, heartbeat } = this.#given;
     const { overdue, scheduled, line = { firings: 0, oldest: 0 } } = ticking();
     this.#inLine.set(line.firings);
     this.#lateness.set(line.oldest / 1000);
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
-    this.#ticking.set(pulse.check().ticking ? 1 : 0);
+    this.#ticking.set(heartbeat.check().ticking ? 1 : 0);
     this.#throttled.set((await this.#given.store.throttledJobs.now()).length);
     await Promise.all([
       this.#readOutbox(),

@@ -5,17 +5,17 @@ import type { Config, MonitorAddress } from '../../config/config.ts';
 import { build, commitText } from '../../lib/build.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
+import type { Runtime } from '../compose.ts';
 import type { Condition } from '../conditions/condition.ts';
 import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
+import type { Heartbeat } from '../heartbeat.ts';
 import { readOverview } from '../overview.ts';
-import type { Pulse } from '../pulse.ts';
 import type { Ticking } from '../scheduler.ts';
-import type { Runtime } from '../wire.ts';
 import { limitConnections } from './connections.ts';
 import { Counters } from './counters.ts';
 import { Gauges } from './gauges.ts';
 import { isOwnName } from './own-name.ts';
-import { type Look, Readiness } from './readiness.ts';
+import { Readiness, type ReadinessResult } from './readiness.ts';
 
 /** Who asks for figures asks in one line; nobody needs more connections than this. */
 const maxConnections = 64;
@@ -24,9 +24,9 @@ const patienceMs = 10_000;
 /** Gauges that the client library calls as only counters are called; `nodejs_active_handles` and its like have the same by kind. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-export interface MonitorGiven {
+export interface MonitorOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly config: () => Config;
   readonly ticking: () => Ticking;
   readonly pages: Pages;
@@ -47,7 +47,7 @@ export type Pages = (path: URL) => Promise<Answer | undefined>;
  */
 export class Monitor {
   readonly #registry = new Registry();
-  readonly #given: MonitorGiven;
+  readonly #given: MonitorOptions;
   readonly #counters: Counters;
   readonly #gauges: Gauges;
   readonly #readiness: Readiness;
@@ -55,9 +55,9 @@ export class Monitor {
   #server: Server | undefined;
   #names: readonly string[] = [];
 
-  constructor(given: MonitorGiven) {
+  constructor(given: MonitorOptions) {
     this.#given = given;
-    const { runtime, pulse, config, ticking } = given;
+    const { runtime, heartbeat, config, ticking } = given;
     const { store, events, clock } = runtime;
     const registry = this.#registry;
     collectDefaultMetrics({ register: registry });
@@ -70,8 +70,8 @@ export class Monitor {
     }).set({ version: build.version, commit: commitText, node: process.version }, 1);
     this.#counters = new Counters({ registry, events, config, now: () => clock.now() });
     const conditions = () => this.#conditions();
-    this.#gauges = new Gauges({ registry, store, clock, config, ticking, pulse, conditions });
-    this.#readiness = new Readiness({ events, pulse, conditions, jobs: () => config().jobs.size });
+    this.#gauges = new Gauges({ registry, store, clock, config, ticking, heartbeat, conditions });
+    this.#readiness = new Readiness({ events, heartbeat, conditions, jobs: () => config().jobs.size });
   }
 
   /** Begins to listen; returns the address. Throws `MONITOR_CANNOT_LISTEN`. */
@@ -97,9 +97,9 @@ export class Monitor {
   }
 
   #conditions(): Promise<readonly Condition[]> {
-    const { runtime, config, pulse } = this.#given;
+    const { runtime, config, heartbeat } = this.#given;
     const { store, clock } = runtime;
-    return readConditions(config(), store, { clock, beat: pulse.check(), cache: this.#cache });
+    return readConditions(config(), store, { clock, liveness: heartbeat.check(), cache: this.#cache });
   }
 
   async #rememberPublished(): Promise<void> {
@@ -139,7 +139,7 @@ export class Monitor {
 const notOurs = (host = ''): string =>
   `Misdirected request: the monitor does not answer as ${host}. Ask by IP address or localhost, or add the name to "monitor.names" in the config.`;
 
-function looked(looks: readonly Look[]): Answer {
+function looked(looks: readonly ReadinessResult[]): Answer {
   const ok = looks.every((look) => look.ok);
   const text = `${JSON.stringify({ ok, checks: looks }, undefined, 2)}\n`;
   return { status: ok ? 200 : 503, headers: { 'content-type': 'application/json' }, text };

@@ -2,18 +2,18 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Events } from '../../lib/events.ts';
 import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import type { SluiceEvents } from '../events.ts';
-import type { Pulse } from '../pulse.ts';
+import type { Heartbeat } from '../heartbeat.ts';
 
 /** One thing that was checked. */
-export interface Look {
+export interface ReadinessResult {
   readonly name: string;
   readonly ok: boolean;
   readonly message: string;
 }
 
-export interface ReadinessGiven {
+export interface ReadinessOptions {
   readonly events: Events<SluiceEvents>;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   /** Reads what is wrong now. */
   readonly conditions: () => Promise<readonly Condition[]>;
   /** How many jobs are in force. */
@@ -39,10 +39,10 @@ const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => st
 
 /** Knows whether the daemon is alive, and whether it can do its work. */
 export class Readiness {
-  readonly #given: ReadinessGiven;
+  readonly #given: ReadinessOptions;
   #isStopping = false;
 
-  constructor(given: ReadinessGiven) {
+  constructor(given: ReadinessOptions) {
     this.#given = given;
     given.events.listen((...[name]) => {
       if (name === 'daemon.stopping') this.#isStopping = true;
@@ -50,13 +50,13 @@ export class Readiness {
   }
 
   /** For supervisors that restart what has died: this process answers, its schedules tick. */
-  alive(): Look[] {
-    const { ticking, message } = this.#given.pulse.check();
+  alive(): ReadinessResult[] {
+    const { ticking, message } = this.#given.heartbeat.check();
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, message }];
   }
 
   /** Whether data flows: the state can be read and written, the whole config is in force, credentials are taken. */
-  async ready(): Promise<Look[]> {
+  async ready(): Promise<ReadinessResult[]> {
     const alive = this.alive();
     if (this.#isStopping) return [...alive, { name: 'config', ok: false, message: 'the daemon is stopping' }];
     try {
@@ -67,7 +67,7 @@ export class Readiness {
     }
   }
 
-  #check({ name, kinds, fine }: (typeof checks)[number], errors: readonly Condition[]): Look[] {
+  #check({ name, kinds, fine }: (typeof checks)[number], errors: readonly Condition[]): ReadinessResult[] {
     const bad = errors.filter(({ kind }) => kinds.some((one) => one === kind));
     if (bad.length === 0)
       return [{ name, ok: true, message: fine ?? `${countOf(this.#given.jobs(), 'job')} in force` }];

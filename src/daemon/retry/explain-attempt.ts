@@ -1,9 +1,9 @@
 import { countOf } from '../../lib/count-text.ts';
 import { ended } from '../explain-links.ts';
-import type { Facts, Judgement } from '../explain-rules.ts';
+import type { Facts, RuleResult } from '../explain-rules.ts';
 
 /** A job with a run that is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
-export function triedAgain(facts: Facts): Judgement | undefined {
+export function triedAgain(facts: Facts): RuleResult | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
   // A person's `sync` may have begun since, and failed: it is not the one that waits.
   const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];

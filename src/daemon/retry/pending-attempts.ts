@@ -1,12 +1,12 @@
 import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
-import type { Outcome } from '../outcome.ts';
+import type { RunOutcome } from '../run-outcome.ts';
 
 /** The source was read, whatever becomes of the rows. */
-const read: ReadonlySet<Outcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
+const read: ReadonlySet<RunOutcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
 
 /** Whether a run has read its source. */
-export const isRead = ({ state, run }: Outcome): boolean =>
+export const isRead = ({ state, run }: RunOutcome): boolean =>
   run !== undefined && (read.has(state) || state.startsWith('waiting_'));
 
 /** A run that waits for its next attempt. */

@@ -7,7 +7,7 @@ import type { RetryRow } from '../../state/tables.ts';
 import { DiskRetries } from '../disk-retries.ts';
 import type { RunEvents } from '../events.ts';
 import type { Firing } from '../firing.ts';
-import type { Outcome } from '../outcome.ts';
+import type { RunOutcome } from '../run-outcome.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
 import { isSameRun } from './is-same-run.ts';
@@ -99,7 +99,7 @@ export class Retrier {
   }
 
   /** What came of a firing's run, as it was told: its next attempt is planned, and what waited for its source goes. */
-  async ended(firing: Firing, job: Job, outcome: Outcome): Promise<void> {
+  async ended(firing: Firing, job: Job, outcome: RunOutcome): Promise<void> {
     const { scheduler, store, clock } = this.#options;
     const { attempts } = scheduler;
     const source = job.extract?.source.name;

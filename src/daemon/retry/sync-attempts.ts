@@ -1,7 +1,7 @@
 import type { Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RetryRow } from '../../state/tables.ts';
-import type { Outcome } from '../outcome.ts';
+import type { RunOutcome } from '../run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
 /** What becomes of a wait: the attempt goes, as this says; there is none any more; or we were told to stop. */
@@ -32,7 +32,7 @@ export class SyncAttempts {
   }
 
   /** Takes note of what came of a run of the job. */
-  ended(job: Job, outcome: Outcome): void {
+  ended(job: Job, outcome: RunOutcome): void {
     const source = job.extract?.source.name;
     const wasProbe = this.#pending.isProbe(job);
     this.#pending.done(job);

@@ -80,12 +80,12 @@ function outOfFiles(folder: string): Problem | undefined {
   }
 }
 
-interface Given {
+interface StateProblemOptions {
   readonly seen: string;
   readonly cause: unknown;
 }
 
-function damaged(given: Given): Problem {
+function damaged(given: StateProblemOptions): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
     family: 'config',
@@ -95,7 +95,7 @@ function damaged(given: Given): Problem {
   });
 }
 
-function full(given: Given, file: string): Problem {
+function full(given: StateProblemOptions, file: string): Problem {
   return new Problem({
     code: 'STATE_FULL',
     family: 'try_later',
@@ -105,7 +105,7 @@ function full(given: Given, file: string): Problem {
   });
 }
 
-function locked(given: Given): Problem {
+function locked(given: StateProblemOptions): Problem {
   return new Problem({
     code: 'STATE_LOCKED',
     family: 'try_later',
@@ -115,7 +115,7 @@ function locked(given: Given): Problem {
   });
 }
 
-function unreadable(given: Given, file: string): Problem {
+function unreadable(given: StateProblemOptions, file: string): Problem {
   return new Problem({
     code: 'STATE_UNREADABLE',
     family: 'try_later',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { Alarm } from '../../../src/daemon/notice/alarm.ts';
+import { AlertLoop } from '../../../src/daemon/alerting/alert-loop.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { standForRequests } from './real.ts';
 import { type Life, minute, noon, openWorld, second } from './world.ts';
@@ -38,7 +38,7 @@ async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T
   const begin = async (): Promise<{ life: Life; end: () => Promise<void> }> => {
     const life = await world.live(config, { durable: true });
     const beat = async () => ({ ticking: true, message: '' });
-    const alarm = new Alarm({ runtime: life.runtime, config: () => config, beat });
+    const alarm = new AlertLoop({ runtime: life.runtime, config: () => config, liveness: beat });
     alarm.start();
     const end = () => clock.drive(alarm.stop()).then(life.stop);
     onTestFinished(end);

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
 import type { Config, Job } from '../../../src/config/config.ts';
+import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
-import { wire } from '../../../src/daemon/wire.ts';
 import { defineConnector } from '../../../src/sdk/connector.ts';
 import { option, withDefaults } from '../../../src/sdk/option.ts';
 import { caseOf } from '../../connectors/doubles/acme.ts';
@@ -153,7 +153,12 @@ it('a sync polls the same report in all of its attempts', async () => {
   const { clock, configWith: configOf, reading, counts } = await reportWorld();
   const job = reading();
   const config = configOf(job);
-  const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
+  const runtime = await composeRuntime({
+    config,
+    clock,
+    network: simulatedNetwork({ clock, seed: 0 }),
+    durable: false,
+  });
   onTestFinished(() => runtime.close());
   const { signal } = new AbortController();
   const outcomes = await clock.drive(syncJobs({ runtime, config, jobs: [job], signal, patienceMs: 10 * minute }));

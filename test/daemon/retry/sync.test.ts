@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
+import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
-import { wire } from '../../../src/daemon/wire.ts';
 import type { ProblemOptions } from '../../../src/lib/problem.ts';
 import { minute, noon, openWorld, second, usual } from './world.ts';
 
@@ -21,7 +21,12 @@ async function sync(given: {
   away.between(noon, noon + outage, problem);
   const jobs = Array.from({ length: count }, (_, n) => job({ name: `job${n}`, n, retry }));
   const config = configWith(...jobs);
-  const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
+  const runtime = await composeRuntime({
+    config,
+    clock,
+    network: simulatedNetwork({ clock, seed: 0 }),
+    durable: false,
+  });
   onTestFinished(() => runtime.close());
   const stop = new AbortController();
   if (stopAfterMs !== undefined) void clock.sleep(stopAfterMs).then(() => stop.abort(new Error('stopped')));

@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
 import { virtualTick } from '../../../src/cli/simulate/virtual-tick.ts';
 import type { Config, Job, RetryRule } from '../../../src/config/config.ts';
+import { composeRuntime, type Runtime } from '../../../src/daemon/compose.ts';
 import { Daemon } from '../../../src/daemon/daemon.ts';
-import { type Runtime, wire } from '../../../src/daemon/wire.ts';
 import { Problem, type ProblemOptions } from '../../../src/lib/problem.ts';
 import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
 import { createTimer } from '../../../src/schedule/timer.ts';
@@ -103,7 +103,7 @@ export async function openWorld(start = noon) {
 
   const live = async (config: Config, { durable = false } = {}): Promise<Life> => {
     const network = simulatedNetwork({ clock, seed: 0 });
-    const runtime = await wire({ config, clock, network, durable });
+    const runtime = await composeRuntime({ config, clock, network, durable });
     const heard: Event[] = [];
     runtime.events.listen((name, facts) => heard.push({ name, facts: { ...facts, clock: clock.now() } }));
     const daemon = new Daemon({ runtime, config, timer: createTimer(clock, virtualTick(clock)) });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nextTurn, nthFiring } from '../../src/daemon/next-turn.ts';
+import { nextThrottledRun, nthFiring } from '../../src/daemon/next-throttled-run.ts';
 import { throttleText } from '../../src/daemon/throttle-text.ts';
 import { nextFiring, type Schedule } from '../../src/schedule/schedule.ts';
 
@@ -13,7 +13,7 @@ it('a throttled job runs next at the n-th firing after its last run, never in th
   const now = fc.integer({ min: until - 20 * hour, max: until - 1 });
   fc.assert(
     fc.property(now, fc.nat(9 * hour), fc.nat(12), (now, ago, every) => {
-      const next = nextTurn(schedule, { every, until }, { now, lastAt: now - ago })!;
+      const next = nextThrottledRun(schedule, { every, until }, { now, lastAt: now - ago })!;
       expect(next).toBeGreaterThan(now);
       expect(next).toBeLessThanOrEqual(until);
       expect(nextFiring(schedule, next - 1)).toBe(next);
@@ -24,7 +24,7 @@ it('a throttled job runs next at the n-th firing after its last run, never in th
 });
 
 it('a job that rests has its turn when the day has turned, also if it never ran', () => {
-  expect(nextTurn(schedule, { every: 0, until }, { now: until - hour, lastAt: undefined })).toBe(until);
+  expect(nextThrottledRun(schedule, { every: 0, until }, { now: until - hour, lastAt: undefined })).toBe(until);
 });
 
 it.each<[string, Schedule, number]>([

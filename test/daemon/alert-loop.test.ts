@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertChannel, Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job, Login, Source as Source_ } from '../../src/config/config.ts';
+import { AlertLoop } from '../../src/daemon/alerting/alert-loop.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
-import { Alarm } from '../../src/daemon/notice/alarm.ts';
+import { Monitoring } from '../../src/daemon/monitoring.ts';
 import { Systemd } from '../../src/daemon/systemd.ts';
-import { Watchers } from '../../src/daemon/watchers.ts';
 import { dayOf } from '../../src/delivery/quota.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
@@ -70,10 +70,10 @@ async function setUp({
   const events = new Events<SluiceEvents>();
   const heard: { name: string; facts: object }[] = [];
   events.listen((name, facts) => heard.push({ name, facts }));
-  const alarm = new Alarm({
+  const alarm = new AlertLoop({
     runtime: { store, events, clock, log: quietLog },
     config: () => config,
-    beat: async () => ({ ticking: ticking(), message: 'no look at the schedules for 200 s' }),
+    liveness: async () => ({ ticking: ticking(), message: 'no look at the schedules for 200 s' }),
   });
   onTestFinished(() => alarm.stop());
   alarm.start();
@@ -388,7 +388,7 @@ describe('the alarm of the daemon', () => {
     for (const name of ['one', 'two']) {
       const own = await newStore({ folder: store.folder, clock, processes: people.member(name) });
       const runtime = { store: own, events: new Events<SluiceEvents>(), clock, log: quietLog };
-      const other = new Alarm({ runtime, config: () => config, beat: async () => undefined });
+      const other = new AlertLoop({ runtime, config: () => config, liveness: async () => undefined });
       onTestFinished(() => other.stop());
       other.start();
     }
@@ -412,17 +412,17 @@ describe('a daemon that runs', () => {
     });
     const quiet = configOf(folder, [job]);
     const { daemon, runtime, hear } = await startDaemon(quiet, { before: overdue(job) });
-    const watchers = await Watchers.open({
+    const monitoring = await Monitoring.open({
       daemon,
       runtime,
       log: quietLog,
       systemd: new Systemd({ env: {}, log: quietLog }),
     });
-    onTestFinished(() => watchers.close());
-    onTestFinished(() => watchers.stopping());
-    await watchers.started();
+    onTestFinished(() => monitoring.close());
+    onTestFinished(() => monitoring.stopping());
+    await monitoring.started();
     await hear('run.finished');
-    await watchers.reload(async () => {
+    await monitoring.reload(async () => {
       await daemon.adopt({ ...quiet, alerts: alertsOf([webhook(receiver)], { settleMs: 1 }) });
       return undefined;
     });

@@ -1,11 +1,11 @@
 import { maxKeptRuns } from '../state/recover.ts';
-import type { Runtime } from './wire.ts';
+import type { Runtime } from './compose.ts';
 
-/** Looked at now and then: a daemon may go on for a year without the start that forgets what is old. */
+/** Interval of pruning: a daemon may run for a year without the restart that prunes the history. */
 const everyRuns = 1_000;
 
-/** Lets the history not grow for ever while the daemon runs; answers how to stop. */
-export function keepTidy({ events, store, log }: Pick<Runtime, 'events' | 'store' | 'log'>): () => void {
+/** Prunes the history while the daemon runs. Returns a function that stops it. */
+export function startHistoryPruning({ events, store, log }: Pick<Runtime, 'events' | 'store' | 'log'>): () => void {
   let runs = 0;
   return events.listen((...[name]) => {
     if (name !== 'run.finished' || ++runs % everyRuns !== 0) return;

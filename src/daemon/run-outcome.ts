@@ -3,7 +3,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { RetryRow } from '../state/tables.ts';
 
 /**
- * What one run of a job came to, as far as this process followed it.
+ * The outcome of one run of a job, as far as this process observed it.
  *
  * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
  * - `superseded`: newer data got there first.
@@ -11,12 +11,12 @@ import type { RetryRow } from '../state/tables.ts';
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
  * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
- * - `retrying`: a passing fault ended this attempt, and another one follows.
- * - `held`: a person holds the job; nothing was begun.
- * - `busy`: another run of the job holds it; nothing was begun.
- * - `stopped`: we were told to stop; nothing of this run is in the outbox.
+ * - `retrying`: a transient error ended this attempt, and another one follows.
+ * - `held`: the job is on hold; nothing was started.
+ * - `busy`: another run of the job is in progress; nothing was started.
+ * - `stopped`: the process was told to stop; nothing of this run is in the outbox.
  */
-export interface Outcome {
+export interface RunOutcome {
   readonly state:
     | 'delivered'
     | 'unchanged'
@@ -34,17 +34,17 @@ export interface Outcome {
     | 'busy'
     | 'stopped';
   readonly job: string;
-  /** Absent when no run was begun. */
+  /** Absent if no run was started. */
   readonly run?: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Requests paid for on this run's account. */
+  /** Requests of this run. */
   readonly requests: number;
   readonly milliseconds: number;
   readonly problem?: Problem;
-  /** What a person should know of the data all the same; absent when there is nothing. */
+  /** Warnings about the data; absent if there are none. */
   readonly warnings?: readonly RunWarning[];
-  /** When it is tried again, epoch milliseconds. */
+  /** Time of the next attempt, epoch milliseconds. */
   readonly until?: number;
   /** With `retrying`: the attempt that follows. */
   readonly retry?: RetryRow;

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
-import { keepTidy } from '../../src/daemon/tidy.ts';
+import { startHistoryPruning } from '../../src/daemon/history-pruning.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { maxKeptRuns } from '../../src/state/recover.ts';
@@ -13,7 +13,7 @@ it('forgets old runs every thousand runs, and says so when it cannot', async () 
   const prune = vi.spyOn(store.runs, 'prune');
   const events = new Events<SluiceEvents>();
   const error = vi.fn();
-  const stop = keepTidy({ store, events, log: { ...quietLog, error } });
+  const stop = startHistoryPruning({ store, events, log: { ...quietLog, error } });
   const finish = (times: number): void => {
     const facts = {
       job: 'orders',

@@ -2,10 +2,10 @@ import type { Config } from '../config/config.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import type { Gateway } from '../delivery/gateway.ts';
 import { UsageWatch } from '../delivery/usage-watch.ts';
-import type { Logins } from './wire.ts';
+import type { Logins } from './compose.ts';
 
-/** A config that is in force, with what is open for it. Runs keep the one that they began with until they end. */
-export class InForce {
+/** The active config with its open resources. A run keeps the config that it started with. */
+export class ActiveConfig {
   readonly config: Config;
   readonly gateway: Gateway;
   readonly logins: Logins;
@@ -21,34 +21,34 @@ export class InForce {
     this.#usage = new UsageWatch(given.gateway);
   }
 
-  /** Begins to send what is owed; also again after {@link pause}. */
+  /** Starts delivery, also after {@link pause}. */
   deliver(): void {
     this.#deliverer.start();
   }
 
-  /** Something new is owed. */
+  /** Call it when a new payload is owed. */
   nudge(): void {
     this.#deliverer.nudge();
   }
 
-  /** Sends nothing more until {@link deliver}; requests under way get a few seconds. */
+  /** Stops delivery until {@link deliver}; requests in progress get a few seconds. */
   async pause(): Promise<void> {
     await Promise.all([this.#deliverer.stop(), this.#usage.stop()]);
     this.#deliverer = new Deliverer(this.gateway);
     this.#usage = new UsageWatch(this.gateway);
   }
 
-  /** A request went to this account. */
+  /** Call it when a request was sent on this account. */
   sent(account: string): void {
     this.#usage.look(account);
   }
 
-  /** The account is refused, and nobody knows whether that is for a second or for the day. */
+  /** Call it when the account was rate-limited, without knowing whether for a second or for the day. */
   held(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
   }
 
-  /** Follows a run that goes through this gateway. */
+  /** Tracks a run that uses this gateway. */
   async follow<T>(run: Promise<T>): Promise<T> {
     this.#runs.add(run);
     try {
@@ -58,8 +58,8 @@ export class InForce {
     }
   }
 
-  /** Closes the connections once the last run that began here has ended; pause it first. */
-  async retire(): Promise<void> {
+  /** Closes the connections when the last run of this config has ended. Call {@link pause} first. */
+  async drain(): Promise<void> {
     await Promise.allSettled(this.#runs);
     await Promise.all([this.gateway.close(), this.logins.close()]);
   }

@@ -16,7 +16,7 @@ import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
 import type { Installation } from './installation.ts';
 import { logEvents } from './log-events.ts';
-import { LoginGate } from './login-holds/gate.ts';
+import { LoginBreaker } from './login-holds/login-breaker.ts';
 
 /** The real things, put together once per process. The config may be exchanged; the rest stays. */
 export interface Runtime {
@@ -24,7 +24,7 @@ export interface Runtime {
   readonly gateway: Gateway;
   readonly logins: Logins;
   /** Asked before a source logs in. */
-  readonly loginGate: LoginGate;
+  readonly loginGate: LoginBreaker;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
-export interface WireGiven {
+export interface RuntimeOptions {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
@@ -49,7 +49,7 @@ export interface WireGiven {
 }
 
 /** Opens the state of a config, heals it and builds what moves rows with it. */
-export async function wire(given: WireGiven): Promise<Runtime> {
+export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
@@ -62,7 +62,7 @@ export async function wire(given: WireGiven): Promise<Runtime> {
     sayHealed(log, healed);
     const gateway = await openGateway({ store, events, clock, config, ...around });
     const logins = await openLogins({ store, events, clock, config });
-    const loginGate = new LoginGate({ store, clock, emit: events.emit, ...config });
+    const loginGate = new LoginBreaker({ store, clock, emit: events.emit, ...config });
     const close = async (): Promise<void> => {
       await logins.close();
       await gateway.close();
@@ -103,13 +103,13 @@ export async function openGateway(given: {
   network?: Network;
 }): Promise<Gateway> {
   const { events, config, ...rest } = given;
-  await followPurses(given, config);
+  await followAccounts(given, config);
   const priorityOf = (job: string) => config.jobs.get(job)?.priority;
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
 /** Writes down which account each destination of a config pays from. */
-export function followPurses(
+export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
 ): Promise<void> {

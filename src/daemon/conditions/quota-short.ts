@@ -19,7 +19,7 @@ interface Shortage {
 }
 
 /** Accounts whose requests of the day are used up, or will be before it is over, or do not reach for all. */
-export class Shortages {
+export class QuotaShortages {
   #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
   async find(ground: Snapshot): Promise<Condition[]> {

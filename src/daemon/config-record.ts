@@ -18,13 +18,13 @@ const refusedName = 'daemon.config.refused';
 const shownName = 'daemon.config.shown';
 
 /** Which text of which file a daemon has in force. */
-export interface ConfigNote {
+export interface ConfigRecord {
   readonly file: string;
   readonly sha256: string;
 }
 
 /** A fault as far as it says what to mend. */
-export interface ToldFault {
+export interface RecordedFault {
   readonly code: string;
   readonly place: string;
   readonly message: string;
@@ -32,19 +32,19 @@ export interface ToldFault {
 }
 
 /** A text of the config that was not taken, with why. `at`: epoch milliseconds. */
-export interface Refusal extends ConfigNote {
+export interface RejectedConfig extends ConfigRecord {
   readonly at: number;
-  readonly faults: readonly ToldFault[];
+  readonly faults: readonly RecordedFault[];
 }
 
 /** A job that a daemon was started without. */
 export interface LeftOutJob {
   readonly job: string;
-  readonly faults: readonly ToldFault[];
+  readonly faults: readonly RecordedFault[];
 }
 
 /** What a daemon has in force. */
-export interface Taken {
+export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;
   /** When it took it, epoch milliseconds. */
@@ -52,41 +52,44 @@ export interface Taken {
   /** Whether the file says something else by now. */
   readonly differs: boolean;
   /** What kept parts out when it was taken; a reload takes the whole or nothing. */
-  readonly faults: readonly ToldFault[];
+  readonly faults: readonly RecordedFault[];
   /** The jobs that were left out, each with its faults. */
   readonly leftOut: readonly LeftOutJob[];
   /** A later text that it was told to take and did not. */
-  readonly refused?: Refusal;
+  readonly refused?: RejectedConfig;
 }
 
 type Owned<T> = T & { readonly owner: string };
-type Around = { readonly store: Store; readonly clock: Clock };
+type RecordContext = { readonly store: Store; readonly clock: Clock };
 
 /** The text of a config as it stands on the disk; to be taken before it is loaded, so that no later edit is missed. */
-export async function noteOf(file: string): Promise<ConfigNote> {
+export async function recordOf(file: string): Promise<ConfigRecord> {
   const text = await readFile(file).catch(() => '');
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /** A config that is about to be taken, ready to be written down. Small, whatever it was loaded from. */
-export interface Ready extends ConfigNote {
-  readonly faults: readonly ToldFault[];
+export interface PreparedRecord extends ConfigRecord {
+  readonly faults: readonly RecordedFault[];
   readonly leftOut: readonly LeftOutJob[];
   readonly shown: string;
 }
 
-/** Makes ready what {@link keepNote} writes down: the whole of the config as it will be in force, secrets out. */
-export async function readyNote(note: ConfigNote, { config, made, problems, refused }: Loaded): Promise<Ready> {
+/** Makes ready what {@link saveRecord} writes down: the whole of the config as it will be in force, secrets out. */
+export async function prepareRecord(
+  note: ConfigRecord,
+  { config, made, problems, refused }: Loaded,
+): Promise<PreparedRecord> {
   const shown = config === undefined || made === undefined ? { values: {}, from: {} } : showConfig(config, made);
   const packed = await deflate(redact(JSON.stringify(shown)));
-  const leftOut = [...refused].map(([job, faults]) => ({ job, faults: faults.map(toldFault) }));
-  return { ...note, faults: problems.map(toldFault), leftOut, shown: packed.toString('base64') };
+  const leftOut = [...refused].map(([job, faults]) => ({ job, faults: faults.map(recordedFault) }));
+  return { ...note, faults: problems.map(recordedFault), leftOut, shown: packed.toString('base64') };
 }
 
 /** Writes down what this process has put in force, for commands in others. */
-export async function keepNote({ shown, ...note }: Ready, { store, clock }: Around): Promise<void> {
+export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
   const { self: owner } = store.processes;
-  const taken: Owned<Omit<Taken, 'differs'>> = { ...note, owner, at: clock.now() };
+  const taken: Owned<Omit<ActiveRecord, 'differs'>> = { ...note, owner, at: clock.now() };
   await store.transaction(async ({ settings }) => {
     await settings.set(takenName, redact(JSON.stringify(taken)));
     await settings.set(shownName, JSON.stringify({ owner, packed: shown }));
@@ -94,35 +97,35 @@ export async function keepNote({ shown, ...note }: Ready, { store, clock }: Arou
 }
 
 /** Writes down that this process was told to take a config and did not. */
-export async function keepRefusal(
-  note: ConfigNote,
-  { store, clock }: Around,
+export async function saveRejection(
+  note: ConfigRecord,
+  { store, clock }: RecordContext,
   problems: readonly Problem[],
 ): Promise<void> {
   const { self: owner } = store.processes;
-  const refusal: Owned<Refusal> = { ...note, owner, at: clock.now(), faults: problems.map(toldFault) };
+  const refusal: Owned<RejectedConfig> = { ...note, owner, at: clock.now(), faults: problems.map(recordedFault) };
   await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
 /** A fault as other processes are told of it. */
-export function toldFault({ code, message, where, next }: Problem): ToldFault {
+export function recordedFault({ code, message, where, next }: Problem): RecordedFault {
   return { code, place: placeOf(where), message, next };
 }
 
 /** What the daemon that is called `owner` has in force; undefined where that is not known. */
-export async function readNote(store: Store, owner: string): Promise<Taken | undefined> {
-  const taken = await findOwned<Omit<Taken, 'differs'>>(store, { name: takenName, owner });
+export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
+  const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
   if (taken === undefined) return undefined;
-  const refused = await findOwned<Refusal>(store, { name: refusedName, owner });
+  const refused = await findOwned<RejectedConfig>(store, { name: refusedName, owner });
   return {
     ...taken,
-    differs: (await noteOf(taken.file)).sha256 !== taken.sha256,
+    differs: (await recordOf(taken.file)).sha256 !== taken.sha256,
     ...(refused === undefined || refused.at < taken.at ? {} : { refused }),
   };
 }
 
 /** The whole of it. */
-export async function readShown(store: Store, owner: string): Promise<ShownConfig | undefined> {
+export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
   const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
   if (found === undefined) return undefined;
   const text = await inflate(Buffer.from(found.packed, 'base64'));

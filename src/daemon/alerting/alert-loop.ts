@@ -3,30 +3,30 @@ import { Heartbeats } from '../../alerts/heartbeats.ts';
 import { Messenger } from '../../alerts/messenger.ts';
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
+import type { Runtime } from '../compose.ts';
 import type { SluiceEvents } from '../events.ts';
-import type { Beat } from '../pulse.ts';
-import type { Runtime } from '../wire.ts';
+import type { Liveness } from '../heartbeat.ts';
+import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
-import { Lookout } from './look.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
-/** What nobody tells of (time passes, other processes work) is noticed this often. */
-const lookEveryMs = 60_000;
-/** A thousand events in a second are one look; where there are so many jobs that a look takes long, it is rarer. */
+/** Polling interval for what has no event: time passing, other processes. */
+const scanEveryMs = 60_000;
+/** Debounce: a burst of events causes one scan; slow scans are rarer. */
 const restMs = 1_000;
 const restFactor = 20;
 
-export interface AlarmGiven {
+export interface AlertLoopOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
-  /** The config that is in force now. */
+  /** The active config. */
   readonly config: () => Config;
-  /** How the schedules are, as far as this process can tell. */
-  readonly beat: () => Promise<Beat | undefined>;
+  /** Liveness of the schedules, as far as this process knows. */
+  readonly liveness: () => Promise<Liveness | undefined>;
 }
 
-/** What may have changed what people are to hear of. */
-const telling: ReadonlySet<keyof SluiceEvents> = new Set([
+/** Events that may change the conditions. */
+const relevantEvents: ReadonlySet<keyof SluiceEvents> = new Set([
   'run.finished',
   'payload.quarantined',
   'payload.approved',
@@ -51,85 +51,85 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
 ]);
 
 /**
- * Keeps looking for what people want to hear of, and tells them, as long as the daemon runs. Works beside it: whatever is
- * wrong with a channel, or with this, stops neither job nor delivery.
+ * Scans for conditions and sends alerts while the daemon runs. It's isolated: a broken channel, or a bug here, stops
+ * neither jobs nor delivery.
  */
-export class Alarm {
-  readonly #given: AlarmGiven;
-  readonly #lookout = new Lookout();
+export class AlertLoop {
+  readonly #given: AlertLoopOptions;
+  readonly #scanner = new ConditionScanner();
   readonly #unwritable: UnwritableAlert;
   readonly #stop = new AbortController();
-  #nap = new AbortController();
+  #pause = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #sending: Promise<void> | undefined;
   #sendAt: number | undefined;
-  /** When the loop means to look again. */
+  /** Time of the next scan. */
   #wakeAt = 0;
   #heartbeats: { readonly alerts: Alerts; readonly beats: Heartbeats } | undefined;
-  #deaf: () => void = () => undefined;
+  #unsubscribe: () => void = () => undefined;
 
-  constructor(given: AlarmGiven) {
+  constructor(given: AlertLoopOptions) {
     this.#given = given;
     const { clock, events } = given.runtime;
     this.#unwritable = new UnwritableAlert({ clock, emit: events.emit, signal: this.#stop.signal });
   }
 
   start(): void {
-    this.#deaf = this.#given.runtime.events.listen((...event) => this.#hear(...event));
+    this.#unsubscribe = this.#given.runtime.events.listen((...event) => this.#onEvent(...event));
     this.#loop = this.#run();
   }
 
-  /** Something has changed that no event tells of. */
-  look(): void {
-    this.#nap.abort();
+  /** Scans now: something has changed that has no event. */
+  scanNow(): void {
+    this.#pause.abort();
   }
 
-  /** Ends at once: what is owed to channels stays owed, and the next start sends it. */
+  /** Stops immediately. Pending messages are sent after the next start. */
   async stop(): Promise<void> {
-    this.#deaf();
+    this.#unsubscribe();
     this.#stop.abort();
-    this.#nap.abort();
+    this.#pause.abort();
     await this.#loop;
     await Promise.all([this.#sending, this.#heartbeats?.beats.settled()]);
   }
 
-  #hear(...[name, facts]: Parameters<Runtime['events']['emit']>): void {
+  #onEvent(...[name, facts]: Parameters<Runtime['events']['emit']>): void {
     if (name === 'payload.delivered' || name === 'payload.unchanged') this.#beatsNow()?.good(facts.job);
     if (name === 'run.finished' && ['unchanged', 'refreshed'].includes(facts.outcome))
       this.#beatsNow()?.good(facts.job);
-    if (telling.has(name)) this.#nap.abort();
+    if (relevantEvents.has(name)) this.#pause.abort();
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const { clock, log } = this.#given.runtime;
     while (!signal.aborted) {
-      this.#nap = new AbortController();
+      this.#pause = new AbortController();
       const began = clock.monotonic();
-      const wait = await this.#round().catch((error: unknown) => {
+      const wait = await this.#scan().catch((error: unknown) => {
         log.error('alert check failed', { error: String(error) });
-        return lookEveryMs;
+        return scanEveryMs;
       });
-      const rest = Math.min(lookEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));
-      await this.#sleep(Math.min(wait, lookEveryMs));
-      // Stopping ends this rest too.
+      const rest = Math.min(scanEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));
+      await this.#sleep(Math.min(wait, scanEveryMs));
+      // Stopping also ends this pause.
       await clock.sleep(rest, signal).catch(() => undefined);
     }
   }
 
-  /** One look, and what follows from it. Returns milliseconds to the next one. */
-  async #round(): Promise<number> {
+  /** Scans once and sends what is due. Returns the milliseconds until the next scan. */
+  async #scan(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock, events } = runtime;
     const config = current();
     const { alerts } = config;
-    if (alerts === undefined) return lookEveryMs;
+    if (alerts === undefined) return scanEveryMs;
     const unwritable = store.unwritable();
     await this.#unwritable.tell(unwritable, config, alerts);
-    // Nothing else can be written down, so nothing else is told.
-    if (unwritable !== undefined) return lookEveryMs;
-    const beat = await this.#given.beat();
-    const seen = await this.#lookout.look({ config, alerts, store, clock, beat });
+    // Nothing else can be recorded, so nothing else is reported.
+    if (unwritable !== undefined) return scanEveryMs;
+    const liveness = await this.#given.liveness();
+    const seen = await this.#scanner.scan({ config, alerts, store, clock, liveness });
     const { bulletins, dueAt } = await book(
       {
         store,
@@ -137,18 +137,18 @@ export class Alarm {
         file: config.file,
         now: clock.now(),
         describe: (subject, occasion) =>
-          describe(subject, { occasion, config, store, clock, cache: this.#lookout.cache }),
+          describe(subject, { occasion, config, store, clock, cache: this.#scanner.cache }),
       },
       seen,
     );
     for (const bulletin of bulletins) events.emit('alert.raised', raisedFacts(bulletin));
     this.#send(config, alerts);
-    const beating = beat?.ticking === true ? (this.#beatsNow()?.tick() ?? lookEveryMs) : lookEveryMs;
+    const beating = liveness?.ticking === true ? (this.#beatsNow()?.tick() ?? scanEveryMs) : scanEveryMs;
     const next = [dueAt, this.#sendAt].filter((at) => at !== undefined).map((at) => at - clock.now());
-    return Math.max(0, Math.min(lookEveryMs, beating, ...next));
+    return Math.max(0, Math.min(scanEveryMs, beating, ...next));
   }
 
-  /** One at a time, beside the looking: a slow channel keeps no other news waiting. */
+  /** One at a time, in parallel with the scans: a slow channel delays no other alert. */
   #send({ folder }: Config, alerts: Alerts): void {
     if (this.#sending !== undefined) return;
     const { store, clock, events, log } = this.#given.runtime;
@@ -163,7 +163,7 @@ export class Alarm {
       .finally(() => {
         this.#sending = undefined;
         // It may be due before the loop means to look again.
-        if (this.#sendAt !== undefined && this.#sendAt < this.#wakeAt) this.#nap.abort();
+        if (this.#sendAt !== undefined && this.#sendAt < this.#wakeAt) this.#pause.abort();
       });
   }
 
@@ -182,7 +182,7 @@ export class Alarm {
 
   async #sleep(milliseconds: number): Promise<void> {
     this.#wakeAt = this.#given.runtime.clock.now() + milliseconds;
-    const until = AbortSignal.any([this.#nap.signal, this.#stop.signal]);
+    const until = AbortSignal.any([this.#pause.signal, this.#stop.signal]);
     await this.#given.runtime.clock.sleep(milliseconds, until).catch(() => undefined);
   }
 }

@@ -3,35 +3,35 @@ import { isUnwritable } from '../../state/engine/state-problem.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Store } from '../../state/store.ts';
 
-/** For so long after a good login others of the account need not wait for one another. */
+/** After a successful login, other logins of the account run in parallel for this long. */
 const confirmedMs = 60_000;
-/** Those that waited for one that found the server away go together: one after the other they would hold their places for long. */
+/** If a login found the server unreachable, the waiting ones run in parallel: serialized timeouts would take too long. */
 const awayMs = 1000;
-/** Another process whose login takes longer is not waited for. */
+/** Maximum wait for a login in another process. */
 const otherMs = 30_000;
 
-export interface TurnsOptions {
+export interface LoginSerializerOptions {
   readonly store: Pick<Store, 'leases'>;
   readonly clock: Clock;
 }
 
 /**
- * Lets the logins of an account go one at a time until one of them was accepted: of many jobs that begin together, in this process
- * and in others on the same state, one finds out that the password is wrong.
+ * Serializes the logins of an account until one succeeds: if many jobs start together, in this process and in others on the
+ * same state, only one finds out that the password is wrong.
  */
-export class Turns {
+export class LoginSerializer {
   readonly #leases: Store['leases'];
   readonly #clock: Clock;
   readonly #last = new Map<string, Promise<void>>();
   readonly #confirmed = new Map<string, number>();
 
-  constructor({ store, clock }: TurnsOptions) {
+  constructor({ store, clock }: LoginSerializerOptions) {
     this.#leases = store.leases;
     this.#clock = clock;
   }
 
-  /** Resolves to what ends the turn; undefined if a login of this account was good a moment ago. Throws the signal's reason. */
-  async take(account: string, signal: AbortSignal): Promise<(() => Promise<void>) | undefined> {
+  /** Resolves to a release function; undefined if a login of this account succeeded recently. Throws the signal's reason. */
+  async acquire(account: string, signal: AbortSignal): Promise<(() => Promise<void>) | undefined> {
     if (this.#isConfirmed(account)) return undefined;
     const before = this.#last.get(account);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,8 +62,8 @@ export class Turns {
     this.#confirmed.set(account, this.#clock.monotonic() + confirmedMs);
   }
 
-  /** An attempt did not come to the login. */
-  away(account: string): void {
+  /** The server was unreachable, so there was no login. */
+  unreachable(account: string): void {
     this.#confirmed.set(account, this.#clock.monotonic() + awayMs);
   }
 
@@ -71,7 +71,7 @@ export class Turns {
     this.#confirmed.delete(account);
   }
 
-  /** Keeps other processes waiting; undefined if one of them takes too long, or the state takes no writes. */
+  /** Locks out other processes; undefined if one of them takes too long, or the state isn't writable. */
   async #lease(account: string, signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#leases.wait(`account:${account}`, { forMs: otherMs, signal });

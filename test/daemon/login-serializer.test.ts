@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { composeRuntime } from '../../src/daemon/compose.ts';
 import { runJob } from '../../src/daemon/run-job.ts';
-import { wire } from '../../src/daemon/wire.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
@@ -123,7 +123,7 @@ it('a token endpoint sees a wrong secret once from two processes that start at t
   expect(problems).toEqual([]);
   const clock = watched(systemClock);
   const run = async (name: string, using: Clock) => {
-    const runtime = await wire({ config: config!, clock: using });
+    const runtime = await composeRuntime({ config: config!, clock: using });
     onTestFinished(() => runtime.close());
     const given = { config: config!, job: config!.jobs.get(name)!, signal: new AbortController().signal };
     return runJob({ runtime, ...given, origin: 'schedule' });

@@ -2,22 +2,21 @@ import { book } from '../../alerts/book.ts';
 import { Heartbeats } from '../../alerts/heartbeats.ts';
 import { Messenger } from '../../alerts/messenger.ts';
 import type { Config } from '../../config/config.ts';
-import type { Outcome } from '../outcome.ts';
-import { readPulse } from '../pulse.ts';
-import type { Runtime } from '../wire.ts';
+import type { Runtime } from '../compose.ts';
+import { readHeartbeat } from '../heartbeat.ts';
+import type { RunOutcome } from '../run-outcome.ts';
+import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
-import { Lookout } from './look.ts';
 import { raisedFacts } from './raised-facts.ts';
 
-/** Whoever waits for a command should not wait for a channel that hangs: what is owed goes out with the next look. */
+/** Timeout, so that a command doesn't wait for a channel that hangs: unsent messages go out with the next scan. */
 const patienceMs = 10_000;
-const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed'];
+const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed'];
 
 /**
- * Tells people what came of runs that no daemon watches, and what else there is to tell: one look at the end, with all
- * that one cause did in one message, and one attempt to send.
+ * Sends alerts after runs without a daemon: one scan at the end, which groups conditions by cause, and one attempt to send.
  */
-export async function tellAfter({
+export async function alertAfterRun({
   runtime,
   config,
   outcomes,
@@ -25,20 +24,20 @@ export async function tellAfter({
 }: {
   readonly runtime: Runtime;
   readonly config: Config;
-  readonly outcomes: readonly Outcome[];
-  /** Stops what is being sent: it stays owed. */
+  readonly outcomes: readonly RunOutcome[];
+  /** Cancels sending; messages stay pending. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, clock, events } = runtime;
   if (config.alerts === undefined) return;
-  // Nothing more of the same is to be waited for: the runs are over.
+  // The runs have ended, so there's nothing to group with.
   const alerts = { ...config.alerts, settleMs: 0 };
   const { folder, file } = config;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);
   const daemon = await store.leases.holder('daemon');
-  const beat = daemon === undefined ? undefined : await readPulse(store, { owner: daemon.owner, clock });
-  const lookout = new Lookout();
-  const seen = await lookout.look({ config, alerts, store, clock, beat });
+  const beat = daemon === undefined ? undefined : await readHeartbeat(store, { owner: daemon.owner, clock });
+  const lookout = new ConditionScanner();
+  const seen = await lookout.scan({ config, alerts, store, clock, liveness: beat });
   const { bulletins } = await book(
     {
       store,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Job } from '../config/config.ts';
 
 /**
- * What a job reads, how it shapes it and where it puts it, as a hash. A watermark counts only for the very same: another
- * query has not been read yet, and another instance does not hold what was delivered before. Secrets do not count, so that
- * a new password is no new beginning; neither do schedule and limits. For a job that keeps its rows, only what says which
- * rows those are counts: what is made of them is made of all of them, every time.
+ * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: another query
+ * hasn't been read yet, and another instance doesn't have what was delivered before. Secrets, schedule and limits are not
+ * part of it, so that a new password doesn't reset the checkpoint. If the job keeps its rows, only what determines those
+ * rows is part of it, since every run transforms all of them.
  */
-export function readingOf(job: Job): string {
+export function queryFingerprint(job: Job): string {
   const { extract } = job;
   const { write } = extract ?? {};
   const read = {
@@ -20,8 +20,8 @@ export function readingOf(job: Job): string {
   return hashOf({ ...read, write: { disposition, key, deleted } });
 }
 
-/** What a job makes of its rows and where it puts them, as a hash: when it changes, all rows that it keeps are sent anew. */
-export function shapeHashOf(job: Pick<Job, 'extract' | 'target' | 'destination'>): string {
+/** Hash of a job's transforms, format and target: if it changes, all kept rows are sent again. */
+export function outputFingerprint(job: Pick<Job, 'extract' | 'target' | 'destination'>): string {
   return hashOf({ ...shapeOf(job), retain: job.extract?.write?.retain });
 }
 

@@ -9,10 +9,10 @@ import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { RunEvents } from '../events.ts';
 import { hashSecret, isSameHash, loginOf, type SourceLogin } from './account.ts';
-import { Turns } from './turns.ts';
-import { Visit } from './visit.ts';
+import { LoginSerializer } from './login-serializer.ts';
+import { SourceSession } from './source-session.ts';
 
-export interface LoginGateOptions {
+export interface LoginBreakerOptions {
   readonly store: Pick<Store, 'loginHolds' | 'leases' | 'folder' | 'settle'>;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
@@ -30,19 +30,19 @@ const unansweredMs = 5 * 60_000;
  * Keeps refused logins from being sent until an account is locked: a circuit breaker for each account and secret. Every path that
  * logs in on its own asks here; a person who tries a connection does not.
  */
-export class LoginGate {
-  readonly #given: LoginGateOptions;
+export class LoginBreaker {
+  readonly #given: LoginBreakerOptions;
   readonly keys: EncryptionKeys;
   /** Attempts that runs have taken and not made yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
-  readonly turns: Turns;
+  readonly serializer: LoginSerializer;
   /** Problems that were looked at: many jobs may share one answer of a token address, which is one refusal. */
   readonly noted = new WeakSet<Problem>();
 
-  constructor(given: LoginGateOptions) {
+  constructor(given: LoginBreakerOptions) {
     this.#given = given;
     this.keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
-    this.turns = new Turns(given);
+    this.serializer = new LoginSerializer(given);
   }
 
   /** The hold on a source's login as its secret is in memory; undefined if it may log in. */
@@ -64,17 +64,17 @@ export class LoginGate {
    * Asks for a run that is about to begin: the hold that keeps it from that, or what is to be called when the run is over. If an
    * attempt is due, it is this run's, so that of all that are due at the same time one begins.
    */
-  async enter(source: Source): Promise<{ readonly hold: LoginHoldRow } | { leave(): Promise<void> }> {
+  async begin(source: Source): Promise<{ readonly hold: LoginHoldRow } | { end(): Promise<void> }> {
     const hold = await this.findRenewed(source);
-    if (hold === undefined) return { leave: async () => undefined };
+    if (hold === undefined) return { end: async () => undefined };
     if (!this.isDue(hold) || !(await this.claim(source, hold))) return { hold: (await this.find(source)) ?? hold };
     const name = nameOf(hold);
     this.#taken.set(name, hold);
-    const leave = async (): Promise<void> => {
+    const end = async (): Promise<void> => {
       // The run ended before its login.
       if (this.#taken.delete(name)) await this.unanswered(hold);
     };
-    return { leave };
+    return { end };
   }
 
   /** The attempt that the present run has taken for the login, if it has. */
@@ -102,7 +102,7 @@ export class LoginGate {
     return async ({ signal, login }, open) => {
       const account = loginOf(source);
       if (account === undefined) return open(login === undefined ? {} : { login });
-      return new Visit({ gate: this, source, account, signal, isPerson }).open(login, open);
+      return new SourceSession({ gate: this, source, account, signal, isPerson }).open(login, open);
     };
   }
 

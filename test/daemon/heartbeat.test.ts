@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Pulse, readPulse } from '../../src/daemon/pulse.ts';
+import { Heartbeat, readHeartbeat } from '../../src/daemon/heartbeat.ts';
 import { reportHealth } from '../../src/daemon/report-health.ts';
 import type { Ticking } from '../../src/daemon/scheduler.ts';
 import { openStore } from '../../src/state/store.ts';
@@ -20,7 +20,7 @@ async function setUp(state: { ticking: Ticking }) {
   const clock = new StoppedClock();
   const store = await openStore(await newFolder(), { clock });
   onTestFinished(() => store.close());
-  return { clock, store, pulse: new Pulse({ store, clock, ticking: () => state.ticking }) };
+  return { clock, store, pulse: new Heartbeat({ store, clock, ticking: () => state.ticking }) };
 }
 
 const well: Ticking = { silence: 20_000, overdue: 0, scheduled: 3 };
@@ -50,7 +50,7 @@ describe('the pulse', () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];
-    const pulse = new Pulse({ store, clock, ticking: () => state.ticking, turned: (beat) => said.push(beat) });
+    const pulse = new Heartbeat({ store, clock, ticking: () => state.ticking, onChange: (beat) => said.push(beat) });
     pulse.start();
     onTestFinished(() => pulse.stop());
     clock.pass(3_600_000);
@@ -68,7 +68,7 @@ describe('the pulse', () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];
-    const pulse = new Pulse({ store, clock, ticking: () => state.ticking, turned: (beat) => said.push(beat) });
+    const pulse = new Heartbeat({ store, clock, ticking: () => state.ticking, onChange: (beat) => said.push(beat) });
     await pulse.write();
     state.ticking = { ...well, silence: 200_000 };
     await pulse.write();
@@ -84,12 +84,12 @@ describe('the pulse', () => {
   it('is read by others: the beat of the holder counts, for half a minute', async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     const given = { owner: store.processes.self, clock };
-    expect((await readPulse(store, given)).ticking).toBe(false);
+    expect((await readHeartbeat(store, given)).ticking).toBe(false);
     await pulse.write();
-    expect(await readPulse(store, given)).toMatchObject({ ticking: true });
-    expect((await readPulse(store, { ...given, owner: 'somebody else' })).ticking).toBe(false);
+    expect(await readHeartbeat(store, given)).toMatchObject({ ticking: true });
+    expect((await readHeartbeat(store, { ...given, owner: 'somebody else' })).ticking).toBe(false);
     clock.pass(40_000);
-    expect(await readPulse(store, given)).toMatchObject({
+    expect(await readHeartbeat(store, given)).toMatchObject({
       ticking: false,
       message: expect.stringContaining('no sign of life for 40 s'),
     });

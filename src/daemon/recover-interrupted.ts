@@ -6,11 +6,11 @@ import type { Store } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 
 /**
- * The firings whose runs died with their process, nothing having run since, are due again: without this, a power cut at night
- * would cost a daily job its day. Once each: a job that kills the process that runs it must not be the first thing
- * that every start does.
+ * Makes firings due again if their runs died with their process and nothing has run since. Otherwise, a power failure at
+ * night would cost a daily job its run of the day. Each firing is repeated once: a job that kills its process must not
+ * start a crash loop.
  */
-export async function giveBackCutOff(
+export async function recoverInterrupted(
   jobs: ReadonlyMap<string, Job>,
   { store, clock }: { readonly store: Store; readonly clock: Clock },
 ): Promise<void> {
@@ -20,7 +20,7 @@ export async function giveBackCutOff(
     if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;
     const [, before] = await store.runs.history({ job: run.job, limit: 2 });
     if (before !== undefined && isCutOff(before)) continue;
-    // Others may have come to nothing since: the run is not always that of the last one before the next.
+    // Later firings may have been skipped, so the run may belong to an earlier one.
     const nextAt = run.fired_at === null ? row.next_at : run.fired_at + 1;
     const at = firingBefore(schedule, { nextAt, now: clock.now() });
     if (at !== undefined) await store.schedules.set({ ...row, next_at: at });

@@ -4,7 +4,7 @@ import type { Condition, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
 /** Results that guards hold back, payloads that the service refuses, and destinations that refuse our credentials or do not answer. */
-export function findRefusals(snapshot: Snapshot): Condition[] {
+export function findRejected(snapshot: Snapshot): Condition[] {
   const { overview, config } = snapshot;
   const owed = overview.waiting.filter(
     ({ state, destination }) => state === 'owed' && config.destinations.has(destination),

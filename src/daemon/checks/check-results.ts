@@ -1,6 +1,6 @@
 import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
-import type { Answer } from './ask-source.ts';
+import type { CheckSourceResult } from './check-source.ts';
 
 /** What the last look at a source came to. Instants are epoch milliseconds. */
 export interface SourceCheck {
@@ -25,9 +25,9 @@ export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise
 }
 
 /** Writes a look down, secrets out. */
-export async function keepCheck(
+export async function saveCheck(
   { settings }: Pick<Store, 'settings'>,
-  answer: Answer,
+  answer: CheckSourceResult,
   { source, at, before }: { source: string; at: number; before: SourceCheck | undefined },
 ): Promise<SourceCheck> {
   const check: SourceCheck = { source, at, ...troubleOf(answer, before?.trouble?.since ?? at) };
@@ -35,7 +35,7 @@ export async function keepCheck(
   return check;
 }
 
-function troubleOf(answer: Answer, since: number): Pick<SourceCheck, 'trouble'> {
+function troubleOf(answer: CheckSourceResult, since: number): Pick<SourceCheck, 'trouble'> {
   if ('message' in answer) return {};
   const { code, message, next } = answer.problem;
   const advice = next === undefined ? {} : { next: redact(next) };

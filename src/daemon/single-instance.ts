@@ -6,36 +6,36 @@ import { processText } from '../state/processes/processes.ts';
 import { recover } from '../state/recover.ts';
 import type { Store } from '../state/store.ts';
 
-/** What a daemon does that finds another one on its state folder. */
-export type Second = 'refuse' | 'wait';
+/** What to do if another daemon uses the state folder. */
+export type IfRunning = 'refuse' | 'wait';
 
 const lookMs = 500;
 
-interface Given {
+interface SingleInstanceOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly second: Second;
-  /** Told once when it begins to wait in reserve, with who it waits for. */
+  readonly second: IfRunning;
+  /** Called once when this process becomes a standby, with the active one. */
   readonly inReserve?: (holder: string) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Two daemons on one state folder would fire everything twice; one-shot commands beside a daemon are fine. Resolves to
- * the lease, to be given back at the end; to undefined where the wait was ended. Throws `DAEMON_RUNNING` where the second
- * one is to be refused. A daemon in another container cannot be looked at: it is waited for until it shows a sign of
- * life, or until it has been silent for so long that it is dead.
+ * Single instance: two daemons on one state folder would fire everything twice; one-shot commands may run beside a daemon.
+ * Resolves to the lease, to be released at the end; to undefined if the wait was canceled. Throws `DAEMON_RUNNING` if a
+ * second daemon must not wait. The process of a daemon in another container isn't visible: this waits for its heartbeat,
+ * or until it has been silent long enough to count as dead.
  */
-export async function beTheOnlyOne(given: Given): Promise<Lease | undefined> {
+export async function acquireSingleInstance(given: SingleInstanceOptions): Promise<Lease | undefined> {
   const { store, clock, log, second, signal } = given;
   const first = await store.leases.holder('daemon');
   const since = first === undefined ? undefined : await store.heartbeats.lastBeat(first.owner);
   for (let looks = 0; !signal.aborted; looks++) {
     const lease = await store.leases.take('daemon');
     if (lease !== undefined) {
-      // What the former one left undone when it died is healed as at any start.
+      // Recovers what the previous daemon left incomplete when it died.
       if (looks > 0) await recover(store);
       return lease;
     }

@@ -2,16 +2,16 @@ import type { Config, Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
-import type { LoginGate } from '../login-holds/gate.ts';
-import type { Logins } from '../wire.ts';
+import type { Logins } from '../compose.ts';
+import type { LoginBreaker } from '../login-holds/login-breaker.ts';
 
 /** What a source answered, or why it did not. */
-export type Answer = { readonly message: string } | { readonly problem: Problem };
+export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
 
-export interface AskGiven {
+export interface CheckSourceOptions {
   readonly config: Pick<Config, 'folder'>;
   readonly logins: Logins;
-  readonly loginGate: LoginGate;
+  readonly loginGate: LoginBreaker;
   /** A person asks: the login is tried though it is on hold, and a good answer lifts that. */
   readonly isPerson?: boolean;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ const patienceMs = 60_000;
  * Makes the connector's smallest real call, for a minute at most; nothing of it goes to the service, so it costs no request of
  * the day. Throws the signal's reason alone.
  */
-export async function askSource(source: Source, given: AskGiven): Promise<Answer> {
+export async function checkSource(source: Source, given: CheckSourceOptions): Promise<CheckSourceResult> {
   const { config, logins, loginGate, clock, log, signal } = given;
   const { name, connector, options } = source;
   const late = new AbortController();

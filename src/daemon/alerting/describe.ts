@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
 import { roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
-import { readChecks } from '../checks/check-book.ts';
+import { readChecks } from '../checks/check-results.ts';
 import type { ConditionCache } from '../conditions/read-conditions.ts';
 import { explainJob } from '../explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';

@@ -4,34 +4,34 @@ import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
 import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
+import type { Liveness } from '../heartbeat.ts';
 import { readOverview } from '../overview.ts';
-import type { Beat } from '../pulse.ts';
 import { alertConditions } from './alert-conditions.ts';
 import { limitsOf } from './route.ts';
 
-export interface LookGiven {
+export interface ScanOptions {
   readonly config: Config;
   readonly alerts: Alerts;
   readonly store: Store;
   readonly clock: Clock;
-  /** How the schedules are; undefined: nobody can tell. */
-  readonly beat: Beat | undefined;
+  /** Liveness of the schedules; undefined: unknown. */
+  readonly liveness: Liveness | undefined;
 }
 
 /**
- * Looks once at everything that people want to hear of. All of it is read from the store, never remembered from events:
- * what happened while nobody looked, or in another process, is found by the next look.
+ * Finds all conditions that cause alerts. They're read from the store, not collected from events, so a scan also finds what
+ * happened earlier or in another process.
  */
-export class Lookout {
+export class ConditionScanner {
   readonly cache = new ConditionCache();
 
-  async look({ config, alerts, store, clock, beat }: LookGiven): Promise<Seen> {
+  async scan({ config, alerts, store, clock, liveness }: ScanOptions): Promise<Seen> {
     const overview = await readOverview(config, store, clock);
     const watched = [...config.jobs.values()].filter((job) => job.enabled && job.alerts !== false);
     const blank = watched.filter((job) => job.extract === undefined || overview.publishedAsOf(job) === undefined);
     await store.alerts.watch(blank.map(({ name }) => name));
-    const conditions = await readConditions(config, store, { clock, overview, beat, cache: this.cache });
-    const given = { config, alerts, hasBeat: beat !== undefined };
+    const conditions = await readConditions(config, store, { clock, overview, liveness, cache: this.cache });
+    const given = { config, alerts, hasBeat: liveness !== undefined };
     return { conditions: alertConditions(conditions, given), standing: standingIn(given) };
   }
 }

@@ -6,13 +6,13 @@ import { blockedHolder } from '../state/runs/blocked-runs.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, LoginHoldRow } from '../state/tables.ts';
 import { holdProblem } from './login-holds/problem.ts';
-import type { Outcome } from './outcome.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
-/** The figures of a job that was not run. */
-export const nothingDone = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as const;
+/** The counts of a job that was not run. */
+export const noWork = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as const;
 
-/** A person holds the job, or it has blocked the process. */
-export function held(job: Job, { since, who, why }: HoldRow): Outcome {
+/** The job is on hold: by a person, or because it blocked the process. */
+export function heldOutcome(job: Job, { since, who, why }: HoldRow): RunOutcome {
   const problem = new Problem({
     code: 'JOB_HELD',
     family: 'job',
@@ -24,17 +24,17 @@ export function held(job: Job, { since, who, why }: HoldRow): Outcome {
     seen: `by ${who} since ${instantText(since)}${why === '' ? '' : `: ${why}`}`,
     next: `sluice resume ${job.name}`,
   });
-  return { state: 'held', job: job.name, ...nothingDone, problem };
+  return { state: 'held', job: job.name, ...noWork, problem };
 }
 
 /** The login of the job's source was refused, and is on hold. */
-export function loginHeld({ name, extract }: Job, hold: LoginHoldRow): Outcome {
+export function loginHeldOutcome({ name, extract }: Job, hold: LoginHoldRow): RunOutcome {
   const problem = holdProblem(extract!.source.name, hold).at({ job: name });
-  return { state: 'held', job: name, ...nothingDone, problem };
+  return { state: 'held', job: name, ...noWork, problem };
 }
 
-/** Another run of the job is under way. */
-export async function busy(job: Job, { leases }: Pick<Store, 'leases'>): Promise<Outcome> {
+/** Another run of the job is in progress. */
+export async function busyOutcome(job: Job, { leases }: Pick<Store, 'leases'>): Promise<RunOutcome> {
   const holder = await leases.holder(`job:${job.name}`);
   const problem = new Problem({
     code: 'JOB_BUSY',
@@ -46,5 +46,5 @@ export async function busy(job: Job, { leases }: Pick<Store, 'leases'>): Promise
       : { seen: `held by ${processText(holder.owner)} since ${instantText(holder.takenAt)}` }),
     next: 'wait for it to end; "sluice status" shows it',
   });
-  return { state: 'busy', job: job.name, ...nothingDone, problem };
+  return { state: 'busy', job: job.name, ...noWork, problem };
 }

@@ -5,11 +5,11 @@ import type { LogIn } from '../../sdk/connector.ts';
 import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { SourceLogin } from './account.ts';
-import type { LoginGate } from './gate.ts';
+import type { LoginBreaker } from './login-breaker.ts';
 import { holdProblem } from './problem.ts';
 
-interface VisitOptions {
-  readonly gate: LoginGate;
+interface SourceSessionOptions {
+  readonly gate: LoginBreaker;
   readonly source: Source;
   readonly account: SourceLogin;
   readonly signal: AbortSignal;
@@ -17,15 +17,15 @@ interface VisitOptions {
 }
 
 /** One run or check of a source, from when it is opened to its last reconnect. */
-export class Visit {
-  readonly #given: VisitOptions;
+export class SourceSession {
+  readonly #given: SourceSessionOptions;
   readonly #name: string;
   /** The attempt that was due is this one's. */
   #trial: LoginHoldRow | undefined;
   /** The connector logs in by {@link logIn}: only that knows what was accepted. */
   #logsIn = false;
 
-  constructor(given: VisitOptions) {
+  constructor(given: SourceSessionOptions) {
     const { connector, place, account } = given.account;
     this.#given = given;
     this.#name = JSON.stringify([connector, place, account]);
@@ -55,7 +55,7 @@ export class Visit {
 
   async #inTurn<T>(attempt: () => Promise<T>): Promise<T> {
     const { gate, signal } = this.#given;
-    const end = await gate.turns.take(this.#name, signal);
+    const end = await gate.serializer.acquire(this.#name, signal);
     try {
       await this.#ask();
       return await attempt();
@@ -82,7 +82,7 @@ export class Visit {
   async #accepted(): Promise<void> {
     const { gate, source } = this.#given;
     this.#trial = undefined;
-    gate.turns.confirm(this.#name);
+    gate.serializer.confirm(this.#name);
     await gate.accepted(source);
   }
 
@@ -93,11 +93,11 @@ export class Visit {
     const trial = this.#trial;
     this.#trial = undefined;
     if (thrown.isLoginRefused) {
-      gate.turns.doubt(this.#name);
+      gate.serializer.doubt(this.#name);
       await gate.refused(source, thrown);
     } else if (thrown.refusedPath !== undefined) await gate.refusedAt(source, thrown);
     else if (trial !== undefined) await gate.unanswered(trial);
-    else if (thrown.family === 'try_later') gate.turns.away(this.#name);
+    else if (thrown.family === 'try_later') gate.serializer.unreachable(this.#name);
   }
 
   /** The first token is the login. Others are asked for in the middle of a run. */
@@ -105,7 +105,7 @@ export class Visit {
     let isFirst = true;
     const first = async (): Promise<Token> => {
       const token = await login.token();
-      this.#given.gate.turns.confirm(this.#name);
+      this.#given.gate.serializer.confirm(this.#name);
       return token;
     };
     const token = async (): Promise<Token> => {

@@ -1,15 +1,15 @@
 import { nextFiring, type Schedule } from '../schedule/schedule.ts';
 import type { ThrottledJobRow } from '../state/tables.ts';
 
-/** The n-th firing after an instant (epoch ms); null when there are not so many, ever. */
+/** The nth firing after an instant (epoch ms); null if there are fewer. */
 export function nthFiring(schedule: Schedule, after: number, n: number): number | null {
   let at: number | null = after;
   for (let i = 0; i < n && at !== null; i++) at = nextFiring(schedule, at);
   return at;
 }
 
-/** When a throttled job runs next; `lastAt`: when the last run that used its turn began, undefined if there was none. */
-export function nextTurn(
+/** When a throttled job runs next; `lastAt`: start of the last run that counted, undefined if there was none. */
+export function nextThrottledRun(
   schedule: Schedule,
   { every, until }: Pick<ThrottledJobRow, 'every' | 'until'>,
   { now, lastAt }: { now: number; lastAt: number | undefined },

@@ -1,0 +1,138 @@
+import type { MonitorAddress } from '../config/config.ts';
+import type { Log } from '../lib/log.ts';
+import type { Problem } from '../lib/problem.ts';
+import type { AlertLoop } from './alerting/alert-loop.ts';
+import type { SourceChecks } from './checks/source-checks.ts';
+import type { Runtime } from './compose.ts';
+import type { Daemon } from './daemon.ts';
+import { Heartbeat, type Liveness } from './heartbeat.ts';
+import type { Monitor, Pages } from './monitor/monitor.ts';
+import type { Systemd } from './systemd.ts';
+
+export interface MonitoringOptions {
+  readonly daemon: Daemon;
+  readonly runtime: Runtime;
+  readonly log: Log;
+  readonly systemd: Systemd;
+  /** Absent: no monitor. */
+  readonly monitor?: MonitorAddress;
+  /** The status pages; absent: none. */
+  readonly pages?: Pages;
+}
+
+/** Everything that reports the health of the daemon: the heartbeat in the store, systemd, alerts, the monitor. */
+export class Monitoring {
+  readonly #given: MonitoringOptions;
+  readonly #heartbeat: Heartbeat;
+  readonly #systemd: Systemd;
+  #monitor: Monitor | undefined;
+  #note: string | undefined;
+  #alerts: AlertLoop | undefined;
+  #checks: SourceChecks | undefined;
+
+  private constructor(given: MonitoringOptions) {
+    const { daemon, runtime, systemd } = given;
+    const { store, clock } = runtime;
+    this.#given = given;
+    const turned = ({ ticking, message }: Liveness): void =>
+      runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { message });
+    const writable = (problem: Problem | undefined): void => {
+      if (problem === undefined) runtime.events.emit('state.writable', {});
+      else runtime.events.emit('state.unwritable', toldOf(problem));
+    };
+    this.#heartbeat = new Heartbeat({
+      store,
+      clock,
+      ticking: () => daemon.ticking(),
+      onChange: turned,
+      onWritable: writable,
+    });
+    this.#systemd = systemd;
+  }
+
+  /** Call it before the daemon starts: a port in use must fail before a job fires. */
+  static async open(given: MonitoringOptions): Promise<Monitoring> {
+    const monitoring = new Monitoring(given);
+    if (given.monitor !== undefined) await monitoring.#listen(given.monitor);
+    return monitoring;
+  }
+
+  /** The daemon has started. `remark`: text for the systemd status, besides the number of jobs. */
+  async started(note?: string): Promise<void> {
+    this.#note = note;
+    await this.#heartbeat.write();
+    this.#heartbeat.start();
+    await this.#startAlerts();
+    await this.#startSourceChecks({ probe: this.#given.daemon.config.onStartError === 'probe' });
+    await this.#ready();
+    this.#systemd.watch(() => this.#heartbeat.check().ticking);
+  }
+
+  /** Wraps a reload of the config: notifies systemd when it starts and ends, whatever the result. `work` resolves to a note. */
+  async reload(work: () => Promise<string | undefined>): Promise<void> {
+    await this.#systemd.reloading();
+    try {
+      this.#note = await work();
+      this.#alerts?.scanNow();
+      await this.#startAlerts();
+      await this.#startSourceChecks({ probe: false });
+    } finally {
+      await this.#ready();
+    }
+  }
+
+  /** Call it before the daemon stops. */
+  async stopping(): Promise<void> {
+    this.#heartbeat.stop();
+    await Promise.all([this.#systemd.stopping(), this.#alerts?.stop(), this.#checks?.stop()]);
+  }
+
+  close(): void {
+    this.#heartbeat.stop();
+    void this.#alerts?.stop();
+    void this.#checks?.stop();
+    this.#monitor?.close();
+  }
+
+  #ready(): Promise<void> {
+    return this.#systemd.ready(this.#given.daemon.config.jobs.size, this.#note);
+  }
+
+  /** Loads the alerting only if the config has alerts. */
+  async #startAlerts(): Promise<void> {
+    const { daemon, runtime } = this.#given;
+    if (this.#alerts !== undefined || daemon.config.alerts === undefined) return;
+    const { AlertLoop } = await import('./alerting/alert-loop.ts');
+    this.#alerts = new AlertLoop({
+      runtime,
+      config: () => daemon.config,
+      liveness: async () => this.#heartbeat.check(),
+    });
+    this.#alerts.start();
+  }
+
+  /** Loads the source checks only if a source has them. */
+  async #startSourceChecks({ probe }: { probe: boolean }): Promise<void> {
+    const { daemon, runtime } = this.#given;
+    const config = () => daemon.config;
+    const isWanted = probe || [...config().sources.values()].some(({ checkEveryMs }) => checkEveryMs !== undefined);
+    if (this.#checks !== undefined || !isWanted) return;
+    const { SourceChecks } = await import('./checks/source-checks.ts');
+    this.#checks = new SourceChecks({ runtime, config });
+    this.#checks.start({ probe });
+  }
+
+  async #listen(address: MonitorAddress): Promise<void> {
+    const { daemon, runtime, log, pages = async () => undefined } = this.#given;
+    const { Monitor } = await import('./monitor/monitor.ts');
+    const config = () => daemon.config;
+    const ticking = () => daemon.ticking();
+    this.#monitor = new Monitor({ runtime, heartbeat: this.#heartbeat, config, ticking, pages });
+    const { url } = await this.#monitor.listen(address);
+    log.info('monitor.listening', { url });
+  }
+}
+
+function toldOf({ code, message, seen, next }: Problem) {
+  return { code, message, seen, next };
+}
