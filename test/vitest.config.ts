@@ -23,6 +23,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 240_000,
     teardownTimeout: 20_000,
+    expect: { poll: { timeout: 120_000 } },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

@@ -49,7 +49,7 @@ const around = (signal = new AbortController().signal): Surroundings => ({ signa
 it.each(Object.entries(channels))('%s gives a silent peer up in time, and hangs up', async (_, channel) => {
   const peer = await openPeer();
   expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
-  await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+  await expect.poll(peer.open).toBe(0);
 });
 
 it.each(Object.entries(channels))(
@@ -58,10 +58,10 @@ it.each(Object.entries(channels))(
     const peer = await openPeer();
     const stop = new AbortController();
     const sending = hand(channel(peer.port, 3_600_000), around(stop.signal));
-    await expect.poll(peer.open, { timeout: 20_000 }).toBe(1);
+    await expect.poll(peer.open).toBe(1);
     stop.abort();
     expect((await sending).ok).toBe(false);
-    await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+    await expect.poll(peer.open).toBe(0);
   },
 );
 
@@ -85,7 +85,7 @@ it.each(drips)(
       wait(60_000, 'never' as const, { ref: false }),
     ]);
     expect(sent).toMatchObject({ ok: name === 'heartbeat' });
-    await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+    await expect.poll(peer.open).toBe(0);
   },
   100_000,
 );
@@ -97,5 +97,5 @@ it('a command leaves no pipe behind that a child of its own holds', async () => 
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
   const channel = { name: 'a', type: 'command', command, timeoutMs: 20_000 } as const;
   expect(await hand(channel, around())).toEqual({ ok: false, message: 'the program ended with 3' });
-  await expect.poll(pipes, { timeout: 5_000 }).toBe(before);
+  await expect.poll(pipes).toBe(before);
 });

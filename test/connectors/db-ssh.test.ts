@@ -81,7 +81,7 @@ for (const [kind, isInstalled, start] of [
       const stop = new AbortController();
       await extract(source(), series[kind](200_000), { folder, signal: stop.signal });
       stop.abort(new Error('stopped'));
-      await expect.poll(folders, { timeout: 5000 }).toEqual([]);
+      await expect.poll(folders).toEqual([]);
     });
 
     it('reads on in chunks when the tunnel breaks in the middle', async () => {
@@ -145,10 +145,10 @@ for (const [kind, isInstalled, start] of [
         const reading = countRows(batches);
         const ours = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
         const count = (where: string) => async () => (await admin.query(`${ours} ${where}`)).rows[0].n;
-        await expect.poll(count("and wait_event = 'PgSleep'"), { timeout: 10_000 }).toBe(1);
+        await expect.poll(count("and wait_event = 'PgSleep'")).toBe(1);
         stop.abort(new Error('stopped'));
         await expect(reading).rejects.toThrow('stopped');
-        await expect.poll(count(''), { timeout: 10_000 }).toBe(0);
+        await expect.poll(count('')).toBe(0);
         await admin.end();
       });
   });

@@ -88,7 +88,7 @@ it.each(points)(
     const reading = readFtp({ source: { ...source, ...limits }, query: { path: '*.csv' } });
     const code = isOpening ? 'FTP_CONNECT_TIMEOUT' : 'FTP_LOST';
     await expect(reading).rejects.toMatchObject({ code, family: 'try_later' });
-    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => open.size).toBe(0);
   },
 );
 
@@ -99,10 +99,10 @@ it.each(points)(
     const stop = new AbortController();
     const reading = readFtp({ source, query: { path: '*.csv' }, signal: stop.signal });
     reading.catch(() => undefined);
-    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => open.size).toBe(1);
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toThrow('enough');
-    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => open.size).toBe(0);
   },
 );
 
@@ -110,5 +110,5 @@ it('a check of a server whose SFTP is silent ends in time', async () => {
   const { source, open } = await openSilent('REALPATH');
   const checking = ftp.check(ftpContext({ source: { ...source, ...opening }, query: {} }, folder()));
   await expect(checking).rejects.toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });
-  await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => open.size).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { findClockSet } from '../../src/daemon/conditions/clock.ts';
 import type { Overview } from '../../src/daemon/overview.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -20,7 +20,7 @@ describe('a clock that is set', () => {
     const { clock, source, hear } = await minutely();
     clock.forward(-back);
     expect((await hear('clock.set', { seconds: -back / 1000 })).facts.message).toMatch(/^set back by (1 h|30 min) 00/);
-    await vi.waitFor(() => expect(source.asked).toBeGreaterThan(0), { timeout: 75_000, interval: 200 });
+    await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
   });
 
   it('back is seen in when the jobs fire next, also by other processes', async () => {
@@ -29,7 +29,7 @@ describe('a clock that is set', () => {
     clock.forward(-30 * minute);
     await hear('clock.set', { seconds: -1800 });
     const nextAt = async () => (await runtime.store.schedules.all()).map(({ next_at }) => next_at - clock.now());
-    await vi.waitFor(async () => expect((await nextAt()).every((wait) => wait <= minute)).toBe(true));
+    await expect.poll(async () => (await nextAt()).every((wait) => wait <= minute)).toBe(true);
     expect(await nextAt()).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
 import { overdue, SetClock, setUp, startDaemon } from './rig.ts';
@@ -24,7 +24,7 @@ it('a firing that the disk is in the way of has its run when the state takes wri
   await hear('firing.deferred', { job: 'orders', code: 'STATE_UNREADABLE' });
   expect(source.asked).toBe(0);
   await freeze(false);
-  await vi.waitFor(() => expect(count('payload.delivered')).toBe(1), { timeout: 60_000 });
+  await expect.poll(() => count('payload.delivered')).toBe(1);
   expect(source.asked).toBe(1);
 });
 

@@ -33,7 +33,7 @@ it('forgets old runs every thousand runs, and says so when it cannot', async () 
   await prune.mock.results[0]!.value;
   prune.mockRejectedValueOnce(new Error('disk full'));
   finish(1000);
-  await vi.waitFor(() => expect(error).toHaveBeenCalledOnce());
+  await expect.poll(() => error).toHaveBeenCalledOnce();
   stop();
   finish(1000);
   expect(prune).toHaveBeenCalledTimes(2);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
@@ -193,7 +193,7 @@ describe('a login that was refused', () => {
     expect(await open(gate, bank.source('wrong'))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(await store.loginHolds.all()).toEqual([]);
     await sql.raw('pragma query_only = 0').execute(db);
-    await vi.waitFor(async () => expect(await store.loginHolds.all()).toHaveLength(1), { timeout: 60_000 });
+    await expect.poll(() => store.loginHolds.all()).toHaveLength(1);
     expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
     await close();
     await store.close();

@@ -56,7 +56,7 @@ it('a second process that starts at the same moment does not send a password tha
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
   const first = open(gateOf({ store: one, clock: new SetClock() }), source);
-  await vi.waitFor(() => expect(seen.logins).toBe(1));
+  await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
   await Promise.race([clock.waits, vi.waitUntil(() => seen.logins === 2, { timeout: 60_000 })]);
   answer();
@@ -70,7 +70,7 @@ it('a second process logs in as soon as the first one has, and nothing is kept o
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer({ password: 'right' });
   const first = open(gateOf({ store: one, clock: new SetClock() }), source);
-  await vi.waitFor(() => expect(seen.logins).toBe(1));
+  await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
   await clock.waits;
   answer();
@@ -90,9 +90,9 @@ it('a second process does not wait for longer than half a minute', async () => {
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
   const first = open(gateOf({ store: one, clock: new SetClock() }), source);
-  await vi.waitFor(() => expect(seen.logins).toBe(1));
+  await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
-  await vi.waitFor(() => expect(seen.logins).toBe(2), { timeout: 60_000 });
+  await expect.poll(() => seen.logins).toBe(2);
   answer();
   expect([await first, await second]).toMatchObject([{ code: 'SLOW_REFUSED' }, { code: 'SLOW_REFUSED' }]);
 });
@@ -129,7 +129,7 @@ it('a token endpoint sees a wrong secret once from two processes that start at t
     return runJob({ runtime, ...given, origin: 'schedule' });
   };
   const first = run('one', systemClock);
-  await vi.waitFor(() => expect(vendor.asked).toHaveLength(1), { timeout: 60_000 });
+  await expect.poll(() => vendor.asked).toHaveLength(1);
   const second = run('two', clock);
   await clock.waits;
   answer();

@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job } from '../../src/config/config.ts';
 import { alertConditions } from '../../src/daemon/alerting/alert-conditions.ts';
@@ -58,7 +58,7 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   const { hear, count, runtime } = started;
   await hear('payload.delivered', { job: 'healthy' });
   await hear('source.held', { source: 'bank', place: 'bank:1', user: 'etl', refusals: 1, code: 'BANK_REFUSED' });
-  await vi.waitFor(() => expect(count('run.finished') + count('firing.skipped')).toBe(3), { timeout: 60_000 });
+  await expect.poll(() => count('run.finished') + count('firing.skipped')).toBe(3);
   expect(bank.refused).toHaveLength(1);
 
   const conditions = await readConditions(config, runtime.store, { clock });
@@ -98,9 +98,7 @@ it.each(['stopped', 'killed'] as const)(
     const wrong = await configWith('wrong');
     const first = await startDaemon(wrong, { clock, before: overdue(...wrong.jobs.values()) });
     await first.hear('source.held');
-    await vi.waitFor(() => expect(first.count('run.finished') + first.count('firing.skipped')).toBe(3), {
-      timeout: 60_000,
-    });
+    await expect.poll(() => first.count('run.finished') + first.count('firing.skipped')).toBe(3);
     if (end === 'stopped') await first.stop();
     // What a kill would leave.
     const state = join(await newFolder(), 'state');

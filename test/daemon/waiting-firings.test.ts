@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import type { Firing } from '../../src/daemon/firing.ts';
 import type { LoginBreaker } from '../../src/daemon/login-holds/login-breaker.ts';
@@ -39,7 +39,7 @@ it('a firing replaced while its login is looked up is not fired, and another one
     stop: new AbortController().signal,
   });
   waits.defer(firingOf('orders', 1), problem);
-  await vi.waitFor(() => expect(lookups).toHaveLength(1));
+  await expect.poll(() => lookups).toHaveLength(1);
   waits.defer(firingOf('refunds', 3), problem);
-  await vi.waitFor(() => expect(fired).toEqual(['refunds 3']));
+  await expect.poll(() => fired).toEqual(['refunds 3']);
 });

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Monitoring } from '../../src/daemon/monitoring.ts';
 import { reportHealth } from '../../src/daemon/report-health.ts';
 import { Systemd } from '../../src/daemon/systemd.ts';
@@ -59,7 +59,7 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
   });
   await monitoring.reload(async () => {});
   const before = heard().length;
-  await vi.waitFor(() => expect(count('schedules.stopped')).toBe(1), { timeout: 60_000 });
+  await expect.poll(() => count('schedules.stopped')).toBe(1);
   expect(await reportHealth(runtime.store, runtime.clock)).toMatchObject({ ok: false });
   expect(heard().slice(before)).not.toContain('WATCHDOG=1');
 });

@@ -90,7 +90,7 @@ describe('sluice explain', () => {
     const daemon = home.start(['run'], { env });
     const isRunning = 'the daemon runs it as it was before a fault in the config file';
     await expect
-      .poll(async () => (await explain('orders')).found[0], { timeout: 60_000 })
+      .poll(async () => (await explain('orders')).found[0])
       .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs by its schedule' } });
     daemon.child.kill('SIGTERM');
     await daemon.ended;

@@ -47,7 +47,7 @@ it.each([
   async (command, connections) => {
     const { peer, home } = await makePlace();
     const running = home.start(command.split(' '));
-    await expect.poll(peer.open, { timeout: 60_000 }).toBeGreaterThanOrEqual(connections);
+    await expect.poll(peer.open).toBeGreaterThanOrEqual(connections);
     running.child.kill('SIGTERM');
     // A process that does not end by itself is ended by a signal.
     expect(await running.ended).toMatchObject({ code: 143, signal: null });

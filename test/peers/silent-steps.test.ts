@@ -40,7 +40,7 @@ it.concurrent.for(logins)(
     const thrown = await played;
     expect(thrown).toBeInstanceOf(Error);
     if (thrown instanceof Problem) expect(thrown.family).toBe('try_later');
-    await expect.poll(server.open, { timeout: 20_000 }).toBe(0);
+    await expect.poll(server.open).toBe(0);
   },
 );
 
@@ -52,6 +52,6 @@ it.concurrent.for(steps)(
     await Promise.race([played, server.silent]);
     stop.abort(new Error('stopped'));
     await played;
-    await expect.poll(server.open, { timeout: 20_000 }).toBe(0);
+    await expect.poll(server.open).toBe(0);
   },
 );

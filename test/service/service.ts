@@ -70,7 +70,7 @@ export const fixtures = {
 
 /** Waits until something is so. The half minute measures nothing: it only keeps a failed test from waiting forever. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { interval: 5, timeout: 30_000 }).toBe(true);
+  await expect.poll(condition, { interval: 5 }).toBe(true);
 }
 
 /** A folder that goes when the test ends. */
