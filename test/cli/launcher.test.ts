@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,6 +38,7 @@ function bringNode(modules: string): string {
 function start(path: string): { code: number | null; stdout: string; stderr: string; pid: number } {
   const { status, stdout, stderr, pid } = spawnSync(join(prefix, 'bin/sluice'), ['run', 'a b', ''], {
     encoding: 'utf8',
+    cwd: prefix,
     env: { PATH: path, HOME: prefix },
   });
   return { code: status, stdout, stderr, pid };
@@ -73,6 +74,25 @@ describe('the command of an installed package', () => {
     expect(stderr).toContain(`install Node 24: ${join(installed, 'docs/operate.md')}, "Node on a server"`);
   });
 
+  it.each([
+    ['libatomic.so.1: cannot open shared object file', 'next     as root: apt-get install libatomic1'],
+    ['libc.so.6: version `GLIBC_2.38 not found', 'next     install Node 24 or newer: '],
+  ])('says what a Node lacks that does not start: %s', (lacks, next) => {
+    withLibrariesOf('usr/lib');
+    const message = `node: error while loading shared libraries: ${lacks}`;
+    const { code, stderr } = start([fakeNode(`echo '${message}' >&2; exit 127`), system].join(delimiter));
+    expect({ code, stderr }).toMatchObject({ code: 70, stderr: expect.stringContaining(message) });
+    expect(stderr).toContain(next);
+  });
+
+  it('starts the Node on the PATH without trying it if the library is there', () => {
+    const folder = withLibrariesOf('usr/lib');
+    mkdirSync(join(folder, 'machine'), { recursive: true });
+    writeFileSync(join(folder, 'machine/libatomic.so.1'), '');
+    const { stdout } = start([fakeNode('echo "$#"'), system].join(delimiter));
+    expect(stdout).toBe('4\n');
+  });
+
   it('says which Node was found, what is allowed and where to read on if the Node is too old', ({ skip }) => {
     const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && isOld(path));
     if (old === undefined) return skip('there is no old Node on this machine');
@@ -84,6 +104,21 @@ describe('the command of an installed package', () => {
     expect(stderr).toContain(`install Node 24: ${join(installed, 'docs/operate.md')}, "Node on a server"`);
   });
 });
+
+/** Lets the command look for libraries below a folder of the prefix, in the place of the machine's own. */
+function withLibrariesOf(folder: string): string {
+  const command = join(installed, 'src/cli/sluice');
+  writeFileSync(command, readFileSync(command, 'utf8').replaceAll(/\/usr\/lib/g, folder));
+  return join(prefix, folder);
+}
+
+/** A folder for the PATH with a Node that does this. */
+function fakeNode(script: string): string {
+  const folder = join(prefix, 'fake');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return folder;
+}
 
 function isOld(node: string): boolean {
   return Number(/\d+/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[0]) < 24;
