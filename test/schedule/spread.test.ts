@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextFiring, nominalOf } from '../../src/schedule/schedule.ts';
-import { offsetOf } from '../../src/schedule/spread.ts';
+import { offsetOf, shareOf } from '../../src/schedule/spread.ts';
 
 const minute = 60_000;
 const names = Array.from({ length: 1000 }, (_, n) => `job_${n}`);
@@ -27,10 +27,24 @@ describe('a spread', () => {
     expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
   });
 
+  it('of two seconds is shared by both', () => {
+    expect(new Set(names.map((name) => offsetOf(name, 2000)))).toEqual(new Set([0, 1000]));
+  });
+
   it('moves the firing, but not its nominal time', () => {
     const schedule = { at: ['23:55'], timezone: 'Europe/Berlin', offset: 8 * minute };
     const firing = nextFiring(schedule, Date.parse('2026-11-21T12:00Z'))!;
     expect(new Date(firing).toISOString()).toBe('2026-11-21T23:03:00.000Z');
     expect(new Date(nominalOf(schedule, firing)).toISOString()).toBe('2026-11-21T22:55:00.000Z');
   });
+});
+
+it('the share of a text is evenly between 0 and 1, and the same each time', () => {
+  const shares = names.map(shareOf);
+  expect(shares).toEqual(names.map(shareOf));
+  expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...shares)).toBeLessThan(1);
+  const perTenth = Map.groupBy(shares, (share) => Math.floor(share * 10));
+  for (const tenth of perTenth.values()) expect(tenth.length).toBeLessThan(150);
+  expect(perTenth.size).toBe(10);
 });
