@@ -15,6 +15,8 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
+  // Files of this machine need no login: firings are spared the look-ups of logins on hold.
+  account: () => undefined,
   ...changedFilesTraits,
 
   validate: ({ query: given }) => (given === undefined ? [] : recordFaults(given)),

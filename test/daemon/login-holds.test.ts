@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import file from '../../connectors/file/index.ts';
+import { loginOf } from '../../src/daemon/login-holds/account.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
@@ -208,6 +210,10 @@ describe('a login that was refused', () => {
     expect(await open(gate, source)).toBe('open');
     await store.close();
   });
+});
+
+it('a source of files has no login, so that nothing is looked up for it', () => {
+  expect(loginOf({ name: 'files', connector: file, options: {} })).toBeUndefined();
 });
 
 describe('a 401 to a credential that goes with each request', () => {
