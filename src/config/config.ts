@@ -11,7 +11,7 @@ import type { JobPriority } from './options/budget.ts';
 import type { Values } from './options/field.ts';
 import type { guardOptions } from './options/guards.ts';
 import type { retryOptions } from './options/retry.ts';
-import type { destinationOptions, OnStartError, topOptions } from './options/settings.ts';
+import type { checkOptions, destinationOptions, OnStartError, topOptions } from './options/settings.ts';
 
 export type { JobPriority } from './options/budget.ts';
 
@@ -70,14 +70,10 @@ export interface Destination extends Omit<Values<typeof destinationOptions>, 'ap
 }
 
 /** Where rows live, and the connector that reads them there. */
-export interface Source {
+export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
-  /** How often it is checked while no job reads it; absent: never. */
-  readonly checkEveryMs?: number;
-  /** False: a login that was refused waits for a person. */
-  readonly retriesLogin?: false;
   /** Resolves the files and commands that its secrets come from again, in place; absent if there are none. */
   readonly renew?: (source: Source) => Promise<void>;
   /** Where the connector logs in by OAuth. */

@@ -155,7 +155,7 @@ describe('a login that was refused', () => {
 
   it('waits for a person with `login_retry: off`', async () => {
     const { clock, store, bank, gate } = await setUp();
-    const source = bank.source('new', { retriesLogin: false });
+    const source = bank.source('new', { loginRetry: 'off' });
     await open(gate, source);
     clock.forward(1000 * hour);
     expect(await open(gate, source)).toMatchObject({ ...onHold, allowed: 'not tried again by itself' });

@@ -1,7 +1,7 @@
 import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
-import { group, readAs, seconds } from './field.ts';
+import { duration, group, readAs, seconds } from './field.ts';
 import { guardsSchema, topStateOptions } from './guards.ts';
 import { jobRetryOptions, topRetryOptions } from './retry.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule.ts';
@@ -175,20 +175,38 @@ export const destinationOptions = {
   }),
 } satisfies OptionSet;
 
-/** Options of every source, besides those of its connector. */
-export const sourceOptions = {
-  connector: option.text({ required: true, about: 'Name of the connector that reads this source.', example: 'db' }),
+/** How a source is checked while no job reads it. */
+export const checkOptions = {
   login_retry: option.choice(['auto', 'off'], {
     default: 'auto',
     about:
       'Whether to retry a refused login automatically: after 1 hour, after 4 more hours, then once a day. Use `off` for accounts that lock: then only `sluice sources resume`, a successful `sluice check --connect` or a new secret resumes it.',
   }),
-  check_every: option.text({
-    pattern: '^([1-9]\\d{0,5}[mhdw])+$',
-    about:
-      'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. It costs no request of the service.',
-    example: '1h',
-  }),
+  check_every: duration(
+    option.text({
+      pattern: '^([1-9]\\d{0,5}[mhdw])+$',
+      about:
+        'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. It costs no request of the service.',
+      example: '1h',
+    }),
+  ),
+} satisfies OptionSet;
+
+/** Options of every source, besides those of its connector. */
+export const sourceOptions = {
+  connector: option.text({ required: true, about: 'Name of the connector that reads this source.', example: 'db' }),
+  ...checkOptions,
+} satisfies OptionSet;
+
+export const stallOptions = {
+  stall_timeout_seconds: seconds(
+    option.integer({
+      minimum: 0,
+      maximum: 604_800,
+      default: 300,
+      about: 'Stall timeout: seconds without data from the source before the run is stopped; 0 disables it.',
+    }),
+  ),
 } satisfies OptionSet;
 
 /** `query`, `transforms`, `format` and `target` are validated further by what they name. */
@@ -252,12 +270,7 @@ export const jobOptions = {
       'How rows are combined with earlier rows: a disposition (replace, append, merge), or a map of `disposition`, `key`, `deleted` and `retain`. Default: replace.',
     example: { disposition: 'merge', key: ['id'] },
   }),
-  stall_timeout_seconds: option.integer({
-    minimum: 0,
-    maximum: 604_800,
-    default: 300,
-    about: 'Stall timeout: seconds without data from the source before the run is stopped; 0 disables it.',
-  }),
+  ...stallOptions,
 } satisfies OptionSet;
 
 /** Names of destinations, sources and jobs, which appear on command lines, in logs and in file names. */

@@ -1,14 +1,28 @@
+import type { RetentionSpan } from '../../kept-rows/write-rule.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
-
-/** As it is written. */
-export type WrittenRule = {
-  readonly disposition?: 'replace' | 'append' | 'merge';
-  readonly key?: string | readonly string[];
-  readonly deleted?: string;
-  readonly retain?: { readonly column?: string; readonly within?: string; readonly rows?: number };
-};
+import type { Part } from '../text/variables.ts';
+import { readAs, readWhole } from './field.ts';
 
 const name: JsonSchema = { type: 'string', minLength: 1 };
+
+const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+function readRetention({ value }: Part): RetentionSpan {
+  const text = String(value);
+  return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };
+}
+
+const retainOptions = {
+  column: option.schema<string | undefined>(name, { about: 'Date or time column that gives the age of a row.' }),
+  within: readAs(
+    option.text({
+      pattern: '^[1-9]\\d{0,5}[mhdw]$',
+      about: 'Maximum age of rows, relative to the run: minutes (m), hours (h), days (d) or weeks (w).',
+    }),
+    { read: readRetention },
+  ),
+  rows: option.integer({ minimum: 1, about: 'Number of newest rows to keep.' }),
+} satisfies OptionSet;
 
 /** How the rows of a run combine with kept rows. Columns are named as in the source, before transforms. */
 export const writeOptions = {
@@ -18,34 +32,27 @@ export const writeOptions = {
       'replace: the instance shows only the rows of the run. append: new rows are added to the kept rows. merge: each new row replaces the kept row with the same key.',
     example: 'merge',
   }),
-  key: option.schema<string | readonly string[] | undefined>(
-    { anyOf: [name, { type: 'array', items: name, minItems: 1, uniqueItems: true }] },
-    { about: 'merge: the columns that identify a row, like a primary key.', example: ['id'] },
+  key: readAs(
+    option.schema<string | readonly string[] | undefined>(
+      { anyOf: [name, { type: 'array', items: name, minItems: 1, uniqueItems: true }] },
+      { about: 'merge: the columns that identify a row, like a primary key.', example: ['id'] },
+    ),
+    { read: ({ value }): readonly string[] => [value as string | string[]].flat() },
   ),
   deleted: option.text({
     about:
       'merge: a column that marks deleted rows. A row is removed if its value is anything but null, empty text, false or 0.',
     example: 'deleted_at',
   }),
-  retain: option.schema<WrittenRule['retain']>(
-    {
-      type: 'object',
-      additionalProperties: false,
-      minProperties: 1,
-      properties: {
-        column: { ...name, description: 'Date or time column that gives the age of a row.' },
-        within: {
-          type: 'string',
-          pattern: '^[1-9]\\d{0,5}[mhdw]$',
-          description: 'Maximum age of rows, relative to the run: minutes (m), hours (h), days (d) or weeks (w).',
-        },
-        rows: { type: 'integer', minimum: 1, description: 'Number of newest rows to keep.' },
+  retain: readAs(
+    option.schema<object | undefined>(
+      { ...schemaOf(retainOptions), minProperties: 1 },
+      {
+        about: 'append and merge: which rows to keep. Default: all.',
+        example: { column: 'ordered_at', within: '90d' },
       },
-    },
-    {
-      about: 'append and merge: which rows to keep. Default: all.',
-      example: { column: 'ordered_at', within: '90d' },
-    },
+    ),
+    { read: (at, faults) => readWhole(retainOptions, at, faults) },
   ),
 } satisfies OptionSet;
 

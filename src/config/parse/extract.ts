@@ -3,7 +3,8 @@ import { nearest } from '../../lib/nearest.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from '../config.ts';
-import { jobOptions } from '../options/settings.ts';
+import { readWhole } from '../options/field.ts';
+import { stallOptions } from '../options/settings.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
 import { type Part, partAt } from '../text/variables.ts';
@@ -22,14 +23,13 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   const format = loadFormat(draft, target, context.formats);
   const write = loadWrite(draft.part, draft.faults);
   if (source?.value === undefined || query === undefined || format === undefined) return undefined;
-  const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
   return {
     source: source.value,
     query,
     transforms,
     format: format.format,
     formatOptions: format.options,
-    stallTimeoutMs: stall_timeout_seconds * 1000,
+    ...readWhole(stallOptions, draft.part, draft.faults)!,
     write,
   };
 }

@@ -1,11 +1,11 @@
 import { isMap } from '../../lib/is-map.ts';
 import { missingModule } from '../../lib/missing-module.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { spanOf } from '../../lib/span.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
-import type { Source } from '../config.ts';
+import { readOptions } from '../options/field.ts';
 import { optionsOfSource } from '../options/login.ts';
+import { checkOptions } from '../options/settings.ts';
 import { below } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
@@ -35,18 +35,11 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const { problems } = faults;
   if (problems.length > 0) return { problems, connector };
   const value = {
-    ...{ name, connector, options: values, ...checkOf(part.value), login },
+    ...{ name, connector, options: values, login },
+    ...readOptions(checkOptions, part, faults),
     ...renewalOf(part, { member, context, connector }),
   };
   return { value, connector, problems };
-}
-
-function checkOf(given: unknown): Pick<Source, 'checkEveryMs' | 'retriesLogin'> {
-  const { check_every: every, login_retry: retry } = given as { check_every?: string; login_retry?: string };
-  return {
-    checkEveryMs: every === undefined ? undefined : spanOf(every),
-    ...(retry === 'off' ? { retriesLogin: false } : {}),
-  };
 }
 
 /** What its options and queries were does not matter any more. */

@@ -2,7 +2,7 @@ import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { nearest } from '../../lib/nearest.ts';
 import { redact } from '../../lib/redact.ts';
-import type { JsonSchema, OptionSet, OptionValues } from '../../sdk/option.ts';
+import type { JsonSchema } from '../../sdk/option.ts';
 import { allowedBy, nodeAt } from '../options/describe-schema.ts';
 import { fits } from '../options/fits.ts';
 import type { Path } from '../text/document.ts';
@@ -53,20 +53,6 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
 /** Checking is several times faster than collecting errors, and there are hardly ever any. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
-}
-
-/**
- * The options of a map that are declared and follow their schema. For readers that go on after faults: what is not among them
- * has been reported by {@link validatePart}.
- */
-export function fittingOptions<S extends OptionSet>(
-  set: S,
-  written: Readonly<Record<string, unknown>>,
-): Partial<OptionValues<S>> {
-  const fitting = Object.entries(written).filter(
-    ([name, value]) => value === undefined || (Object.hasOwn(set, name) && fits(set[name]!.schema, value)),
-  );
-  return Object.fromEntries(fitting) as Partial<OptionValues<S>>;
 }
 
 function isBroken(part: Part, path: Path): boolean {

@@ -1,11 +1,8 @@
-import type { RetentionSpan, WriteRule } from '../../kept-rows/write-rule.ts';
-import { isMap } from '../../lib/is-map.ts';
-import { type WrittenRule, writeOptions } from '../options/write.ts';
+import type { WriteRule } from '../../kept-rows/write-rule.ts';
+import { readWritten, type Values } from '../options/field.ts';
+import { writeOptions } from '../options/write.ts';
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
-import { fittingOptions } from './validate.ts';
-
-const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 
 /**
  * How a job's rows become what is shown; undefined where they replace it. Expects values that the schema has let through,
@@ -13,30 +10,17 @@ const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h
  */
 export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   const at = partAt(job, 'write');
-  const written: WrittenRule = fittingOptions(
-    writeOptions,
-    typeof at.value === 'string' ? { disposition: at.value } : mapOf(at.value),
-  ) as WrittenRule;
-  const { disposition = 'replace', key = [], deleted, retain } = written;
+  const whole = typeof at.value === 'string' ? { ...at, value: { disposition: at.value } } : at;
+  const written = readWritten(writeOptions, whole, faults);
   refuseMismatch(written, { at, faults });
-  if (disposition === 'replace') return undefined;
-  const { within, ...rest } = retain ?? {};
-  const span = within === undefined ? {} : { within: spanOf(within) };
-  return {
-    disposition,
-    key: [key].flat(),
-    deleted,
-    retain: retain === undefined ? undefined : { ...rest, ...span },
-  };
+  const { disposition = 'replace', key = [] } = written;
+  return disposition === 'replace' ? undefined : { ...written, disposition, key };
 }
 
-const mapOf = (value: unknown): Record<string, unknown> => (isMap(value) ? value : {});
-
-function spanOf(text: string): RetentionSpan {
-  return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };
-}
-
-function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults: Faults }): void {
+function refuseMismatch(
+  written: Partial<Values<typeof writeOptions>>,
+  { at, faults }: { at: Part; faults: Faults },
+): void {
   const { disposition = 'replace', key, deleted, retain } = written;
   const refuse = (option: string, message: string, next: string) =>
     faults.add({ code: 'CONFIG_WRITE', message, path: partAt(at, option).path, on: 'key', next });
@@ -53,7 +37,7 @@ function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults
     if (written[option] === undefined || disposition === 'merge') continue;
     refuse(option, `"${option}" has no effect with ${disposition}`, `Delete "${option}", or write disposition: merge`);
   }
-  if (deleted !== undefined && [key].flat().includes(deleted))
+  if (deleted !== undefined && key?.includes(deleted))
     refuse('deleted', 'The column of "deleted" cannot be part of the key', 'Use another column');
   if (retain === undefined) return;
   if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'Delete "retain"');

@@ -172,8 +172,8 @@ export class LoginBreaker {
     return undefined;
   }
 
-  #retryAt({ retriesLogin }: Source, refusals: number): number | null {
-    if (retriesLogin === false) return null;
+  #retryAt({ loginRetry }: Source, refusals: number): number | null {
+    if (loginRetry === 'off') return null;
     return Math.round(this.#given.clock.now()) + waitsMs[Math.min(refusals, waitsMs.length) - 1]!;
   }
 }
