@@ -161,7 +161,7 @@ class Chunks {
     const isPassing = thrown instanceof Problem && thrown.family === 'try_later' && !isForNewRun(thrown);
     if (!isPassing || tries >= maxTries) throw thrown;
     const pauseMs = exponentialMs(tries, { firstMs: firstPauseMs, maxMs: maxPauseMs });
-    log.warn('The connection was lost; the read goes on behind the last row', {
+    log.warn('The connection was lost; reading resumes after the last row', {
       rows: this.#rows,
       because: thrown.message,
       pause_ms: pauseMs,

@@ -117,5 +117,5 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
 
 /** Logs the server's notices, which are for the author of the query. */
 export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
-  return ({ message }) => log.debug('the database says', { notice: message });
+  return ({ message }) => log.debug('database notice', { notice: message });
 }

@@ -155,7 +155,7 @@ class Walk {
       else if (seen !== 'gone') files.push({ path, name: nameOf(this.#walking.base, path), entry, ...seen });
     }
     if (dangling + this.#linkedFolders > 0)
-      this.#walking.log.info('symbolic links are left out', { dangling, to_folders: this.#linkedFolders });
+      this.#walking.log.info('symbolic links were skipped', { dangling, to_folders: this.#linkedFolders });
     if (this.#linkedFolders > 0) this.#walking.warn(linkedFolders(this.#linkedFolders));
     return files;
   }

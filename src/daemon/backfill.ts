@@ -109,7 +109,7 @@ function ableOf({ name, extract, line }: Job): Extract {
     throw new Problem({
       code: 'BACKFILL_KEEPS_NOTHING',
       family: 'config',
-      message: 'The job keeps no rows that a range could be put among: each run reads all that it shows',
+      message: 'The job keeps no rows, so there is nothing to backfill: each run reads everything it shows',
       where,
       allowed: 'a job with write: append, or write: {disposition: merge, key: [id]}',
       next: `sluice sync ${name}`,
@@ -126,8 +126,8 @@ function ableOf({ name, extract, line }: Job): Extract {
     allowed: 'db with a cursor; services, for streams with dates (start_date, end_date) or with incremental: true',
     next:
       extract.write.disposition === 'append'
-        ? `what the source still gives, "sluice state clear ${name}" reads anew; rows that it no longer gives are lost then: sluice backup FOLDER first`
-        : `let the job read everything anew: sluice state clear ${name}`,
+        ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has are lost, so run sluice backup FOLDER first`
+        : `let the job read everything again: sluice state clear ${name}`,
   });
 }
 
@@ -135,7 +135,7 @@ function nothingKept({ name }: Job): Problem {
   return new Problem({
     code: 'BACKFILL_NO_ROWS',
     family: 'job',
-    message: 'The job has kept no rows yet, so there is nothing to put the range among',
+    message: 'The job has no kept rows yet, so there is nothing to backfill',
     where: { job: name },
     next: `sluice sync ${name}`,
   });
@@ -145,9 +145,9 @@ function anotherRange({ job, lower, upper, reached }: Backfill): Problem {
   return new Problem({
     code: 'BACKFILL_UNFINISHED',
     family: 'config',
-    message: 'Another range of this job has been read in part; nothing was changed',
+    message: 'Another backfill of this job is incomplete; nothing was changed',
     where: { job },
     seen: `from ${lower} to ${upper}, read up to ${reached}`,
-    next: `finish it with --from ${lower} --to ${upper}, or give it up with --restart`,
+    next: `finish it with --from ${lower} --to ${upper}, or discard it with --restart`,
   });
 }

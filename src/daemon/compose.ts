@@ -145,7 +145,7 @@ function loadWhileReading(events: Events<SluiceEvents>): void {
 const smallExtract = 10_000;
 
 function sayHealed(log: Log, { interrupted, damaged, swept }: RecoverResult): void {
-  for (const { id, job } of interrupted) log.warn('a run was interrupted by the end of its process', { job, run: id });
-  for (const { job, path } of damaged) log.error('a payload is damaged and was put aside', { job, path });
-  if (swept.length > 0) log.info('swept files that nothing wanted', { files: swept.length });
+  for (const { id, job } of interrupted) log.warn('a run was interrupted because its process ended', { job, run: id });
+  for (const { job, path } of damaged) log.error('a damaged payload was moved aside', { job, path });
+  if (swept.length > 0) log.info('deleted unused files', { files: swept.length });
 }

@@ -52,7 +52,7 @@ export class Daemon {
     const { store, clock, events } = runtime;
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
     this.#notes = new FiringNotes({ runtime, failed: (...fault) => this.#fault(...fault) });
-    const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
+    const failed = (error: unknown): void => this.#fault('the timer failed', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => {
       if (name === 'request.sent') this.#now.sent(facts.account);
@@ -180,7 +180,7 @@ export class Daemon {
   #retire(old: ActiveConfig): void {
     const retired = old
       .drain()
-      .catch((error: unknown) => this.#fault('a former config could not be let go', error))
+      .catch((error: unknown) => this.#fault('failed to release the previous config', error))
       .finally(() => this.#retiring.delete(retired));
     this.#retiring.add(retired);
   }
@@ -285,7 +285,7 @@ export class Daemon {
   #failed(firing: Firing, error: unknown): void {
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);
-    this.#fault('a firing met a fault', error, { job: firing.job.name, at: firing.at });
+    this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });
   }
 
   #fault(message: string, error: unknown, facts: object = {}): void {

@@ -55,7 +55,7 @@ export async function explainLeftOut(
         .map(ended),
       ...(runs.length === 0 ? [{ message: 'the job has never run here' }] : []),
     ],
-    next: isKept && firing !== undefined ? { at: firing.next_at, message: 'runs by its schedule' } : nothing,
+    next: isKept && firing !== undefined ? { at: firing.next_at, message: 'runs on schedule' } : nothing,
     ...fix,
   };
 }
@@ -63,8 +63,8 @@ export async function explainLeftOut(
 /** An older payload says little of what is shown now. */
 const runsLookedAt = 50;
 
-const leftOut = 'left out for a fault in the config';
-const nothing: Link = { message: 'nothing: no run begins until the fault is fixed' };
+const leftOut = 'left out because of an error in the config';
+const nothing: Link = { message: 'nothing: the error must be fixed first' };
 
 const codeOf = ({ code }: Condition) => (code === undefined ? {} : { code });
 
@@ -95,8 +95,8 @@ function standingOf(job: string, overview: Overview): Link[] {
   return [
     ...(hold === undefined
       ? []
-      : [{ at: hold.since, message: `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}` }]),
-    ...(since === undefined ? [] : [{ at: since, message: 'a run is under way' }]),
+      : [{ at: hold.since, message: `${hold.who} put the job on hold${hold.why === '' ? '' : `: ${hold.why}`}` }]),
+    ...(since === undefined ? [] : [{ at: since, message: 'a run is in progress' }]),
     ...(attempt === undefined ? [] : [{ at: attempt.since, message: `its last run failed; ${attempt.message}` }]),
   ];
 }

@@ -41,7 +41,7 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
 /** That a payload waits to be sent. */
 export const owedAt = ({ owed_at }: OutboxRow): Link => ({
   at: owed_at,
-  message: 'the payload is owed, on the disk, nothing is lost',
+  message: 'the payload is owed and on disk; no data is lost',
 });
 
 /** Where a payload came from. */
@@ -70,7 +70,7 @@ export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
 ): readonly RunRow[] {
-  const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+  const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
   return runs.map((run) =>
     run.state === 'running' && runningSince(run.job) === undefined ? { ...run, state: 'interrupted', ...problem } : run,
   );
@@ -98,15 +98,15 @@ export const warningLinks = (run: RunRow): Link[] =>
 
 /** Firings that came to nothing. */
 export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link {
-  const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
-  return { at, message: `${many} to nothing: ${reason}` };
+  const many = firings === 1 ? 'a firing was' : `${countText(firings)} firings since then were`;
+  return { at, message: `${many} skipped: ${reason}` };
 }
 
 /** The last look at its source, where nothing answered. */
 export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
-  return [{ at, message: `its source was looked at, and does not answer: ${message}`, code }];
+  return [{ at, message: `a check of its source failed: ${message}`, code }];
 }
 
 /** What keeps it from being sent, in the words of who waits. */
@@ -118,6 +118,6 @@ export function hinderedBy({ code, attempts }: OutboxRow): string {
 
 /** What it waits for. `spent`: until when the quota is used up. */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
-  if (spent !== undefined) return `waiting for the quota until ${easternText(spent, now)}`;
+  if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
 }

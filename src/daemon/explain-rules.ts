@@ -77,7 +77,7 @@ function unwritable({ conditions, waiting, daemonSince }: Facts): RuleResult | u
   const { since, what, code = '', fix = '' } = found;
   const owed = waiting.filter(({ state }) => state === 'owed').slice(0, 1);
   const because = [{ at: since, message: what, code }, ...owed.flatMap((row) => [owedAt(row), extracted(row)])];
-  const next = { message: 'the daemon goes on when the state can be written' };
+  const next = { message: 'the daemon continues when the state is writable' };
   return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), fix };
 }
 
@@ -89,7 +89,7 @@ function notThere({ missing, ...facts }: Facts): RuleResult | undefined {
 
 function held({ hold, job }: Facts): RuleResult | undefined {
   if (hold === undefined) return undefined;
-  const message = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
+  const message = `${hold.who} put the job on hold${hold.why === '' ? '' : `: ${hold.why}`}`;
   const verdict = hold.who === blockedHolder ? 'on hold' : 'held by a person';
   return { verdict, because: [{ at: hold.since, message }], fix: `sluice resume ${job.name}` };
 }
@@ -109,7 +109,8 @@ function loginRefused({ conditions, waiting, job }: Facts): RuleResult | undefin
   return {
     verdict: 'login refused',
     because: [{ at: since, message: what, code }],
-    next: until === undefined || !job.enabled ? { message: 'nothing: it waits for a person' } : { at: until, message },
+    next:
+      until === undefined || !job.enabled ? { message: 'nothing: a person must resume it' } : { at: until, message },
     fix,
   };
 }
@@ -117,8 +118,8 @@ function loginRefused({ conditions, waiting, job }: Facts): RuleResult | undefin
 function refused({ waiting, runs, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
   if (row !== undefined) {
-    const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
-    const fix = `put a good key into the destination ${row.destination}, or give its user the permission; then sluice sync ${facts.job.name}`;
+    const because = [troubleOf(row, 'the destination refuses the credentials'), extracted(row)];
+    const fix = `fix the credentials of destination ${row.destination}, or grant its user the permission; then sluice sync ${facts.job.name}`;
     return { verdict: 'credentials refused', because, ...upcoming(facts), fix };
   }
   const [last] = runs;
@@ -132,11 +133,11 @@ function running({ runningSince, runs }: Facts): RuleResult | undefined {
   const former = runs.filter(({ state }) => state !== 'running');
   const before = former.slice(0, 1).map(ended);
   const because = [{ at: runningSince, message: 'a run is in progress' }, ...before];
-  const next = { message: 'its result is sent when it ends' };
+  const next = { message: 'the result is sent when the run ends' };
   const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
   const cancelled = whole === -1 ? former.length : whole;
   if (cancelled < 2) return { verdict: 'running', because, next };
-  const message = `newer firings have taken the place of ${countText(cancelled)} runs in a row: none came to its end`;
+  const message = `newer firings canceled ${countText(cancelled)} consecutive runs; none of them finished`;
   const fix = former[0]?.next ?? 'choose another overlap for the schedule';
   return { verdict: 'running, again and again', because: [...because, { message }], next, fix };
 }
@@ -152,8 +153,8 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   if (daemonSince === undefined) {
     const later = 'sluice run sends it then; sluice plan shows who asks for how much';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
-    const fix = `no daemon runs on this state: ${spent === undefined ? now : later}`;
-    return { verdict: `${verdict}, with nobody to send it`, because, fix };
+    const fix = `no daemon is running on this state folder: ${spent === undefined ? now : later}`;
+    return { verdict: `${verdict}, but no daemon is running`, because, fix };
   }
   const fix =
     spent === undefined ? awaited(row) : 'sluice plan shows who asks for how much, and what would make it fit';
@@ -200,7 +201,7 @@ function failed(facts: Facts): RuleResult | undefined {
   const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
   const streak = since === -1 ? facts.runs.length : since;
   const first = facts.runs[streak - 1]!;
-  const more = streak === 1 ? [] : [{ at: first.started_at, message: `it has failed ${streak} times since then` }];
+  const more = streak === 1 ? [] : [{ at: first.started_at, message: `${streak} consecutive failures since then` }];
   const good = facts.runs[streak];
   const because = [ended(last), ...more, ...(good === undefined ? [] : [ended(good)])];
   return {
@@ -223,21 +224,21 @@ function late(facts: Facts): RuleResult | undefined {
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
   // Without a daemon somebody else may run the jobs: a timer, a person.
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
-  const due = { at: nextAt, message: 'it should have run then' };
+  const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
-    const because = [due, { message: 'no daemon runs on this state' }, ended(last)];
+    const because = [due, { message: 'no daemon is running on this state folder' }, ended(last)];
     return {
       verdict: 'late, nobody is there to run it',
       because,
-      fix: `sluice run, or sluice sync ${job.name} for once`,
+      fix: `sluice run, or sluice sync ${job.name} once`,
     };
   }
   if (stopped !== undefined) {
-    const because = [due, { message: `the schedules of the daemon have stopped: ${stopped}` }, ended(last)];
+    const because = [due, { message: `the daemon's schedules have stopped: ${stopped}` }, ended(last)];
     return { verdict: 'late, the schedules have stopped', because, fix: 'sluice health, then restart the daemon' };
   }
-  const because = [due, { message: 'runs of other jobs are before it' }, ended(last)];
-  return { verdict: 'due, waiting for its turn', because, next: { message: 'runs as soon as one of them has ended' } };
+  const because = [due, { message: 'other jobs are ahead in the queue' }, ended(last)];
+  return { verdict: 'due, queued', because, next: { message: 'runs when one of them ends' } };
 }
 
 const verdicts: Partial<Record<RunRow['state'], string>> = {
@@ -247,7 +248,7 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
 
 /** What a job is whose last run was good, although something is wrong. */
 const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
-  left_out: 'left out for a fault in the config',
+  left_out: 'left out because of an error in the config',
   failed: 'failing',
   blocked: 'on hold',
   dead: 'dead',
@@ -259,7 +260,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   stale: 'late',
   daemon: 'late, no daemon is running',
   scheduler: 'late, the schedules have stopped',
-  state: 'the state cannot be written',
+  state: 'the state is not writable',
 };
 
 /** No rule of the job's own says anything: it shows what the last run gave, and is up to date unless a condition says otherwise. */
@@ -293,8 +294,7 @@ function upcoming({
 }: Omit<Facts, 'waiting' | 'runs'>): Pick<RuleResult, 'next'> {
   if (!job.enabled) return { next: { message: 'nothing: the job is disabled' } };
   if (nextAt === undefined) return { next: { message: 'nothing: the job has no schedule' } };
-  if (daemonSince === undefined)
-    return { next: { at: nextAt, message: 'would run, but no daemon runs on this state' } };
-  const message = throttle === undefined ? 'runs by its schedule' : 'runs, throttled';
+  if (daemonSince === undefined) return { next: { at: nextAt, message: 'would run, but no daemon is running' } };
+  const message = throttle === undefined ? 'runs on schedule' : 'runs, throttled';
   return { next: { at: Math.max(nextAt, now), message } };
 }

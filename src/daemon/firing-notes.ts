@@ -44,7 +44,7 @@ export class FiringNotes {
     const { failed, runtime } = this.#options;
     const { store, clock, events } = runtime;
     const noted = noteClockSet(store, { by, at: clock.now() })
-      .catch((error: unknown) => failed('a clock that was set could not be written down', error))
+      .catch((error: unknown) => failed('failed to record a clock change', error))
       .then(() => events.emit('clock.set', { seconds: Math.round(by / 1000), message: clockSetText(by) }));
     this.write(noted);
   }
@@ -68,9 +68,7 @@ export class FiringNotes {
       await settle?.(parts);
     });
     this.write(
-      written.catch((error: unknown) =>
-        this.#options.failed('a skipped firing could not be written down', error, { job }),
-      ),
+      written.catch((error: unknown) => this.#options.failed('failed to record a skipped firing', error, { job })),
     );
   }
 }

@@ -70,16 +70,16 @@ export class Heartbeat {
     const { clock, ticking } = this.#given;
     if (clock.monotonic() - (this.#lastAt ?? clock.monotonic()) > maxMissed * intervalMs) {
       this.#overdueSince = undefined;
-      return { ticking: this.#wasTicking, message: 'the process was suspended, and has just gone on' };
+      return { ticking: this.#wasTicking, message: 'the process was suspended and has just resumed' };
     }
     const { silence, overdue } = ticking();
     if (overdue === 0) this.#overdueSince = undefined;
     else this.#overdueSince ??= clock.monotonic();
     if (silence === undefined) return { ticking: false, message: 'the schedules have not started' };
-    if (silence > maxSilenceMs) return { ticking: false, message: `no look at the schedules for ${seconds(silence)}` };
+    if (silence > maxSilenceMs) return { ticking: false, message: `the scheduler has not run for ${seconds(silence)}` };
     const stuck = this.#overdueSince === undefined ? 0 : clock.monotonic() - this.#overdueSince;
     if (stuck > maxOverdueMs) return { ticking: false, message: `a firing is overdue by ${seconds(overdue)}` };
-    return { ticking: true, message: 'the schedules tick' };
+    return { ticking: true, message: 'the schedules are running' };
   }
 
   /** Checks the schedules and stores the result. */
@@ -116,15 +116,15 @@ export async function readHeartbeat(
 ): Promise<Liveness> {
   const text = await store.settings.find(settingName);
   const written = text === undefined ? undefined : (JSON.parse(text) as StoredLiveness);
-  if (written?.owner !== owner) return { ticking: false, message: 'the daemon has not begun its schedules yet' };
+  if (written?.owner !== owner) return { ticking: false, message: 'the daemon has not started its schedules yet' };
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
   if (age > maxMissed * intervalMs) {
     // A daemon that can't write has no heartbeat, but its schedules may be running.
     const problem = await store.probe();
     if (problem !== undefined)
-      return { ticking: true, message: `not known while the state cannot be written: ${problem.code}` };
-    return { ticking: false, message: `the daemon has shown no sign of life for ${seconds(age)}` };
+      return { ticking: true, message: `not known while the state is not writable: ${problem.code}` };
+    return { ticking: false, message: `no heartbeat from the daemon for ${seconds(age)}` };
   }
   return { ticking: written.ticking, message: written.message };
 }

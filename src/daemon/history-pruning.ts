@@ -11,6 +11,6 @@ export function startHistoryPruning({ events, store, log }: Pick<Runtime, 'event
     if (name !== 'run.finished' || ++runs % everyRuns !== 0) return;
     store.runs
       .prune(maxKeptRuns)
-      .catch((error: unknown) => log.error('old runs could not be forgotten', { error: String(error) }));
+      .catch((error: unknown) => log.error('failed to prune the history', { error: String(error) }));
   });
 }

@@ -62,10 +62,10 @@ function exchanged(found: string | undefined): Problem {
   return new Problem({
     code: 'INSTALLATION_CHANGED',
     family: 'try_later',
-    message: 'The installed Sluice was exchanged while it ran; the process ends, to be started again',
+    message: 'Another version of Sluice was installed while this one was running; the process exits to be restarted',
     seen: found === undefined ? 'the package is gone' : nameOf(found),
     allowed: buildText,
-    next: 'nothing, if systemd or another service manager starts it again; otherwise start "sluice run"',
+    next: 'nothing, if systemd or another service manager restarts it; otherwise run "sluice run"',
   });
 }
 

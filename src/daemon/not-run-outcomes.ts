@@ -19,7 +19,7 @@ export function heldOutcome(job: Job, { since, who, why }: HoldRow): RunOutcome 
     message:
       who === blockedHolder
         ? 'The job is on hold: its runs blocked the process'
-        : 'The job is held: an older payload was put back, and a run would replace it',
+        : 'The job is on hold after a rollback: a run would replace the restored payload',
     where: { job: job.name },
     seen: `by ${who} since ${instantText(since)}${why === '' ? '' : `: ${why}`}`,
     next: `sluice resume ${job.name}`,
@@ -39,7 +39,7 @@ export async function busyOutcome(job: Job, { leases }: Pick<Store, 'leases'>): 
   const problem = new Problem({
     code: 'JOB_BUSY',
     family: 'try_later',
-    message: 'Another run of this job is under way; a job never overlaps itself',
+    message: 'Another run of this job is in progress; a job never overlaps itself',
     where: { job: job.name },
     ...(holder === undefined
       ? {}

@@ -91,10 +91,10 @@ function badChunk(seen: string, words: string): never {
   throw new Problem({
     code: 'BACKFILL_CHUNK',
     family: 'config',
-    message: 'The range cannot be read in such chunks',
+    message: 'The range cannot be divided into these chunks',
     seen,
     allowed: words,
-    next: 'mend --chunk, or leave it out to read the range at once',
+    next: 'fix --chunk, or omit it to read the range at once',
   });
 }
 
@@ -105,6 +105,6 @@ function badRange(seen: string, message: string): Problem {
     message,
     seen,
     allowed,
-    next: 'mend --from and --to',
+    next: 'fix --from and --to',
   });
 }

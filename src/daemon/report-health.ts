@@ -30,5 +30,5 @@ export async function reportHealth(store: Store, clock: Clock): Promise<Health> 
 
 function stateCheck(problem: Problem | undefined): Health['checks'][number] {
   if (problem === undefined) return { name: 'state', ok: true, message: 'the state can be read and written' };
-  return { name: 'state', ok: false, message: `the state cannot be written: ${problem.code}, ${problem.message}` };
+  return { name: 'state', ok: false, message: `the state is not writable: ${problem.code}, ${problem.message}` };
 }

@@ -50,7 +50,7 @@ export interface PlanQuestion {
   /** Absent: nothing has run yet, and every firing is reckoned as one request. */
   readonly store: Store | undefined;
   readonly now: number;
-  /** Absent: the next midnight in New York, when the day turns at the service. */
+  /** Absent: the next midnight in New York, when the allowance resets at the service. */
   readonly until?: number;
 }
 

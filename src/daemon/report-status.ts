@@ -182,7 +182,7 @@ async function needyLogins({ sources }: Config, store: Store | undefined, clock:
   const reports = await reportLogins(sources.values(), store, clock.now());
   return reports.filter(needsPerson).map(({ login, sources, state, expires_at, message }) => {
     const next = loginCommand(sources[0] ?? login);
-    const ends = state === 'ends soon' ? `its token ends at ${instantText(expires_at!)}` : undefined;
+    const ends = state === 'ends soon' ? `its token expires at ${instantText(expires_at!)}` : undefined;
     const why = message ?? ends;
     return { login, sources, next, message: why };
   });
@@ -257,7 +257,7 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
   const attempt = overview.nextAttempt(job.name);
   if (attempt !== undefined) return { state: attempt.message, until: attempt.at };
   if (waiting !== undefined) return waitOf(waiting, job, overview);
-  if (hold !== undefined) return { state: `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
+  if (hold !== undefined) return { state: `on hold by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
   if (last === undefined) return { state: 'never ran' };
   return { state: last.state === 'running' ? 'interrupted' : last.state };
 }
@@ -265,8 +265,8 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
 function waitOf({ code, next_attempt_at }: OutboxRow, job: Job, overview: Overview): { state: string; until?: number } {
   const { now } = overview;
   const quota = code === 'QUOTA_SPENT' ? overview.quotaUntil(job) : undefined;
-  if (quota !== undefined) return { state: `waiting for the quota until ${easternText(quota, now)}`, until: quota };
+  if (quota !== undefined) return { state: `waiting for quota until ${easternText(quota, now)}`, until: quota };
   if (code === 'LOGIN_NEEDED') return { state: 'owed, credentials refused' };
   if (next_attempt_at === null || next_attempt_at <= now) return { state: 'owed' };
-  return { state: `owed, next try ${instantText(next_attempt_at)}`, until: next_attempt_at };
+  return { state: `owed, next attempt ${instantText(next_attempt_at)}`, until: next_attempt_at };
 }

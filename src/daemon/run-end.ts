@@ -4,7 +4,7 @@ import type { Runtime } from './compose.ts';
 import { sealHandedOn } from './retry/handed-on.ts';
 import type { RunOptions, RunStage } from './run-job.ts';
 
-const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
+const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
 
 /** Ends an attempt of a run that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
 export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {

@@ -196,7 +196,7 @@ function cancelled(): Problem {
   return new Problem({
     code: 'RUN_CANCELLED',
     family: 'job',
-    message: 'A newer firing of the job took the place of this run',
-    next: 'Where runs should be let end, choose another overlap for the schedule, or a longer time between its firings',
+    message: 'Canceled: a newer firing replaced this run',
+    next: 'to let runs finish, set another overlap in the schedule, or a longer interval',
   });
 }

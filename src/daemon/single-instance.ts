@@ -60,6 +60,6 @@ function running(folder: string, owner: string): Problem {
     family: 'config',
     message: 'Another daemon is running on this state folder',
     seen: `${processText(owner)} on ${folder}`,
-    next: 'stop that one first, give this one a state folder of its own, or let it wait in reserve: --second wait',
+    next: 'stop the other one first, use a separate state folder, or run this one as a standby: --second wait',
   });
 }

@@ -30,13 +30,13 @@ export class Systemd {
   /** The config is in force, jobs fire; again after each reload. `remark`: what a person should see beside it. */
   ready(jobs: number, remark?: string): Promise<void> {
     const more = remark === undefined ? '' : `; ${remark}`;
-    return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} in force${more}`);
+    return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} active${more}`);
   }
 
   /** It has started and stands behind another one: whoever starts it need not wait until that one ends. */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
-    return this.#say('READY=1', `STATUS=in reserve: ${holder} has the state folder`);
+    return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);
   }
 
   /** A new config is being read; {@link ready} ends it. */
@@ -75,7 +75,7 @@ export class Systemd {
       await run('systemd-notify', words, { env: { PATH, NOTIFY_SOCKET }, timeout: longestMs });
     } catch (error) {
       this.#isMute = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      this.#log.warn('systemd could not be told', { words: words[0], error: String(error) });
+      this.#log.warn('failed to notify systemd', { words: words[0], error: String(error) });
     }
   }
 }

@@ -8,7 +8,7 @@ import { nextFiring, type Schedule } from '../schedule/schedule.ts';
  */
 export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;
-  return `${howOften(schedule, given)} until ${easternText(until, now)}: the requests of the day do not reach for more`;
+  return `${howOften(schedule, given)} until ${easternText(until, now)}: the daily allowance is not sufficient for more`;
 }
 
 function howOften(schedule: Schedule, given: { every: number; now: number; until: number }): string {

@@ -25,8 +25,7 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   return async () => {
     const late = new Promise<'late'>((resolve) => setTimeout(resolve, flushMs, 'late').unref());
     const end = await Promise.race([provider.shutdown(), late]).catch(String);
-    if (end !== undefined)
-      log.warn('traces could not be sent', { message: end === 'late' ? 'no answer in time' : end });
+    if (end !== undefined) log.warn('failed to send traces', { message: end === 'late' ? 'no answer in time' : end });
     trace.disable();
   };
 }
@@ -39,7 +38,7 @@ function patience(env: Readonly<Record<string, string | undefined>>): { timeoutM
 
 /** A collector that is not there is worth a line, and stops nothing. */
 function sayingTo(log: Log) {
-  const warn = (message: string): void => log.warn('traces could not be sent', { message });
+  const warn = (message: string): void => log.warn('failed to send traces', { message });
   const quiet = (): void => undefined;
   return { error: warn, warn, info: quiet, debug: quiet, verbose: quiet };
 }

@@ -34,7 +34,7 @@ export function hasSdk(): boolean {
 export function traceEvents({ events, log, version }: TracesOptions): void {
   if (!hasSdk()) {
     log.warn(
-      'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
+      'traces are enabled, but this protocol needs an OpenTelemetry SDK: load one with NODE_OPTIONS="--import …"',
     );
     return;
   }

@@ -9,7 +9,7 @@ export interface LoginReport {
   /** Who uses it; empty for a login that no source of the config has any more. */
   readonly sources: readonly string[];
   /**
-   * `good`; `ends soon`: within a week, and this vendor renews nothing without a person; `not yet used`: its first run gets a token by itself; `needs a person`: nobody has logged in, or the token
+   * `good`; `ends soon`: within a week, and this vendor renews nothing without a person; `not yet used`: its first run gets a token by itself; `needs a person`: no one has logged in, or the token
    * ended for good; `refused`: the vendor ended it; `unused`: the config does not have it.
    */
   readonly state: 'good' | 'ends soon' | 'not yet used' | 'needs a person' | 'refused' | 'unused';

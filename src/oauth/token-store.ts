@@ -33,7 +33,7 @@ export class TokenStore {
     this.#alone = given.login.grant !== 'authorization_code';
   }
 
-  /** Undefined when nobody has logged in for this very app and user yet. */
+  /** Undefined when no one has logged in for this very app and user yet. */
   async load(): Promise<StoredTokens | undefined> {
     const row = await this.#store.logins.find(this.#name);
     if (row === undefined || row.identity !== this.#identity) return undefined;

@@ -220,7 +220,7 @@ export class SourceReader {
     const { clock, log, extract } = this.#options;
     const enough = new AbortController();
     const late = clock.sleep(closeMs, enough.signal).then(
-      () => log.warn('The source did not close in time and was left behind', { source: extract.source.name }),
+      () => log.warn('The source did not close in time and was abandoned', { source: extract.source.name }),
       () => {},
     );
     const returned = Promise.try(() => iterator.return?.()).catch((error: unknown) =>

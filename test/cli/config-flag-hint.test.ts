@@ -18,7 +18,7 @@ describe('advice, where a config was named', () => {
   it.each([
     ['sluice apply --yes', 'sluice apply --config a.yaml --yes'],
     [
-      'sluice run, or sluice sync orders for once',
+      'sluice run, or sluice sync orders once',
       'sluice run --config a.yaml, or sluice sync --config a.yaml orders for once',
     ],
     ['"sluice explain orders" says why', '"sluice explain --config a.yaml orders" says why'],

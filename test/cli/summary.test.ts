@@ -34,7 +34,7 @@ describe('the exit code of a sync', () => {
     ['1 if a payload waits for another attempt', [outcome('waiting_retry', problem('try_later'))], exit.failed],
     ['1 if a job is held, or held by another run', [outcome('held')], exit.failed],
     ['1 if a source refuses its login', [outcome('failed', problem('login', { source: 'shop' }))], exit.failed],
-    ['3 if the destination refuses our credentials', [delivered, refused], exit.refused],
+    ['3 if the destination refuses the credentials', [delivered, refused], exit.refused],
     [
       '3 if it refused them before anything was owed',
       [outcome('failed', problem('login', { destination: 'main' }))],

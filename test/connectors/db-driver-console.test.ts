@@ -35,7 +35,7 @@ it('logs packets of MySQL that are numbered out of order once, and prints nothin
   });
   const warn = vi.fn();
   expect((await read({ url }, sql, { warn })).rows).toEqual(rows);
-  expect(warn.mock.calls).toEqual([['the server numbers its packets out of order', { expected: 1, seen: 5 }]]);
+  expect(warn.mock.calls).toEqual([['the server sends packets out of order', { expected: 1, seen: 5 }]]);
   expect(printed).not.toHaveBeenCalled();
 });
 

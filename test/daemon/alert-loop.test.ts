@@ -73,7 +73,7 @@ async function setUp({
   const alarm = new AlertLoop({
     runtime: { store, events, clock, log: quietLog },
     config: () => config,
-    liveness: async () => ({ ticking: ticking(), message: 'no look at the schedules for 200 s' }),
+    liveness: async () => ({ ticking: ticking(), message: 'the scheduler has not run for 200 s' }),
   });
   onTestFinished(() => alarm.stop());
   alarm.start();
@@ -172,7 +172,7 @@ describe('the alarm of the daemon', () => {
     await told(1, 60_000);
     expect(receiver.titles()).toEqual(['orders shows old data']);
     expect(clock.now() - began).toBeGreaterThan(2 * hour);
-    expect(receiver.got[0]?.text).toContain('nothing has been published since the job is known');
+    expect(receiver.got[0]?.text).toContain('nothing has been delivered since the job was added');
   });
 
   it('tells of what a guard holds back and of what the service will not take', async () => {
@@ -202,7 +202,7 @@ describe('the alarm of the daemon', () => {
     }
     await told(1);
     expect(receiver.titles()).toEqual(['main refuses the credentials']);
-    expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs wait with what they owe');
+    expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs have owed payloads');
   });
 
   it('tells once that a destination does not answer, however many jobs wait, and that it is there again', async () => {
@@ -219,7 +219,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got).toEqual([]);
     await told(1);
     expect(receiver.titles()).toEqual(['main: owed payloads are not delivered']);
-    expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs wait with what they owe');
+    expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs have owed payloads');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
     expect(receiver.titles()[1]).toBe('main accepts payloads again');
@@ -242,10 +242,10 @@ describe('the alarm of the daemon', () => {
     const source = { ...jobs.get('a')!.extract!.source, login };
     for (const [name, job] of jobs) jobs.set(name, { ...job, extract: { ...job.extract!, source } });
     (config.sources as Map<string, Source_>).set('made', source);
-    for (const job of jobs.keys()) await fail(store, job, 'nobody has logged in', 'LOGIN_NEEDED');
+    for (const job of jobs.keys()) await fail(store, job, 'no one has logged in', 'LOGIN_NEEDED');
     await told(1);
     expect(receiver.titles()).toEqual(['crm needs a login now']);
-    expect(receiver.got[0]?.text).toContain('nobody has logged in; used by made');
+    expect(receiver.got[0]?.text).toContain('no one has logged in; used by made');
     expect(receiver.got[0]?.text).toMatch(/fix +sluice login made/);
     for (const job of jobs.keys()) await succeed(store, job);
     const kept = { name: 'crm', identity: identityOf(login), encrypted: '', key_id: '', who: null, scopes: '' };
@@ -254,7 +254,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()[1]).toBe('crm is logged in');
     await told(3, 6 * hour);
     expect(receiver.titles()[2]).toBe('crm needs a login');
-    expect(receiver.got[2]?.text).toContain('and nothing renews it');
+    expect(receiver.got[2]?.text).toContain('and is not renewed automatically');
   });
 
   it('tells that the requests of the day run short, and once more when they are used up', async () => {
@@ -268,7 +268,7 @@ describe('the alarm of the daemon', () => {
       'main: the daily allowance is running out',
       'main: the daily allowance is used up',
     ]);
-    expect(receiver.got[1]?.text).toContain('the day turns at 00:00 EDT');
+    expect(receiver.got[1]?.text).toContain('the allowance resets at 00:00 EDT');
   });
 
   it('tells that the scheduler has stopped', async () => {
@@ -278,7 +278,7 @@ describe('the alarm of the daemon', () => {
     ticking = false;
     await told(1);
     expect(receiver.titles()).toEqual(['the scheduler has stopped']);
-    expect(receiver.got[0]?.text).toContain('no look at the schedules for 200 s');
+    expect(receiver.got[0]?.text).toContain('the scheduler has not run for 200 s');
   });
 
   it('keeps at a channel that does not take a message, says so, and keeps no other waiting', async () => {

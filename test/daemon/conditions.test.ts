@@ -71,14 +71,14 @@ describe('what is wrong', () => {
     expect((await look(edited)).status.conditions).toMatchObject([
       {
         kind: 'left_out',
-        what: 'the config file, as read here, has a fault: retries is not a number (sluice.yaml:7); the daemon keeps the config that it has',
+        what: 'the config file has an error: retries is not a number (sluice.yaml:7); the daemon keeps its current config',
       },
     ]);
 
     const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
     await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
     expect((await look(edited)).status.conditions).toMatchObject([
-      { kind: 'left_out', what: 'left out for a fault in the config: retries is not a number (sluice.yaml:7)' },
+      { kind: 'left_out', what: 'left out because of an error in the config: retries is not a number (sluice.yaml:7)' },
     ]);
   });
 
@@ -104,7 +104,7 @@ describe('what is wrong', () => {
       },
     ]);
     expect(home).toContain('All 2 jobs healthy; 1 other problem');
-    expect(home).toContain('a reload was refused');
+    expect(home).toContain('a reload was rejected');
     expect(home).not.toContain('SIGHUP');
   });
 

@@ -152,14 +152,14 @@ describe('how full a state folder is', () => {
     expect(diskCondition(full, 1)).toMatchObject([
       {
         level: 'error',
-        what: expect.stringMatching(/^the disk of the state folder is full, runs that have something new fail/),
+        what: expect.stringMatching(/^the disk of the state folder is full, runs with new data fail/),
         fix: expect.stringMatching(/^free some space on that disk/),
       },
     ]);
     expect(diskCondition({ ...full, room_bytes: 50 * megabyte, level: 1 }, 1)).toMatchObject([
       {
         level: 'warning',
-        what: expect.stringMatching(/^the disk of the state folder fills up, room for 50.0 MB is left/),
+        what: expect.stringMatching(/^the disk of the state folder is almost full, 50.0 MB left/),
       },
     ]);
   });

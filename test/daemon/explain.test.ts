@@ -44,16 +44,16 @@ describe('a state that cannot be written', () => {
       kind: 'state',
       level: 'error',
       since: noon,
-      what: 'the state cannot be written: There is no room on the disk',
+      what: 'the state is not writable: There is no room on the disk',
       jobs: ['orders'],
       code: 'STATE_FULL',
       fix: 'free some space',
     } as const;
     const { verdict, because, next, fix } = await explainJob(job, { ...given, conditions: [condition] });
-    expect(verdict).toBe('the state cannot be written');
+    expect(verdict).toBe('the state is not writable');
     expect(because[0]).toEqual({ at: noon, message: condition.what, code: 'STATE_FULL' });
-    expect(because[1]?.message).toBe('the payload is owed, on the disk, nothing is lost');
-    expect(next).toEqual({ message: 'the daemon goes on when the state can be written' });
+    expect(because[1]?.message).toBe('the payload is owed and on disk; no data is lost');
+    expect(next).toEqual({ message: 'the daemon continues when the state is writable' });
     expect(fix).toBe('free some space');
   });
 });
@@ -63,8 +63,8 @@ describe('a firing that was due', () => {
     const { explain } = await setUp();
     const { verdict, because, fix } = await explain();
     expect(verdict).toBe('late, nobody is there to run it');
-    expect(because[0]).toEqual({ at: noon + hour, message: 'it should have run then' });
-    expect(fix).toBe('sluice run, or sluice sync orders for once');
+    expect(because[0]).toEqual({ at: noon + hour, message: 'a run was due' });
+    expect(fix).toBe('sluice run, or sluice sync orders once');
   });
 
   it('does not where somebody else has run the job since', async () => {
@@ -79,14 +79,14 @@ describe('a firing that was due', () => {
     const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
     const pulse = new Heartbeat({ store, clock, ticking: () => ticking });
     await pulse.write();
-    expect((await explain()).verdict).toBe('due, waiting for its turn');
+    expect((await explain()).verdict).toBe('due, queued');
     expect((await status()).daemon?.stopped).toBeUndefined();
     clock.advance(5 * 60_000);
     const { verdict, because, fix } = await explain();
     expect(verdict).toBe('late, the schedules have stopped');
-    expect(because[1]?.message).toContain('no sign of life for 300 s');
+    expect(because[1]?.message).toContain('no heartbeat from the daemon for 300 s');
     expect(fix).toContain('restart the daemon');
-    expect((await status()).daemon).toMatchObject({ stopped: 'the daemon has shown no sign of life for 300 s' });
+    expect((await status()).daemon).toMatchObject({ stopped: 'no heartbeat from the daemon for 300 s' });
   });
 
   it('is none for a job that is disabled, which is not called up to date', async () => {
@@ -131,7 +131,7 @@ it('says of a job whose runs newer firings take the place of that none comes to 
   await run();
   const { verdict, because, fix } = await explain();
   expect({ verdict, fix }).toEqual({ verdict: 'running, again and again', fix: next });
-  expect(because.at(-1)?.message).toMatch(/^newer firings have taken the place of 2 runs in a row/);
+  expect(because.at(-1)?.message).toMatch(/^newer firings canceled 2 consecutive runs/);
 });
 
 it('does not call a job up to date whose process died in the middle of a run', async () => {

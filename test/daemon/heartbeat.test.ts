@@ -31,7 +31,7 @@ describe('the pulse', () => {
     const { pulse } = await setUp(state);
     expect(pulse.check()).toMatchObject({ ticking: true });
     state.ticking = { ...well, silence: 200_000 };
-    expect(pulse.check()).toEqual({ ticking: false, message: 'no look at the schedules for 200 s' });
+    expect(pulse.check()).toEqual({ ticking: false, message: 'the scheduler has not run for 200 s' });
   });
 
   it('notices a firing that nobody takes up, but is not deceived by a wall clock that jumped over one', async () => {
@@ -55,13 +55,13 @@ describe('the pulse', () => {
     onTestFinished(() => pulse.stop());
     clock.pass(3_600_000);
     state.ticking = { ...well, silence: 3_600_000, overdue: 3_000_000 };
-    expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended, and has just gone on' });
+    expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended and has just resumed' });
     await pulse.write();
     expect(said).toEqual([]);
     // Its schedules do not go on.
     clock.pass(10_000);
     await pulse.write();
-    expect(said).toEqual([{ ticking: false, message: 'no look at the schedules for 3600 s' }]);
+    expect(said).toEqual([{ ticking: false, message: 'the scheduler has not run for 3600 s' }]);
   });
 
   it('says once when the schedules stop, and once when they tick again', async () => {
@@ -76,8 +76,8 @@ describe('the pulse', () => {
     state.ticking = well;
     await pulse.write();
     expect(said).toEqual([
-      { ticking: false, message: 'no look at the schedules for 200 s' },
-      { ticking: true, message: 'the schedules tick' },
+      { ticking: false, message: 'the scheduler has not run for 200 s' },
+      { ticking: true, message: 'the schedules are running' },
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('the pulse', () => {
     clock.pass(40_000);
     expect(await readHeartbeat(store, given)).toMatchObject({
       ticking: false,
-      message: expect.stringContaining('no sign of life for 40 s'),
+      message: expect.stringContaining('no heartbeat from the daemon for 40 s'),
     });
   });
 

@@ -93,7 +93,7 @@ describe('a login that was refused', () => {
     expect(await open(gate, bank.source('wrong'))).toMatchObject({
       message: expect.stringContaining('Login refused at bank:1 as etl'),
       seen: 'BANK_REFUSED: password authentication failed',
-      allowed: expect.stringContaining('tried again at '),
+      allowed: expect.stringContaining('retried at '),
       next: expect.stringContaining('sluice sources resume bank'),
     });
     await store.close();
@@ -158,7 +158,7 @@ describe('a login that was refused', () => {
     const source = bank.source('new', { loginRetry: 'off' });
     await open(gate, source);
     clock.forward(1000 * hour);
-    expect(await open(gate, source)).toMatchObject({ ...onHold, allowed: 'not tried again by itself' });
+    expect(await open(gate, source)).toMatchObject({ ...onHold, allowed: 'not retried automatically' });
     bank.passwords.set('etl', 'new');
     expect(await open(gate, source, { isPerson: true })).toBe('open');
     expect(await open(gate, source)).toBe('open');

@@ -65,7 +65,7 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   expect(conditions.filter(({ level }) => level === 'error')).toMatchObject([
     {
       ...{ subject: 'source:bank', kind: 'login_refused', jobs: ['orders', 'refunds'], code: 'BANK_REFUSED' },
-      what: expect.stringMatching(/^login refused at bank:1 as etl; 2 jobs wait; tried again at /),
+      what: expect.stringMatching(/^login refused at bank:1 as etl; 2 jobs wait; retried at /),
       fix: expect.stringContaining('sluice sources resume bank'),
     },
   ]);

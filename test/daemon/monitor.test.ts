@@ -144,7 +144,7 @@ describe('the monitor', () => {
     await started.hear('login.refused');
     const ready = await get(`${url}/readyz`);
     expect(ready.status).toBe(503);
-    expect(ready.text).toContain('main refuses our credentials');
+    expect(ready.text).toContain('main refuses the credentials');
     expect((await get(`${url}/healthz`)).status).toBe(200);
     const { text } = await get(`${url}/metrics`);
     expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(1);
@@ -156,14 +156,14 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('is not ready while a job is left out for a fault in the config, and counts it', async () => {
+  it('is not ready while a job is left out because of an error in the config, and counts it', async () => {
     const { config } = await setUpGated();
     const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'a password: hunter' });
     const started = await startDaemon({ ...config, leftOut: new Map([['returns', [fault]]]) });
     const url = await watch(started);
     const ready = await get(`${url}/readyz`);
     expect(ready.status).toBe(503);
-    expect(ready.text).toContain('job returns is left out for a fault in the config');
+    expect(ready.text).toContain('job returns is left out because of an error in the config');
     expect(ready.text).not.toContain('hunter');
     const { text } = await get(`${url}/metrics`);
     expect(find(text, 'sluice_conditions', { kind: 'left_out', level: 'error' })).toBe(1);

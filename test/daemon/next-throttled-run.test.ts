@@ -38,5 +38,5 @@ it.each<[string, Schedule, number]>([
   ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0, timezone: 'UTC' }, 2],
 ])('%s is how it is said', (words, given, every) => {
   const said = throttleText(given, { every, now: until - 9 * hour, until });
-  expect(said).toBe(`${words} until 00:00 EST: the requests of the day do not reach for more`);
+  expect(said).toBe(`${words} until 00:00 EST: the daily allowance is not sufficient for more`);
 });

@@ -44,7 +44,10 @@ describe('the state of a job whose payload is owed', () => {
 
   it('names the instant of the next try until that has come', async () => {
     const { clock, read } = await statusAfter({ code: 'UNREACHABLE', waitMs: 90_000 });
-    expect(await read()).toMatchObject({ state: 'owed, next try 2026-06-15 16:01:30Z', waits_until: noon + 90_000 });
+    expect(await read()).toMatchObject({
+      state: 'owed, next attempt 2026-06-15 16:01:30Z',
+      waits_until: noon + 90_000,
+    });
     clock.advance(90_000);
     expect(await read()).toMatchObject({ state: 'owed' });
   });
@@ -52,7 +55,7 @@ describe('the state of a job whose payload is owed', () => {
   it('names the midnight that it waits for, in the words of the clocks in New York', async () => {
     const { read } = await statusAfter({ code: 'QUOTA_SPENT' }, 0);
     expect(await read()).toMatchObject({
-      state: 'waiting for the quota until 00:00 EDT',
+      state: 'waiting for quota until 00:00 EDT',
       waits_until: Date.parse('2026-06-16T04:00Z'),
     });
   });

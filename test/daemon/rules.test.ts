@@ -164,7 +164,7 @@ describe('firings that were missed', () => {
     const { because } = await explainJob(job, { config, store: runtime.store, clock });
     expect(because[0]).toMatchObject({
       at: first,
-      message: expect.stringMatching(/^12 firings since then came to nothing: /),
+      message: expect.stringMatching(/^12 firings since then were skipped: /),
     });
     expect(source.asked).toBe(0);
   });
@@ -176,7 +176,7 @@ describe('a run whose process died', () => {
     (job: Job, { runs, nextAt, firedAt }: { runs: number; nextAt: number; firedAt?: number }) =>
     async (runtime: Runtime): Promise<void> => {
       await dueAt([job, nextAt])(runtime);
-      const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+      const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
       for (let run = 0; run < runs; run++) {
         const fired = firedAt === undefined ? {} : { firedAt };
         const id = await runtime.store.runs.begin({ job: job.name, origin: 'schedule', ...fired });

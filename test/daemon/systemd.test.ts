@@ -27,7 +27,7 @@ describe('what systemd is told', () => {
     });
     const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
     await until('a ping', () => heard().includes('WATCHDOG=1'));
-    expect(heard()[0]).toBe('READY=1 STATUS=1 job in force');
+    expect(heard()[0]).toBe('READY=1 STATUS=1 job active');
     daemon.child.kill('SIGHUP');
     const isReload = (words: string) => /^RELOADING=1 MONOTONIC_USEC=\d+$/.test(words);
     await until('the reload', () => heard().some(isReload));
@@ -35,7 +35,7 @@ describe('what systemd is told', () => {
     const said = heard().filter((words) => words !== 'WATCHDOG=1');
     expect(said.map((words) => words.split('=', 1)[0])).toEqual(['READY', 'RELOADING', 'READY']);
     const health = await home.sluice(['health']);
-    expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining('the schedules tick') });
+    expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining('the schedules are running') });
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
     await until('the end', () => heard().includes('STOPPING=1'));
@@ -55,12 +55,12 @@ describe('what systemd is told', () => {
     const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
     const second = home.start(['run', '--second', 'wait'], { env });
     await until('a ping in reserve', () => heard().includes('WATCHDOG=1'));
-    expect(heard()[0]).toMatch(/^READY=1 STATUS=in reserve: process \d+.* has the state folder$/);
+    expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state folder$/);
     first.child.kill('SIGTERM');
     await first.ended;
-    await until('it to take over', () => heard().includes('READY=1 STATUS=0 jobs in force'));
+    await until('it to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
     const third = home.start(['run', '--second', 'wait'], { env });
-    await until('the next in reserve', () => heard().filter((words) => words.includes('in reserve')).length === 2);
+    await until('the next in reserve', () => heard().filter((words) => words.includes('standby')).length === 2);
     third.child.kill('SIGTERM');
     expect((await third.ended).code).toBe(0);
     await until('its end', () => heard().includes('STOPPING=1'));
@@ -95,6 +95,6 @@ describe('what systemd is told', () => {
     const lost = new Systemd({ env: { PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, log });
     await lost.ready(1);
     await lost.stopping();
-    expect(lines).toEqual(['systemd could not be told']);
+    expect(lines).toEqual(['failed to notify systemd']);
   });
 });

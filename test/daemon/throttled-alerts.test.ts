@@ -70,14 +70,14 @@ it('a day that reaches once jobs are throttled is told as that, one that does no
     {
       kind: 'quota',
       level: 'warning',
-      what: expect.stringContaining('they do not reach for all, so a job runs less often'),
+      what: expect.stringContaining('not enough for all firings, so a job runs less often'),
     },
   ]);
   const vip = await setUp(10);
   const ground = await vip.ground();
   const jobs = new Map([...ground.config.jobs].map(([name, job]) => [name, { ...job, priority: 'high' as const }]));
   expect(await new QuotaShortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
-    { level: 'warning', what: expect.stringContaining('at this pace they end at about') },
+    { level: 'warning', what: expect.stringContaining('at this rate, they run out at about') },
   ]);
   const enough = await setUp(1000);
   expect(await new QuotaShortages().find(await enough.ground())).toEqual([]);

@@ -91,7 +91,7 @@ describe('a day whose schedules ask for more than there is', () => {
     const said = world.events.filter(({ name }) => name === 'job.throttled');
     expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
     expect(said[0]!.facts.message).toBe(
-      'runs every 30m instead of 10m until 00:00 EDT: the requests of the day do not reach for more',
+      'runs every 30m instead of 10m until 00:00 EDT: the daily allowance is not sufficient for more',
     );
     expect(await world.store.throttledJobs.now()).toEqual([]);
     const history = await world.store.throttledJobs.history({ limit: 9 });

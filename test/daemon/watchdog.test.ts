@@ -55,7 +55,7 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
   die();
   expect(await alive()).toMatchObject({
     status: 503,
-    said: expect.stringContaining('no look at the schedules for 200 s'),
+    said: expect.stringContaining('the scheduler has not run for 200 s'),
   });
   await monitoring.reload(async () => {});
   const before = heard().length;

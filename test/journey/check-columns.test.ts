@@ -39,7 +39,7 @@ async function checkJobs(source: object, jobs: Readonly<Record<string, object>>)
   return { code, said, uploads: await world.uploads() };
 }
 
-const fine = 'its query gives the columns that the job names';
+const fine = 'its query returns the columns that the job requires';
 
 it('check --connect names the columns that a job names and its query does not give, and reads nothing', async () => {
   const query = { sql: 'select id, name from orders' };

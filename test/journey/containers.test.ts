@@ -20,7 +20,7 @@ describe('two containers on one state folder, in each of which Sluice is process
     const health = ['health', '--json'];
     for (const how of [{}, { under: container }]) {
       const seen = JSON.parse((await home.sluice(health, how)).stdout) as { findings: unknown };
-      expect(JSON.stringify(seen)).toMatch(/process 1\b.*the schedules tick/);
+      expect(JSON.stringify(seen)).toMatch(/process 1\b.*the schedules are running/);
     }
     const sync = await home.sync({ under: container });
     expect(sync.jobs).toMatchObject([{ state: 'delivered' }]);

@@ -70,16 +70,19 @@ describe('sluice explain', () => {
     expect(await explain('orders')).toMatchObject({
       code: 0,
       found: [
-        { verdict: 'left out for a fault in the config', because: [fault, { message: 'the job has never run here' }] },
+        {
+          verdict: 'left out because of an error in the config',
+          because: [fault, { message: 'the job has never run here' }],
+        },
       ],
     });
     await home.sluice(['sync'], { env });
     const told = {
-      verdict: 'left out for a fault in the config',
+      verdict: 'left out because of an error in the config',
       instance: world.instances.csv,
       shows_as_of: expect.any(String),
       because: [fault, { message: expect.stringMatching(/^run \S+ was delivered \(1 row\)$/) }],
-      next: { message: 'nothing: no run begins until the fault is fixed' },
+      next: { message: 'nothing: the error must be fixed first' },
       fix: expect.stringContaining('sluice reload'),
     };
     expect(await explain('orders')).toMatchObject({ code: 0, found: [told] });
@@ -91,7 +94,7 @@ describe('sluice explain', () => {
     const isRunning = 'the daemon runs it as it was before a fault in the config file';
     await expect
       .poll(async () => (await explain('orders')).found[0])
-      .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs by its schedule' } });
+      .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs on schedule' } });
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect((await home.sluice(['explain', 'ordes'])).code).toBe(2);
@@ -106,7 +109,7 @@ describe('sluice explain', () => {
     expect(failing.verdict).toBe('failing');
     expect(failing.because.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^run \S+ failed: .*orders\.csv/),
-      'it has failed 3 times since then',
+      '3 consecutive failures since then',
       expect.stringMatching(/was delivered/),
     ]);
     expect(failing.fix).toMatch(/; then sluice sync orders$/);
@@ -123,14 +126,14 @@ describe('sluice explain', () => {
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();
     expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
-    expect((await explain()).fix).toContain('or give its user the permission; then sluice sync orders');
+    expect((await explain()).fix).toContain('or grant its user the permission; then sluice sync orders');
     await home.config(config({ requests_per_day: 1, name: undefined }));
     await home.sync();
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
     const spent = await explain();
-    expect(spent.verdict).toMatch(/^waiting for the quota until 00:00 E[SD]T, with nobody to send it$/);
-    expect(spent.because.map(({ message }) => message).join()).toContain('nothing is lost');
+    expect(spent.verdict).toMatch(/^waiting for quota until 00:00 E[SD]T, but no daemon is running$/);
+    expect(spent.because.map(({ message }) => message).join()).toContain('no data is lost');
     expect(spent.fix).toContain('sluice run');
   });
 
@@ -146,7 +149,7 @@ describe('sluice explain', () => {
     await home.sync();
     const gone = await explain();
     expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
-    expect(gone.fix).toBe('sluice apply --yes creates the data source again; then sluice sync orders');
+    expect(gone.fix).toBe('sluice apply --yes recreates the data source; then sluice sync orders');
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect((await explain()).verdict).toBe('up to date');

@@ -288,7 +288,7 @@ describe('secrets at work, where everybody refuses them and says them back', () 
     expect(all.split('[redacted]').length).toBeGreaterThan(100);
     expect(canaries.in(echo.heard()).length).toBeGreaterThan(8);
     expect(said.get('traces')).toContain('sluice.run');
-    expect(said.get('a collector that refuses')).toContain('traces could not be sent');
+    expect(said.get('a collector that refuses')).toContain('failed to send traces');
   });
 
   it('are not in the last words of a process that falls over a fault', async () => {

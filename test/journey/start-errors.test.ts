@@ -105,7 +105,7 @@ it('with probe asks every source once at the start, and tells which run will fai
   expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot connect to/);
   const { stdout } = await home.sluice(['status']);
   expect(stdout).toMatch(/warning: shop: the next run of lost .* will fail: /);
-  expect((await home.sluice(['explain', 'lost'])).stdout).toContain('its source was looked at, and does not answer');
+  expect((await home.sluice(['explain', 'lost'])).stdout).toContain('a check of its source failed');
   expect(stdout + receiver.got[0]!.text).not.toContain('s3cret-word');
   expect((await world.requests()).length).toBe(before);
 });

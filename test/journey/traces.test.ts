@@ -59,6 +59,6 @@ describe('traces over OTLP', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
     const { code, jobs, stderr } = await home.sync({ env, args: ['--log', 'warn'] });
     expect([code, jobs[0]?.state]).toEqual([0, 'delivered']);
-    expect(stderr).toContain('traces could not be sent');
+    expect(stderr).toContain('failed to send traces');
   });
 });

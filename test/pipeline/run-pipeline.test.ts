@@ -235,7 +235,7 @@ describe('a source that falls silent', () => {
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock: hurried, log });
     expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'SOURCE_STALLED' });
-    expect(warned).toEqual(['The source did not close in time and was left behind']);
+    expect(warned).toEqual(['The source did not close in time and was abandoned']);
     expect(readdirSync(given.spool)).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ function noting(fails: (name: string) => boolean = () => false): { pull: Pull; t
     pull: async function* ({ properties }) {
       const name = String(properties.name);
       turns.push(name);
-      if (fails(name)) throw new Error('the source is away');
+      if (fails(name)) throw new Error('the source is unavailable');
       yield Buffer.from(`["${name} ${turns.length}"]`);
     },
   };

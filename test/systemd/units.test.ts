@@ -60,18 +60,18 @@ describe.skipIf(missing !== undefined)(
       }
       await done('systemctl daemon-reload && systemctl enable --now sluice');
       expect(await show('ActiveState')).toBe('active');
-      expect(await show('StatusText')).toBe('1 job in force');
+      expect(await show('StatusText')).toBe('1 job active');
       await until('the data is there', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
     it('take a changed config by a reload, and keep the old one if it has faults, which the reload tells', async () => {
       await config({ orders: orders(), lost: job('/srv/lost.csv', world.instances.json, { format: 'json' }) });
       await done('systemctl reload sluice');
-      expect(await show('StatusText')).toBe('2 jobs in force');
+      expect(await show('StatusText')).toBe('2 jobs active');
       await config({ orders: { ...orders(), formt: 'csv' } });
       expect((await machine.run('systemctl reload sluice')).code).not.toBe(0);
       expect(await journal()).toMatch(/CONFIG_UNKNOWN_OPTION.*formt/);
-      expect(await show('StatusText')).toMatch(/^2 jobs in force; .*refused/);
+      expect(await show('StatusText')).toMatch(/^2 jobs active; .*refused/);
       expect(await show('ActiveState')).toBe('active');
     });
 

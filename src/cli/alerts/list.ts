@@ -137,7 +137,7 @@ function tableOfOpenAlerts(open: Listed['open'], now: number): string {
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
       // Only the cause fits in a line; "sluice history" shows the run.
-      what.replace(/^run \S+ failed: /, '').replace(/^(\d+) runs in a row failed, the last with: /, '$1 times: '),
+      what.replace(/^run \S+ failed: /, '').replace(/^(\d+) consecutive runs failed; last error: /, '$1 times: '),
     ]),
     paper,
   );

@@ -159,7 +159,7 @@ export class AlertLoop {
       .then((at) => {
         this.#sendAt = at;
       })
-      .catch((error: unknown) => log.error('alerts could not be sent', { error: String(error) }))
+      .catch((error: unknown) => log.error('failed to send alerts', { error: String(error) }))
       .finally(() => {
         this.#sending = undefined;
         // It may be due before the loop means to look again.

@@ -25,39 +25,39 @@ export async function describe(
   const at = subject.indexOf(':');
   const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
   if (kind === 'scheduler') {
-    const next = { message: 'nothing is fetched until the daemon is started anew' };
+    const next = { message: 'no job runs until the daemon is restarted' };
     return { next, fix: 'sluice health, then restart the daemon' };
   }
   if (kind === 'clock') {
-    const next = { message: 'the schedules go by the new time; what was missed or done twice is in the history' };
+    const next = { message: 'schedules use the new time; the history shows missed and repeated runs' };
     return { next, fix: 'keep the clock right with a time server: timedatectl set-ntp true; then: sluice doctor' };
   }
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];
     const next = {
-      message: 'what is owed is sent all the same; what fails for want of room runs again by its schedule',
+      message: 'owed payloads are still sent; runs that fail for lack of space are repeated on schedule',
     };
     return { next, fix: roomAdvice(holds) ?? 'sluice doctor' };
   }
   if (kind === 'config') {
-    const next = { message: 'the jobs without a fault run as before' };
+    const next = { message: 'jobs without errors keep running' };
     return { next, fix: 'sluice config show; fix the file, then sluice reload' };
   }
   if (kind === 'source' && occasion === 'login') {
-    const next = { message: 'its jobs wait; nothing is sent to the source until the login is tried again' };
+    const next = { message: 'its jobs wait; the source is not contacted until the login is retried' };
     return { next, fix: resumeAdvice(name) };
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;
-    const next = { message: 'it is looked at again within a quarter of an hour; runs try it by their schedules' };
+    const next = { message: 'it is checked again within 15 minutes; runs also try it on schedule' };
     return { next, fix: advice ?? 'sluice check --connect' };
   }
   if (kind === 'account') return { fix: 'sluice plan shows who asks for how much, and what would make it fit' };
   if (occasion === 'unsent') {
-    const next = { message: 'the daemon goes on trying; what is owed is sent as soon as it is taken' };
+    const next = { message: 'the daemon keeps retrying; owed payloads are sent as soon as the service accepts them' };
     return { next, fix: 'sluice check --connect tells what is in the way' };
   }
-  if (kind === 'destination') return { fix: `put a good key into the destination ${name}; what is owed is sent then` };
+  if (kind === 'destination') return { fix: `fix the credentials of destination ${name}; owed payloads are sent then` };
   if (kind === 'login') {
     const source = [...config.sources.values()].find(({ login }) => login?.name === name);
     return { fix: loginCommand(source?.name ?? name) };

@@ -57,7 +57,7 @@ function silent(): Problem {
   return new Problem({
     code: 'CHECK_SILENT',
     family: 'try_later',
-    message: `It has not answered within ${patienceMs / 1000} seconds`,
+    message: `Timeout: no response within ${patienceMs / 1000} seconds`,
     next: 'sluice check --connect',
   });
 }

@@ -67,7 +67,7 @@ export class SourceChecks {
     while (!signal.aborted) {
       this.#nap = new AbortController();
       const wait = await this.#round().catch((error: unknown) => {
-        log.error('the look at sources met a fault', { error: String(error) });
+        log.error('the source checks failed', { error: String(error) });
         return lookEveryMs;
       });
       const until = AbortSignal.any([this.#nap.signal, signal]);
@@ -128,7 +128,7 @@ export class SourceChecks {
     void this.#queue
       .add(() => this.#look(source, { ...around, signal }))
       .catch((error: unknown) => {
-        if (!signal.aborted) log.error('a look at a source met a fault', { source: name, error: String(error) });
+        if (!signal.aborted) log.error('a source check failed', { source: name, error: String(error) });
       })
       .finally(() => {
         this.#under.delete(name);

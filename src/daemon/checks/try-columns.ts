@@ -35,13 +35,13 @@ export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<C
       job.guards ?? {},
       shaped.map(({ name }) => name),
     );
-    if (missing === undefined) return { message: 'its query gives the columns that the job names' };
-    throw new Problem({ code: 'GUARD_FAILED', family: 'config', ...missing, next: 'correct the guards, or the query' });
+    if (missing === undefined) return { message: 'its query returns the columns that the job requires' };
+    throw new Problem({ code: 'GUARD_FAILED', family: 'config', ...missing, next: 'fix the guards or the query' });
   } catch (thrown) {
     given.signal.throwIfAborted();
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
     if (problem.code !== 'SOURCE_STALLED') return { problem };
-    return { message: `its columns are not known: the query did not give them within ${patienceMs / 1000} s` };
+    return { message: `columns unknown: timeout of the query after ${patienceMs / 1000} s` };
   }
 }
 

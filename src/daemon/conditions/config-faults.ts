@@ -22,8 +22,8 @@ export function findConfigFaults({
         level: 'error',
         since,
         what: isInFileOnly(job, taken)
-          ? `the config file, as read here, has a fault${faultsText(faults)}; the daemon keeps the config that it has`
-          : `left out for a fault in the config${faultsText(faults)}`,
+          ? `the config file has an error${faultsText(faults)}; the daemon keeps its current config`
+          : `left out because of an error in the config${faultsText(faults)}`,
         jobs: [job],
         code: fault?.code,
         fix:
@@ -34,12 +34,18 @@ export function findConfigFaults({
     }),
     ...(others.length === 0
       ? []
-      : [conditionOf('config', { message: 'the daemon began without what has a fault', faults: others, at: since })]),
+      : [
+          conditionOf('config', {
+            message: 'the daemon started without the parts that have errors',
+            faults: others,
+            at: since,
+          }),
+        ]),
     ...(taken?.refused === undefined
       ? []
       : [
           conditionOf('reload_refused', {
-            message: 'a reload was refused, the former config stays in force',
+            message: 'a reload was rejected; the previous config stays active',
             ...taken.refused,
           }),
         ]),

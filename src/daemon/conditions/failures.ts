@@ -58,7 +58,7 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
     what:
       failures === 1
         ? `run ${last.id} failed: ${why}`
-        : `${countText(failures)} runs in a row failed, the last with: ${why}`,
+        : `${countText(failures)} consecutive runs failed; last error: ${why}`,
     ...(last.code === null ? {} : { code: last.code }),
     fix: fixOf(job, last),
   };
@@ -75,9 +75,9 @@ function retryOf(
   }: { attempt: NextAttempt; last: RunRow; former: Streak | undefined; isFailure: boolean },
 ): Condition {
   const failures = (former?.failures ?? 0) + (isFailure ? 1 : 0);
-  const before = failures > 1 ? `${countText(failures)} runs in a row failed, the last with: ` : '';
+  const before = failures > 1 ? `${countText(failures)} consecutive runs failed; last error: ` : '';
   const facts = {
-    what: `${before}${last.message ?? 'the source is away'}; ${attempt.message}`,
+    what: `${before}${last.message ?? 'the source is unavailable'}; ${attempt.message}`,
     since: former?.since ?? attempt.since,
     ...(last.code === null ? {} : { code: last.code }),
   };

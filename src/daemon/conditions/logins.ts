@@ -8,7 +8,9 @@ export function loginConditions({ needy, overview, jobs }: Pick<Snapshot, 'needy
     const using = [...new Set(sources)].join(', ');
     const ends = expires_at === undefined ? '' : ` at ${instantText(expires_at)}`;
     const endsSoon = state === 'ends soon';
-    const why = endsSoon ? `its token ends${ends}, and nothing renews it` : (message ?? 'nobody has logged in');
+    const why = endsSoon
+      ? `its token expires${ends} and is not renewed automatically`
+      : (message ?? 'no one has logged in');
     return {
       subject: `login:${login}`,
       kind: 'login',

@@ -59,9 +59,9 @@ function shortOf(
   const { now } = ground.overview;
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
-  const reserve = limit < whole ? `, ${countText(whole - limit)} of them are kept for people` : '';
-  const said = `${countText(used)} of ${countText(whole)} requests are used on ${day}${reserve}`;
-  const turns = `the day turns at ${easternText(turns_at, now)}`;
+  const reserve = limit < whole ? `, ${countText(whole - limit)} of them reserved for manual runs` : '';
+  const said = `${countText(used)} of ${countText(whole)} requests used on ${day}${reserve}`;
+  const turns = `the allowance resets at ${easternText(turns_at, now)}`;
   const affected = jobsOf(account, ground);
   const short = (level: ConditionLevel, what: string, jobs: readonly string[] = []): Condition[] => [
     {
@@ -76,17 +76,21 @@ function shortOf(
   ];
   if (spent_until !== undefined || used >= limit) {
     const who = spent_until === undefined ? '' : '; the service says that nothing is left';
-    return short('error', `${said}${who}; ${turns}, what is owed waits and is sent then`, affected);
+    return short('error', `${said}${who}; ${turns}, owed payloads wait and are sent then`, affected);
   }
   const { endsAt, throttled = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
-    return short('warning', `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`, affected);
+    return short(
+      'warning',
+      `${said}; at this rate, they run out at about ${easternText(endsAt, now)}, ${turns}`,
+      affected,
+    );
   }
   if (throttled > 0) {
     const who = throttled === 1 ? 'a job runs' : `${countText(throttled)} jobs run`;
     return short(
       'warning',
-      `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`,
+      `${said}; not enough for all firings, so ${who} less often until ${easternText(turns_at, now)}`,
       affected,
     );
   }

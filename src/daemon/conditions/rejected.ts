@@ -59,10 +59,10 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
     kind: 'credentials',
     level: 'error',
     since: Math.min(...rows.map(({ last_attempt_at, owed_at }) => last_attempt_at ?? owed_at)),
-    what: `${rows[0]!.message ?? 'it refuses the key'}; ${waitText(rows)}`,
+    what: `${rows[0]!.message ?? 'the credentials were refused'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     code: 'LOGIN_NEEDED',
-    fix: `put a good key into the destination ${name}, then sluice reload; what is owed is sent then`,
+    fix: `fix the credentials of destination ${name}, then sluice reload; owed payloads are sent then`,
   };
 }
 
@@ -76,7 +76,7 @@ function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck)
     kind: 'unsent',
     level: overview.now - since >= thresholdsOf(config).unsentAfterMs ? 'error' : 'warning',
     since,
-    what: `${message ?? 'it does not take what is owed'}; ${waitText(rows)}`,
+    what: `${message ?? 'uploads fail'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     ...codeOf(code),
     fix: 'sluice check --connect tells what is in the way; what is owed is sent once the service takes it',
@@ -90,7 +90,7 @@ function waitText(rows: readonly OutboxRow[]): string {
   const jobs = new Set(rows.map(({ job }) => job)).size;
   return jobs === 1
     ? '1 job waits with what it owes, nothing is lost'
-    : `${jobs} jobs wait with what they owe, nothing is lost`;
+    : `${jobs} jobs have owed payloads; no data is lost`;
 }
 
 const codeOf = (code: string | null) => (code === null ? {} : { code });

@@ -108,8 +108,8 @@ function conditionOf(
   const limit = durationText(staleAt - from);
   const what =
     at === undefined
-      ? `nothing has been published since the job is known, ${instantText(from)}`
-      : `the newest data is of ${instantText(at)}; it should not be older than ${limit}`;
+      ? `nothing has been delivered since the job was added, ${instantText(from)}`
+      : `the newest data is from ${instantText(at)}; the limit is ${limit}`;
   const fix = `sluice history ${name} shows its runs; then sluice sync ${name}`;
   return { subject: `job:${name}`, kind: 'stale', level: 'error', since: staleAt, what, jobs: [name], fix };
 }

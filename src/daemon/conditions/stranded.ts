@@ -19,12 +19,12 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
       level: isDeliverable ? 'warning' : 'error',
       since: Math.min(...rows.map(({ owed_at }) => owed_at)),
       what: isDeliverable
-        ? `${owed} to destination ${destination}; the config no longer has the job`
-        : `${owed} to destination ${destination}, which the config does not have`,
+        ? `${owed} to destination ${destination}; the job is no longer in the config`
+        : `${owed} to destination ${destination}, which is not in the config`,
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
         ? 'nothing is needed: the daemon and "sluice sync" deliver it'
-        : `put the destination ${destination} back into the config, then sluice reload`,
+        : `add the destination ${destination} to the config again, then sluice reload`,
     };
   });
 }

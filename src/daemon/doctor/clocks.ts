@@ -49,7 +49,7 @@ async function examineClock(
     return bad('clock', `${name} did not answer: ${message}`, fix);
   }
   const { date } = passed.answer;
-  if (date === undefined) return good('clock', `${name} does not say what time it has`);
+  if (date === undefined) return good('clock', `${name} does not report its time`);
   return clockFinding(name, { date: date + halfSecondMs, began, ended: clock.now() });
 }
 
@@ -62,7 +62,7 @@ export function clockFinding(
   const unsure = (ended - began) / 2 + halfSecondMs;
   const far = durationText(Math.abs(skew));
   if (Math.abs(skew) - unsure <= mostSkewMs)
-    return good('clock', `it agrees with ${name}'s, give or take ${durationText(unsure)}`);
-  const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} that of ${name}`;
+    return good('clock', `matches the clock of ${name} within ${durationText(unsure)}`);
+  const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${name}`;
   return bad('clock', message, 'let the system keep its time: timedatectl set-ntp true');
 }

@@ -35,8 +35,8 @@ function examineFiles({ file, state }: Config): Finding[] {
     secrets.length > 0
       ? bad(
           'config file',
-          `others may read it, and it holds secrets: ${redact(secrets.join(', '))}`,
-          `${commandLine('chmod', 600, file)}, or name the secrets by \${env:NAME}`,
+          `other users can read it, and it contains secrets: ${redact(secrets.join(', '))}`,
+          `${commandLine('chmod', 600, file)}, or replace the secrets with \${env:NAME}`,
         )
       : good('config file', 'no secret in it is open to others'),
   );
@@ -50,8 +50,8 @@ function examineFiles({ file, state }: Config): Finding[] {
     }
     if ((stat.mode & forOthers) !== 0) {
       const fix = commandLine('chmod', stat.isDirectory() ? 700 : 600, path);
-      found.push(bad('state permissions', `others may look into ${path} (mode ${mode})`, fix));
-    } else found.push(good('state permissions', `${path} is its owner's alone (mode ${mode})`));
+      found.push(bad('state permissions', `other users can read ${path} (mode ${mode})`, fix));
+    } else found.push(good('state permissions', `${path} is private to its owner (mode ${mode})`));
   }
   return found;
 }
@@ -80,7 +80,7 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
 
 function examinePayloads(missing: readonly string[]): Finding[] {
   if (missing.length === 0) return [];
-  const message = `${missing.length} of what is owed is not on the disk as it was written, first ${missing[0]}`;
+  const message = `${missing.length} owed payloads are missing or damaged on disk, first ${missing[0]}`;
   return [bad('payloads', message, 'run the jobs again: sluice sync; then check the disk')];
 }
 
@@ -98,20 +98,23 @@ function examineState(config: Config, now: number): Finding[] {
 }
 
 function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection): Finding {
-  if (unread !== undefined)
-    return bad('database', `it cannot be looked into: ${unread.message}`, unread.next ?? unread.code);
+  if (unread !== undefined) return bad('database', `cannot be read: ${unread.message}`, unread.next ?? unread.code);
   if (integrity !== 'ok')
     return bad('database', `it is damaged: ${integrity}`, 'sluice restore FOLDER --replace, from a backup');
   if (schema > newest)
-    return bad('database', `a newer Sluice wrote it (schema ${schema}, known ${newest})`, 'run the newer Sluice');
+    return bad(
+      'database',
+      `written by a newer version of Sluice (schema ${schema}, known ${newest})`,
+      'run the newer version',
+    );
   if (isOther === true)
     return bad(
       'database',
-      `another build of Sluice made it: it says schema ${schema}, and its tables are others`,
+      `created by another build of Sluice: schema ${schema}, but with different tables`,
       'run that build until nothing is owed; then move the state folder away and start again',
     );
   const later =
-    schema < newest ? `; the next start brings it from schema ${schema} to ${newest}` : `, schema ${schema}`;
+    schema < newest ? `; the next start migrates it from schema ${schema} to ${newest}` : `, schema ${schema}`;
   return good('database', `whole${later}`);
 }
 
@@ -125,6 +128,6 @@ function roomFinding(state: string, payloads: number): Finding {
 /** Bytes free against what is owed and twice the largest payload so far. */
 export function diskFinding({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
-  const message = `${Math.floor(free / 1e6)} MB are free, ${Math.ceil(wanted / 1e6)} MB may be needed`;
-  return free >= wanted ? good('disk', message) : bad('disk', message, `make room on the disk of ${state}`);
+  const message = `${Math.floor(free / 1e6)} MB free, ${Math.ceil(wanted / 1e6)} MB may be required`;
+  return free >= wanted ? good('disk', message) : bad('disk', message, `free up space on the disk of ${state}`);
 }

@@ -23,9 +23,11 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
     orphansFinding({ count: files.length, bytes, first: files[0]?.path }),
     ...stages.map((name) => {
       const path = join(state, name);
-      return bad('leftovers', `${path} was left by a backup or restore that was killed`, commandLine('rm', '-r', path));
+      return bad('leftovers', `${path} was left by an interrupted backup or restore`, commandLine('rm', '-r', path));
     }),
-    ...former.map((path) => good('former state', `${path} was put aside by a restore; delete it once all is well`)),
+    ...former.map((path) =>
+      good('former state', `${path} was moved aside by a restore; delete it once you've verified the restored state`),
+    ),
   ];
 }
 
@@ -40,8 +42,8 @@ export function orphansFinding({
   first?: string | undefined;
 }): Finding {
   if (count === 0) return good('leftovers', 'no payload or draft lies about that nothing refers to');
-  const message = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing refers to, first ${first}`;
-  if (bytes < worthBytes) return good('leftovers', `${message}; the next start sweeps them`);
+  const message = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing references, first ${first}`;
+  if (bytes < worthBytes) return good('leftovers', `${message}; the next start deletes them`);
   return bad('leftovers', message, 'restart the daemon, or run any sluice sync: each start sweeps them');
 }
 

@@ -32,7 +32,7 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
   const version = process.versions.tz ?? 'unknown';
   return same
     ? good('time zones', `New York changes its clocks as expected in ${year} (zones ${version})`)
-    : bad('time zones', `New York does not change its clocks as the law has it in ${year} (zones ${version})`, fix);
+    : bad('time zones', `the daylight saving rules for New York are wrong in ${year} (zones ${version})`, fix);
 }
 
 /** Schedules reckon with one calendar, texts are written with the other: around the next changes they must agree. */

@@ -80,7 +80,7 @@ async function writeLog({ seconds, runs, stack }: BlockedRecord): Promise<void> 
   }
   const sources =
     runs.map(({ job, source }) => `job ${job}, source ${source}`).join('; ') || 'no source was being read';
-  writeSync(2, `The event loop was blocked for ${seconds} s (${sources}), so the process is ended.\n`);
+  writeSync(2, `The event loop was blocked for ${seconds} s (${sources}), so the process exits.\n`);
 }
 
 /**

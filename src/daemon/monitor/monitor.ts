@@ -137,7 +137,7 @@ export class Monitor {
 }
 
 const notOurs = (host = ''): string =>
-  `Misdirected request: the monitor does not answer as ${host}. Ask by IP address or localhost, or add the name to "monitor.names" in the config.`;
+  `Misdirected request: unknown host name ${host}. Use an IP address or localhost, or add the name to "monitor.names" in the config.`;
 
 function looked(looks: readonly ReadinessResult[]): Answer {
   const ok = looks.every((look) => look.ok);
@@ -156,7 +156,7 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
     message: `The monitor cannot listen: ${error.message}`,
     seen: `${host}:${port}`,
     allowed: 'an address of this machine and a port that nobody else has',
-    next: 'name another one in "monitor" of the config or with --monitor HOST:PORT',
+    next: 'set another address with "monitor" in the config or --monitor HOST:PORT',
     cause: error,
   });
 }

@@ -29,12 +29,12 @@ const checks = [
 
 /** What each kind is called where names may be told, but no data: a condition's own sentence can quote some. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
-  state: ({ code = '' }) => `the state cannot be written: ${code}`,
+  state: ({ code = '' }) => `the state is not writable: ${code}`,
   disk: () => 'the state folder has no room for another result',
-  left_out: ({ jobs }) => `job ${jobs.join(', ')} is left out for a fault in the config`,
+  left_out: ({ jobs }) => `job ${jobs.join(', ')} is left out because of an error in the config`,
   config: () => 'parts of the config are left out for their faults',
-  reload_refused: () => 'a reload was refused, the former config stays in force',
-  credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses our credentials`,
+  reload_refused: () => 'a reload was rejected; the previous config stays active',
+  credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses the credentials`,
 };
 
 /** Knows whether the daemon is alive, and whether it can do its work. */

@@ -189,9 +189,7 @@ export class Retrier {
   }
 
   #write(work: Promise<void>): void {
-    const written = work.catch((error: unknown) =>
-      this.#options.failed('the end of a run was not written down', error),
-    );
+    const written = work.catch((error: unknown) => this.#options.failed('failed to record the end of a run', error));
     this.#writing = Promise.all([this.#writing, written]);
   }
 }

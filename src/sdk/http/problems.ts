@@ -93,7 +93,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
     );
   }
   if (status === 401 || status === 403) {
-    return httpProblem('REST_LOGIN', 'login', `${place} refuses our credentials`, {
+    return httpProblem('REST_LOGIN', 'login', `${place} refuses the credentials`, {
       seen,
       next: 'fix `auth` of the source',
       ...(status === 401 ? { refusedPath: place } : {}),

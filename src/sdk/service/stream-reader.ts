@@ -78,7 +78,7 @@ export class StreamReader {
     } catch (error) {
       if (error instanceof WatermarkLost) throw watermarkLost(error.message);
       if (!(error instanceof Ignored)) throw error;
-      this.#options.log.warn('nothing to be had for this part, going on', { because: error.message });
+      this.#options.log.warn('no access to this partition: skipped', { because: error.message });
     }
   }
 
@@ -129,7 +129,7 @@ export class StreamReader {
     } catch (error) {
       if (!(error instanceof WatermarkLost)) throw error;
       if (hasBegun) throw watermarkLost(error.message);
-      this.#options.log.warn('the service has forgotten how far we were: reading everything again', {
+      this.#options.log.warn('the checkpoint has expired: reading everything again', {
         because: error.message,
       });
       yield* this.#capped(stream, scope);

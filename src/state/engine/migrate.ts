@@ -113,6 +113,6 @@ function newerState(folder: string, seen: number, known: number): Problem {
     message: `The state in ${folder} was written by a newer Sluice; nothing in it was changed`,
     seen: `schema ${seen}`,
     allowed: `schema ${known} or older`,
-    next: 'run the newer Sluice, or name another state folder in the config',
+    next: 'run the newer version, or name another state folder in the config',
   });
 }

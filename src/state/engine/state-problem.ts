@@ -10,9 +10,9 @@ export function isUnwritable(error: unknown): error is Problem {
   return error instanceof Problem && unwritable.has(error.code);
 }
 
-/** `The state cannot be written: …`, for people who ask how Sluice is; one line. */
+/** `The state is not writable: …`, for people who ask how Sluice is; one line. */
 export function unwritableText({ message, seen, next }: Problem): string {
-  return `The state cannot be written: ${message} (${seen}). Nothing runs or is sent until it can; ${next}.`;
+  return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
 }
 
 const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; what is there now is put aside';

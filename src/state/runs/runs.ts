@@ -235,7 +235,7 @@ export class Runs {
       const orphans: RunRow[] = [];
       for (const run of await running(inside)) {
         if (!(await owners.isDead(run.owner))) continue;
-        const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+        const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
         await new Runs(inside).finish(run.id, { state: 'interrupted', problem });
         orphans.push(run);
       }

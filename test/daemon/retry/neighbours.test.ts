@@ -4,7 +4,7 @@ import { runJob } from '../../../src/daemon/run-job.ts';
 import { dayOf } from '../../../src/delivery/quota.ts';
 import { Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
 
-/** A daemon whose job fired at noon and waits for its second attempt; the source is away until `until`. */
+/** A daemon whose job fired at noon and waits for its second attempt; the source is unavailable until `until`. */
 async function waiting({ until = noon + hour, more = {} }: { until?: number; more?: object } = {}) {
   const world = await openWorld(noon - minute);
   world.away.between(noon, until);

@@ -45,7 +45,9 @@ describe.each(inject('nodes'))('a daemon under Node $major whose package is exch
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; message?: string });
-    expect(lines.find(({ msg }) => msg === 'daemon.outdated')?.message).toContain('exchanged while it ran');
+    expect(lines.find(({ msg }) => msg === 'daemon.outdated')?.message).toContain(
+      'installed while this one was running',
+    );
     expect(lines.at(-1)?.msg).toBe('daemon.stopped');
     expect(ended.stdout).not.toContain('Cannot find module');
 
