@@ -87,6 +87,6 @@ function accountFileFault(file: string, what: string): Problem {
     message: `The key file of the service account ${what}`,
     seen: file,
     allowed: 'the JSON file that the vendor gave out, with client_email and private_key',
-    next: 'Mend account_file of the login',
+    next: 'Fix account_file of the login',
   });
 }

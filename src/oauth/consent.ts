@@ -111,7 +111,7 @@ function denied(address: URL, cause: unknown): Problem {
     family: 'login',
     message: error === 'access_denied' ? 'The consent was refused in the browser' : 'The vendor refused the login',
     seen: excerpt(said, 300),
-    next: 'Run the command again; where the vendor names a scope or the redirect_uri, mend it in the app at the vendor or in "login"',
+    next: 'Run the command again; if the vendor names a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
     cause,
   });
 }

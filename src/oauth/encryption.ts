@@ -51,7 +51,7 @@ function damaged(cause: unknown): Problem {
     code: 'LOGIN_DAMAGED',
     family: 'config',
     message: 'The kept login cannot be decrypted: it was changed, or moved here from another login',
-    next: 'Restore the state folder, or log in anew: sluice login SOURCE',
+    next: 'Restore the state folder, or log in again: sluice login SOURCE',
     cause,
   });
 }

@@ -104,7 +104,7 @@ function unreadable(file: string, cause: Error): Problem {
     family: 'config',
     message: `The key file of the logins cannot be used: ${cause.message}`,
     seen: file,
-    allowed: 'a file that this user owns and nobody else can read',
+    allowed: 'a file that this user owns and no other user can read',
     next: `${commandLine('chmod', 600, file)}, or give a key of your own in SLUICE_KEY`,
     cause,
   });

@@ -15,7 +15,7 @@ export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
 
 /**
  * Waits on this machine for a browser to come back, once, on exactly the path of `redirectUri` (port 0: any free one).
- * Nobody outside of the machine can reach it.
+ * It can't be reached from outside the machine.
  */
 export class Listener {
   /** With the real port. */
@@ -48,7 +48,7 @@ export class Listener {
     return new Listener(server, url.href);
   }
 
-  /** Resolves with the first answer that `redeem` recognised and took, rejects with what it threw; then nobody listens. */
+  /** Resolves with the first answer that `redeem` accepts, or rejects with its error; then the listener is closed. */
   wait<T>(redeem: (address: URL) => Promise<T> | undefined, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#onAnswer = async (address) => {

@@ -4,17 +4,17 @@ import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { TokenRefusal } from './refusal.ts';
 
-/** The command that mends it; whoever knows the source puts its name in. */
+/** The command that fixes it; a caller that knows the source inserts its name. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
 
-/** Nobody has logged in yet, or the vendor has ended what there was. */
+/** No one has logged in yet, or the vendor has ended the login. */
 export function needsLogin({ name }: Login, row?: LoginRow): Problem {
   const before =
     row === undefined ? undefined : `${row.message ?? 'the vendor ended it'} (${row.code ?? 'LOGIN_ENDED'})`;
   return new Problem({
     code: 'LOGIN_NEEDED',
     family: 'login',
-    message: row === undefined ? `Nobody has logged in for "${name}" yet` : `The login "${name}" needs a person`,
+    message: row === undefined ? `No one has logged in for "${name}" yet` : `The login "${name}" needs a person`,
     seen: before,
     next: loginCommand(name),
   });

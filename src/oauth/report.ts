@@ -26,7 +26,7 @@ export interface LoginReport {
 /** A login that a person has to repeat is worth a word this long before its end. */
 const soonMs = 7 * 86_400_000;
 
-/** All logins of a config, and those that are kept without one. Opens no token and asks nobody. */
+/** All logins of a config, and those that are kept without one. Decrypts no token and sends no request. */
 export async function reportLogins(
   sources: Iterable<Source>,
   store: Store | undefined,
@@ -45,7 +45,7 @@ export async function reportLogins(
   return [...known, ...unused];
 }
 
-/** Whether a run of its sources comes to nothing, now or within a week, until somebody logs in. */
+/** Whether runs of its sources will fail, now or within a week, until a person logs in. */
 export function needsPerson({ state }: LoginReport): boolean {
   return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }

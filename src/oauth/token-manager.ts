@@ -25,7 +25,7 @@ export interface TokenManagerOptions {
 /** A token is renewed this long before its end, or a fifth of its life where that is less. */
 const aheadMs = 5 * 60_000;
 const aheadShare = 0.2;
-/** After a failure nobody asks the vendor again for this long; a token that is still good is used meanwhile. */
+/** Pause after a failed token request; a token that is still valid is used in the meantime. */
 const holdMs = 15_000;
 /** A request for a token is repeated so often, and no longer than this: others wait a minute for their turn. */
 const maxRepeats = 3;
@@ -189,7 +189,7 @@ export class TokenManager implements TokenSource {
     throw problem;
   }
 
-  /** Throws when there is nothing that could be renewed without somebody at a browser. */
+  /** Throws if no token can be renewed without a person at a browser. */
   #requireConsent(kept: StoredTokens | undefined): void {
     const { login } = this.#options;
     if (login.grant !== 'authorization_code') return;

@@ -46,8 +46,8 @@ export class TokenStore {
   }
 
   /**
-   * On disk, synced, when this resolves. `fresh`: a person has just logged in. Else a refresh token that did not come
-   * anew is the old one, and a new one keeps the old one behind it.
+   * On disk, synced, when this resolves. `fresh`: a person has just logged in. Otherwise, an answer without a
+   * refresh token keeps the old one, and a new refresh token is stored together with the old one.
    */
   async save(
     granted: TokenResponse,

@@ -20,7 +20,7 @@ function roomOfTests(source: string): string {
   return top === 'src' ? `test/${room}` : 'test/connectors';
 }
 
-/** A folder stands for all files in it that end so. */
+/** A folder means all files in it with that ending. */
 function filesIn(path: string, ending: string): string[] {
   if (!existsSync(path)) throw new Error(`There is no ${path}; name sources, and tests if they are in another room`);
   return statSync(path).isDirectory() ? globSync(`${path}/**/*${ending}`) : [path];
