@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, Job, Source } from '../config/config.ts';
 import type { ResumePoint } from '../daemon/keep-rows.ts';
-import type { GuardCandidate } from '../delivery/guard-check.ts';
+import type { TargetAddress } from '../delivery/address.ts';
+import type { ResultCandidate } from '../delivery/verdict.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
@@ -131,8 +132,9 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
     const path = join(folder, 'payload');
     const shown = await previewJob(job, { ...previewing, payloadPath: path });
     if (shown.preview === undefined) return shown;
-    const key = await keyOf(job, previewing.store);
-    const good = key && (await previewing.store!.goodPayloads.last(key));
+    const { store } = previewing;
+    const address = await addressIn(store, job);
+    const good = address && (await store!.goodPayloads.last(keyOf(job, address)));
     const last = good && payloadFileOf(good, job);
     const now = payloadFileOf({ path, format: shown.preview.format }, job);
     return { ...shown, compared: await comparePayloads({ last, now, job }) };
@@ -168,12 +170,13 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
     const asOf = clock.now();
     const watch = GuardCounters.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
-    const place = await checkpointOf(job, store);
+    const address = await addressIn(store, job);
+    const place = await checkpointOf(job, { store, address });
     const kept = payloadPath === undefined ? {} : { payloadPath };
     const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
     if (isForFile) return { job: job.name, target, preview, would: '', ...warned(warnings) };
-    const judged = { job, payload: { ...preview, asOf }, watch };
-    const verdict = await verdictOf(judged, preview, store);
+    const candidate = { job, payload: { ...preview, asOf }, watch };
+    const verdict = await whatItWouldDo(candidate, { store, address });
     return { job: job.name, target, preview, ...verdict, ...warned(warnings) };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
@@ -190,49 +193,49 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
+/** What is known of the instance; nothing without a state, or if a declared data source has to be created first. */
+interface Target {
+  readonly store: Store | undefined;
+  readonly address: TargetAddress | undefined;
+}
+
 /** The checkpoint of a job that keeps rows; other jobs are shown in full. */
-async function checkpointOf(job: Job, store: Store | undefined): Promise<Pick<ResumePoint, 'watermark' | 'keptRows'>> {
+async function checkpointOf(
+  job: Job,
+  { store, address }: Target,
+): Promise<Pick<ResumePoint, 'watermark' | 'keptRows'>> {
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
   if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
   const { findResumePoint } = await import('../daemon/keep-rows.ts');
-  const { watermark, keptRows } = await findResumePoint(store, { job, run });
+  const { watermark, keptRows } = await findResumePoint(store, { job, run, address });
   return { watermark, keptRows };
 }
 
-async function verdictOf(
-  judged: GuardCandidate,
-  preview: Preview,
-  store: Store | undefined,
+async function whatItWouldDo(
+  candidate: ResultCandidate,
+  { store, address }: Target,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
-  const { job } = judged;
-  const { refusalOf } = await import('../delivery/commit-payload.ts');
-  const { checkCandidate } = await import('../delivery/guard-check.ts');
-  const problem = refusalOf(job, preview);
-  if (problem !== undefined) return { problem, would: 'would send nothing' };
-  const key = await keyOf(job, store);
-  const known = store === undefined || key === undefined ? undefined : { store, key };
-  const objection = await checkCandidate(judged, known);
-  if (objection !== undefined) return { problem: objection.problem, would: 'would be quarantined' };
-  const isShown = known !== undefined && (await known.store.receipts.holds(known.key, preview));
-  if (isShown && !job.always) return { would: 'unchanged: would make no request' };
-  return {
-    would: (await isThere(job, store)) ? 'would be sent with one request' : 'would be sent after "sluice apply --yes"',
-  };
+  const { verdictOf } = await import('../delivery/verdict.ts');
+  const { job } = candidate;
+  const isKnown = store !== undefined && address !== undefined;
+  const verdict = await verdictOf(candidate, isKnown ? { store, key: keyOf(job, address) } : undefined);
+  if (verdict.state === 'failed') return { problem: verdict.problem, would: 'would send nothing' };
+  if (verdict.state === 'quarantined') return { problem: verdict.problem, would: 'would be quarantined' };
+  if (verdict.state === 'unchanged') return { would: 'unchanged: would make no request' };
+  // A declared data source may have to be created first.
+  const isThere = job.target.kind !== 'datasource' || address !== undefined;
+  return { would: isThere ? 'would be sent with one request' : 'would be sent after "sluice apply --yes"' };
 }
 
-/** A declared data source may have to be created first. */
-async function isThere(job: Job, store: Store | undefined): Promise<boolean> {
-  if (job.target.kind !== 'datasource') return true;
-  const { addressOf } = await import('../delivery/address.ts');
-  return store !== undefined && (await addressOf(store, job).catch(() => undefined)) !== undefined;
-}
-
-async function keyOf(job: Job, store: Store | undefined): Promise<InstanceKey | undefined> {
+async function addressIn(store: Store | undefined, job: Job): Promise<TargetAddress | undefined> {
   if (store === undefined) return undefined;
-  const { addressOf } = await import('../delivery/address.ts');
-  const address = await addressOf(store, job).catch(() => undefined);
-  return address && { url: job.destination.url, ...address };
+  const { findAddress } = await import('../delivery/address.ts');
+  return findAddress(store, job);
+}
+
+function keyOf(job: Job, address: TargetAddress): InstanceKey {
+  return { url: job.destination.url, ...address };
 }
 
 function targetText({ target, destination }: Job): string {

@@ -1,4 +1,5 @@
 import type { Config, Extract, Job } from '../config/config.ts';
+import { findAddress } from '../delivery/address.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
 import { newId } from '../lib/ids.ts';
 import { Problem } from '../lib/problem.ts';
@@ -45,7 +46,8 @@ export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
 async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
   const { store, clock, log, logins, loginGate, room } = runtime;
-  const { reading, watermark, keptRows } = await findResumePoint(store, { job, run: newId() });
+  const address = await findAddress(store, job);
+  const { reading, watermark, keptRows } = await findResumePoint(store, { job, run: newId(), address });
   const current = keptRows?.current;
   if (keptRows === undefined || current === undefined) throw nothingKept(job);
   let backfill = await begin(given, { reading, current });

@@ -1,11 +1,11 @@
 import type { Job } from '../config/config.ts';
-import { addressGiven, declaredTarget } from '../delivery/address.ts';
+import type { TargetAddress } from '../delivery/address.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { KeptRowsOptions } from '../pipeline/merged-source.ts';
 import type { Store } from '../state/store.ts';
 import { outputFingerprint, queryFingerprint } from './fingerprints.ts';
 
-type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'targets' | 'goodPayloads' | 'receipts'>;
+type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayloads' | 'receipts'>;
 
 /** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
 export interface ResumePoint {
@@ -23,14 +23,21 @@ export interface ResumePoint {
  */
 export async function findResumePoint(
   store: Places,
-  { job, run, staged }: { job: Job; run: string; staged?: StagedRanges },
+  given: {
+    readonly job: Job;
+    readonly run: string;
+    /** The instance that the job writes to; absent if it has not been created yet. */
+    readonly address: TargetAddress | undefined;
+    readonly staged?: StagedRanges;
+  },
 ): Promise<ResumePoint> {
+  const { job, run, staged } = given;
   const reading = queryFingerprint(job);
   const watermark = await store.watermarks.find(job.name, reading);
   const known = watermark === undefined ? {} : { watermark };
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
-    const shown = watermark === undefined ? 'as given' : await shownOf(store, job);
+    const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
     // What only gives what is new has no way to give the last of it once more.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
@@ -38,7 +45,7 @@ export async function findResumePoint(
   const shape = outputFingerprint(job);
   const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
-  const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, job)) === 'as given';
+  const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';
   const keptRows: KeptRowsOptions = {
     folder: store.generations.root,
     run,
@@ -59,9 +66,10 @@ function givesOnlyNew({ extract }: Job): boolean {
  * What the instance shows, or will once what is owed has been sent: what the job gave it last, perhaps that (an attempt at
  * something else had no answer), or what another job did, which had its place in the config for a while.
  */
-async function shownOf(store: Places, job: Job): Promise<'as given' | 'perhaps' | 'by another'> {
-  const declared = declaredTarget(job);
-  const address = addressGiven(job, declared && (await store.targets.find(declared)));
+async function shownOf(
+  store: Places,
+  { job, address }: { job: Job; address: TargetAddress | undefined },
+): Promise<'as given' | 'perhaps' | 'by another'> {
   if (address === undefined) return 'as given';
   const key = { url: job.destination.url, ...address };
   const last = await store.goodPayloads.last(key);

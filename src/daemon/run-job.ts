@@ -1,15 +1,16 @@
 import type { Config, Extract, Job } from '../config/config.ts';
-import { addressOf } from '../delivery/address.ts';
-import { commitPayload, passPayload } from '../delivery/commit-payload.ts';
+import { addressOf, type TargetAddress } from '../delivery/address.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { RefreshTicket } from '../delivery/refresh-batcher.ts';
 import type { Priority } from '../delivery/send-queue.ts';
+import { settle } from '../delivery/settle.ts';
 import { GuardCounters } from '../guards/guard-counters.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
-import { type DraftPayload, type FreshPayload, resumePipeline } from '../pipeline/run-pipeline.ts';
+import type { DraftPayload } from '../pipeline/payload.ts';
+import { runPipeline, type Unchanged } from '../pipeline/run-pipeline.ts';
 import { isUnwritable } from '../state/engine/state-problem.ts';
 import { clearSuspect } from '../state/runs/suspects.ts';
 import type { Repositories } from '../state/store.ts';
@@ -153,18 +154,23 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   const { runtime, job, staged, logicalAt } = given;
   if (job.extract === undefined) return refreshTargets(given, id);
   // Asked first: a target that is not there yet should not cost an extract.
-  await addressOf(runtime.store, job);
-  const place = await findResumePoint(runtime.store, { job, run: id, staged });
+  const address = await addressOf(runtime.store, job);
+  const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
-  const judged = { watch, logicalAt };
-  const run = { id, place, judged, warnings };
-  const payload = await extract(given, requestsOnce(job.extract, given.attempt), run).finally(() =>
-    // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
-    runtime.store.runs.keepWarnings(id, warnings.list),
-  );
-  if ('unchanged' in payload) return settleUnchanged(given, id, { reading: place.reading, text: payload.watermark });
-  if ('shown' in payload) return { state: 'unchanged' };
-  return commit(given, payload, run);
+  const run = { id, place, judged: { watch, logicalAt }, warnings };
+  // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
+  const keepWarnings = () => runtime.store.runs.keepWarnings(id, warnings.list);
+  const draft = await extract(given, requestsOnce(job.extract, given.attempt), run).catch(async (thrown: unknown) => {
+    await keepWarnings();
+    throw thrown;
+  });
+  try {
+    await keepWarnings();
+    if ('unchanged' in draft) return await settleUnchanged(given, { ...run, address }, draft.watermark);
+    return await settleDraft(given, draft, run);
+  } finally {
+    if ('discard' in draft) await draft.discard();
+  }
 }
 
 /**
@@ -182,17 +188,14 @@ async function extract(
   given: RunOptions,
   what: Extract,
   { id, place, judged, warnings }: Run,
-): ReturnType<typeof resumePipeline> {
+): Promise<DraftPayload | Unchanged> {
   const { runtime, job, config, signal } = given;
-  const { store, clock, events, log, gateway, logins, loginGate, room } = runtime;
+  const { store, clock, events, log, logins, loginGate, room } = runtime;
   const { watermark, keptRows } = place;
   const { watch, logicalAt } = judged;
   const login = logins.of(what.source);
   const guard = loginGate.guard(what.source);
-  // Kept rows move on with their files, which have to be safe.
-  const isShown = (whole: DraftPayload) =>
-    passPayload(gateway, { job, run: id, payload: whole, ...readTo(place, whole), ...judged });
-  return resumePipeline({
+  return runPipeline({
     extract: what,
     folder: config.folder,
     spool: store.payloads.folderOf(id),
@@ -210,42 +213,36 @@ async function extract(
     room,
     watermark,
     attemptFacts: await openHandedOn(given, id),
-    ...(keptRows === undefined ? { isShown } : { keptRows }),
+    keptRows,
     onBatch: watch === undefined ? undefined : (batch) => watch.take(batch),
   });
 }
 
-/** The watermark that moves with a payload, where its source gave one. */
-function readTo({ reading }: ResumePoint, { watermark: text }: Pick<FreshPayload, 'watermark'>) {
-  return text === undefined ? {} : { watermark: { reading, text } };
-}
-
-/** Makes the payload owed, unless guards or what is known say otherwise; and sends it where that is asked for. */
-async function commit(given: RunOptions, payload: FreshPayload, { id, place, judged }: Run): Promise<RunStage> {
+/** Settles the run by its result, and sends that if asked for. */
+async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;
-  const { manifest } = payload;
-  const committed = await commitPayload(runtime.gateway, {
+  const { manifest, watermark: text } = payload;
+  const result = await settle(runtime.gateway, {
     job,
     run: id,
     payload,
-    ...readTo(place, payload),
-    ...(shape === undefined || manifest === undefined ? {} : { generation: { reading, shape, manifest } }),
+    watermark: text === undefined ? undefined : { reading, text },
+    generation: shape === undefined || manifest === undefined ? undefined : { reading, shape, manifest },
     ...judged,
   });
-  if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
-  if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };
-  if (committed.state !== 'owed') return { state: committed.state };
-  return deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
+  if ('problem' in result) return { state: result.state, problem: result.problem.at(placeOf(given)) };
+  if (result.state !== 'owed' || deliverUntil === undefined) return { state: result.state };
+  return deliverNow(given, result.row.id);
 }
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
 async function settleUnchanged(
   { runtime, job, attempt }: RunOptions,
-  run: string,
-  { reading, text }: { reading: string; text: string | undefined },
+  { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },
+  text: string | undefined,
 ): Promise<RunStage> {
-  const key = { url: job.destination.url, ...(await addressOf(runtime.store, job)) };
+  const key = { url: job.destination.url, ...address };
   await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
     await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);

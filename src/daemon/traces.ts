@@ -43,8 +43,7 @@ export function traceEvents({ events, log, version }: TracesOptions): void {
   events.listen((...[name, facts]) => {
     if (name === 'run.started') spans.begin(`run ${facts.run}`, 'sluice.run', facts);
     if (name === 'extract.started') spans.begin(`extract ${facts.run}`, 'sluice.extract', facts);
-    if (name === 'payload.spooled') spans.end(`extract ${facts.run}`, { rows: facts.rowsRead });
-    if (name === 'payload.shown') spans.end(`extract ${facts.run}`, { rows: facts.rows, unchanged: true });
+    if (name === 'extract.finished') spans.end(`extract ${facts.run}`, { rows: facts.rows });
     if (name === 'extract.unchanged') spans.end(`extract ${facts.run}`, { unchanged: true });
     if (name === 'extract.failed') spans.end(`extract ${facts.run}`, facts, facts.message);
     if (name === 'run.retrying') spans.end(`run ${facts.run}`, facts, facts.message);

@@ -18,18 +18,23 @@ export interface TargetAddress {
  */
 export async function addressOf(store: Store, job: Job): Promise<TargetAddress> {
   if (job.target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
-  const declared = declaredTarget(job);
-  const address = addressGiven(job, declared && (await store.targets.find(declared)));
+  const address = await findAddress(store, job);
   if (address !== undefined) return address;
   const isNew = (await store.targets.all()).length === 0;
   throw new Problem({
     code: 'TARGET_NOT_APPLIED',
     family: 'config',
-    message: `The data source "${declared!.name}" has not been created yet`,
+    message: `The data source "${declaredTarget(job)!.name}" has not been created yet`,
     where: { job: job.name, destination: job.destination.name },
     ...(isNew ? { seen: `a new state in ${store.folder}; ${missingVolume}` } : {}),
     next: 'sluice apply --yes',
   });
+}
+
+/** {@link addressOf}; undefined instead of an error. */
+export async function findAddress(store: Pick<Store, 'targets'>, job: Job): Promise<TargetAddress | undefined> {
+  const declared = declaredTarget(job);
+  return addressGiven(job, declared && (await store.targets.find(declared)));
 }
 
 /** What the store remembers the job's instance by; undefined where the job declares no data source. */

@@ -15,21 +15,21 @@ interface Progress {
   readonly bytes: number;
 }
 
-/** What the pipeline says while it works. Every extract that started ends in `payload.spooled`, `payload.shown`, `extract.unchanged`
- * or `extract.failed`. */
+/** What the pipeline says while it works. Every extract that started ends in `extract.finished`, `extract.unchanged` or
+ * `extract.failed`. */
 export type PipelineEvents = {
   'extract.started': OfRun & { readonly source: string; readonly connector: string; readonly at: number };
   /** At most four times a second, and once at the end of every extract that succeeds. */
   'extract.progressed': OfRun & Progress;
+  /** All rows are read, encoded and hashed. What becomes of the result is decided next. */
+  'extract.finished': OfRun & Progress & { readonly milliseconds: number };
   /** The payload is whole on disk, under its final name, synced. `reused`: a file with these bytes was there already. */
   'payload.spooled': OfRun & {
     readonly payload: Payload;
-    readonly rowsRead: number;
+    /** How long that took after the extract. */
     readonly milliseconds: number;
     readonly reused: boolean;
   };
-  /** The instance shows these very bytes: nothing was kept of them. */
-  'payload.shown': OfRun & Progress & { readonly milliseconds: number };
   /** The source says that nothing has changed since the last run: there is no payload. */
   'extract.unchanged': OfRun & { readonly milliseconds: number };
   'extract.failed': OfRun &

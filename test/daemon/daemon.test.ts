@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { commitPayload } from '../../src/delivery/commit-payload.ts';
-import { spool } from '../state/fixtures.ts';
+import { settle } from '../../src/delivery/settle.ts';
+import { draftOf, spool } from '../state/fixtures.ts';
 import {
   configOf,
   destinationOf,
@@ -126,7 +126,7 @@ describe('the daemon', () => {
       before: async ({ store, gateway, clock }) => {
         const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
         const payload = spool(store, { run, text: 'value\nleft\n', asOf: clock.now() });
-        await commitPayload(gateway, { job, run, payload });
+        await settle(gateway, { job, run, payload: draftOf(payload) });
       },
     });
     await hear('payload.delivered');

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import { outputFingerprint, queryFingerprint } from '../../src/daemon/fingerprints.ts';
 import { findResumePoint } from '../../src/daemon/keep-rows.ts';
+import { findAddress } from '../../src/delivery/address.ts';
 import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
@@ -37,7 +38,7 @@ async function owe(
     ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: outputFingerprint(job), manifest } }),
   });
   if (owed.state !== 'owed') throw new Error(owed.state);
-  return owed.id;
+  return owed.row.id;
 }
 
 async function deliver(store: Store, id: number): Promise<void> {
@@ -45,7 +46,11 @@ async function deliver(store: Store, id: number): Promise<void> {
 }
 
 async function placeOf(store: Store, one: Job) {
-  const { watermark, keptRows } = await findResumePoint(store, { job: one, run: 'r' });
+  const { watermark, keptRows } = await findResumePoint(store, {
+    job: one,
+    run: 'r',
+    address: await findAddress(store, one),
+  });
   return { watermark, ...(keptRows === undefined ? {} : { mustSend: keptRows.mustSend }) };
 }
 

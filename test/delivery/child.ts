@@ -1,13 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { commitPayload } from '../../src/delivery/commit-payload.ts';
 import { deliverOwed } from '../../src/delivery/deliver.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
+import { settle } from '../../src/delivery/settle.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
-import { spool } from '../state/fixtures.ts';
+import { draftOf, spool } from '../state/fixtures.ts';
 import { destinationAt, jobFor } from './fixtures.ts';
 
 /** What a child process is to do; handed over as JSON in its first argument. */
@@ -51,7 +51,7 @@ for (const instance of errand.instances) {
   const job = jobFor(destination, instance);
   const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
   const payload = spool(store, { run, text: `${errand.text} ${instance}`, asOf: clock.now() });
-  await commitPayload(gateway, { job, run, payload });
+  await settle(gateway, { job, run, payload: draftOf(payload) });
 }
 const results = await deliverOwed({
   store,

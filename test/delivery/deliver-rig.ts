@@ -60,7 +60,7 @@ export function deliver(gateway: Gateway, more: Partial<DeliverOptions> = {}): P
 export async function owe(gateway: Gateway, destination: Destination, instance: string, text = `data of ${instance}`) {
   const committed = await commitText(gateway, { job: jobFor(destination, instance), text });
   if (committed.state !== 'owed') throw new Error(committed.state);
-  return committed.id;
+  return committed.row.id;
 }
 
 /** For deliveries that may try again. */

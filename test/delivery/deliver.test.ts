@@ -132,7 +132,7 @@ describe('a payload that must not be sent', () => {
   it('is refused when it is empty, and goes where the job allows it', async () => {
     const { destination, gateway } = open();
     const refused = await commitText(gateway, { job: jobFor(destination, 'i'), text: 'h\r\n', rows: 0 });
-    expect(refused).toMatchObject({ state: 'refused', problem: { code: 'EMPTY_REFUSED' } });
+    expect(refused).toMatchObject({ state: 'failed', problem: { code: 'EMPTY_REFUSED' } });
     expect(await store.runs.last('job-i')).toMatchObject({ state: 'failed', code: 'EMPTY_REFUSED' });
     expect(readdirSync(store.payloads.root)).toEqual([]);
     const job = jobFor(destination, 'i', { allowEmpty: true });

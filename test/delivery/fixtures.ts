@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Destination, Job } from '../../src/config/config.ts';
-import { type CommitResult, commitPayload } from '../../src/delivery/commit-payload.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
+import { type SettleResult, settle } from '../../src/delivery/settle.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { Emit } from '../../src/lib/events.ts';
 import type { Store } from '../../src/state/store.ts';
-import { spool } from '../state/fixtures.ts';
+import { draftOf, spool } from '../state/fixtures.ts';
 
 /** One request as the server saw it; `body` is whole only when the client sent all of it. */
 export interface Seen {
@@ -187,11 +187,11 @@ export function jobFor(destination: Destination, instance: string, more: Partial
 export async function commitText(
   gateway: Gateway,
   options: { job: Job; text: string; asOf?: number; rows?: number },
-): Promise<CommitResult> {
+): Promise<SettleResult> {
   const { job, text, asOf = gateway.clock.now(), rows = 1 } = options;
   const run = await gateway.store.runs.begin({ job: job.name, origin: 'schedule' });
   const payload = { ...spool(gateway.store, { run, text, asOf }), rows };
-  return commitPayload(gateway, { job, run, payload });
+  return settle(gateway, { job, run, payload: draftOf(payload) });
 }
 
 /** Most arrivals in any second that is open at one end. */

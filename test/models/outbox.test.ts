@@ -78,7 +78,7 @@ const commit = (text: string, age: number, early: boolean): Command =>
     const state = model.commit(text, asOf, real.clock.now());
     expect(owed.state).toBe(state);
     if (owed.state !== 'unchanged') {
-      add(model, { id: owed.id, path: owing.payload.path }, { text, asOf, state: owed.state, putBack: false });
+      add(model, owed.row, { text, asOf, state: owed.state, putBack: false });
     }
     await release(real, owed.superseded);
     if (owed.state !== 'owed') await release(real, [owing.payload]);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Extract } from '../../src/config/config.ts';
 import type { KeptRowsOptions } from '../../src/pipeline/merged-source.ts';
+import type { DraftPayload } from '../../src/pipeline/payload.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
-import { type FreshPayload, resumePipeline } from '../../src/pipeline/run-pipeline.ts';
+import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Connector, Extraction } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
@@ -36,7 +37,7 @@ function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector
 function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   const folder = join(temporaryFolder(), 'sets');
   let runs = 0;
-  let last: { manifest?: FreshPayload['manifest']; watermark?: string } = {};
+  let last: { manifest?: DraftPayload['manifest']; watermark?: string } = {};
   const given = (rows: readonly Row[], keptRows: Partial<KeptRowsOptions> = {}) => {
     const extract = extractOf(source(rows, said), { write: { disposition: 'merge', key: ['id'] }, ...more });
     const { manifest, watermark } = last;
@@ -54,10 +55,11 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
     folder,
     given,
     run: async (rows: readonly Row[], keptRows: Partial<KeptRowsOptions> = {}) => {
-      const result = await resumePipeline(given(rows, keptRows));
-      if ('unchanged' in result || 'shown' in result) return result;
+      const result = await runPipeline(given(rows, keptRows));
+      if ('unchanged' in result) return result;
       last = result;
-      return { text: await readFile(result.path, 'utf8'), rows: result.rows, watermark: result.watermark };
+      const { path } = await result.seal();
+      return { text: await readFile(path, 'utf8'), rows: result.rows, watermark: result.watermark };
     },
   };
 }

@@ -6,12 +6,11 @@ import xml from '../../src/formats/all/xml.ts';
 import type { Format } from '../../src/formats/format.ts';
 import { formats } from '../../src/formats/index.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
-import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { type Connector, readRecords, recordOptions, type Value, withDefaults } from '../../src/sdk/index.ts';
 import { guardsOf } from '../config/fixtures.ts';
 import { inputOf } from '../sdk/inputs.ts';
 import { transformById } from '../transforms/rig.ts';
-import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
 /** Runs a job; what it warned of. */
 async function warningsOf(
@@ -22,7 +21,7 @@ async function warningsOf(
   const formatOptions = withDefaults(format.options, {});
   const warnings = new RunWarnings(undefined, guardsOf(guards, undefined));
   const { given } = rig(extractOf(connector, { format, formatOptions, transforms }), { warn: warnings.add });
-  const run = runPipeline(given);
+  const run = sealedRun(given);
   const refusal = await run.then(
     () => undefined,
     (error: unknown) => error,

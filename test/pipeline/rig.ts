@@ -8,7 +8,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
-import type { PipelineOptions } from '../../src/pipeline/run-pipeline.ts';
+import type { DraftPayload } from '../../src/pipeline/payload.ts';
+import { type PipelineOptions, runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { type Connector, defineConnector, type ExtractContext } from '../../src/sdk/connector.ts';
@@ -107,4 +108,16 @@ export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { gi
     ...more,
   };
   return { given, heard };
+}
+
+/** A run whose result is sent: sealed, with what else is known of it. */
+export async function sealedRun(given: PipelineOptions) {
+  const { seal, discard: _, ...draft } = resultOf(await runPipeline(given));
+  return { ...draft, ...(await seal()) };
+}
+
+/** The result of a run that must have one. */
+export function resultOf(result: Awaited<ReturnType<typeof runPipeline>>): DraftPayload {
+  if ('unchanged' in result) throw new Error('nothing has changed');
+  return result;
 }

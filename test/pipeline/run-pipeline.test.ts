@@ -8,9 +8,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
-import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
@@ -36,7 +35,7 @@ describe('a run of the pipeline', () => {
         ),
       ),
     );
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     const bytes = readFileSync(payload.path);
     expect(bytes.toString()).toBe('id|name\n1|a\n2|-\n3|ü\n.\n');
     expect(payload).toMatchObject({ rows: 3, bytes: bytes.length, sha256: sha256(bytes), format: 'csv', columns });
@@ -48,22 +47,22 @@ describe('a run of the pipeline', () => {
     const instants = [1000, 5000, 9000];
     const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
-    expect((await runPipeline(given)).asOf).toBe(1000);
+    expect((await sealedRun(given)).asOf).toBe(1000);
   });
 
   it('makes a payload of zero rows and says so', async () => {
     const { given } = rig(extractOf(rowsConnector()));
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(payload.rows).toBe(0);
     expect(readFileSync(payload.path, 'utf8')).toBe('id|name\n.\n');
   });
 
   it('keeps the file that is there already when the bytes are the same', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
-    const first = await runPipeline(given);
+    const first = await sealedRun(given);
     const before = statSync(first.path).ino;
     utimesSync(first.path, 1000, 1000);
-    const second = await runPipeline(given);
+    const second = await sealedRun(given);
     expect(second.path).toBe(first.path);
     expect(statSync(second.path).ino).toBe(before);
     expect(statSync(second.path).mtimeMs).toBeGreaterThan(1_000_000);
@@ -76,10 +75,10 @@ describe('a run of the pipeline', () => {
 
   it('replaces a file of that name that has lost its end', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
-    const first = await runPipeline(given);
+    const first = await sealedRun(given);
     const whole = readFileSync(first.path);
     writeFileSync(first.path, whole.subarray(0, 3));
-    await runPipeline(given);
+    await sealedRun(given);
     expect(readFileSync(first.path)).toEqual(whole);
   });
 
@@ -93,7 +92,7 @@ describe('a run of the pipeline', () => {
         );
     });
     const { given } = rig(extractOf(connector));
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     const bytes = readFileSync(payload.path);
     expect(bytes.length).toBeGreaterThan(30_000_000);
     expect(sha256(bytes)).toBe(payload.sha256);
@@ -109,9 +108,14 @@ describe('a run of the pipeline', () => {
       if (event[0] === 'payload.spooled') there = existsSync(event[1].payload.path);
       given.emit(...event);
     };
-    const payload = await runPipeline({ ...given, emit });
+    const payload = await sealedRun({ ...given, emit });
     expect(there).toBe(true);
-    expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.progressed', 'payload.spooled']);
+    expect(heard.map(({ name }) => name)).toEqual([
+      'extract.started',
+      'extract.progressed',
+      'extract.finished',
+      'payload.spooled',
+    ]);
     expect(heard[1]!.facts).toEqual({ job: 'orders', run: 'r1', rows: 1, bytes: payload.bytes });
     expect(JSON.parse(JSON.stringify(heard))).toEqual(heard);
   });
@@ -126,7 +130,7 @@ describe('a run of the pipeline', () => {
       }
     });
     const { given, heard } = rig(extractOf(connector), { clock });
-    await runPipeline(given);
+    await sealedRun(given);
     const rows = heard.filter(({ name }) => name === 'extract.progressed').map(({ facts }) => facts);
     expect(rows.map((facts) => (facts as { rows: number }).rows)).toEqual([25, 50, 75, 100, 100]);
   });
@@ -139,7 +143,7 @@ describe('a run that fails', () => {
       throw new Problem({ code: 'DB_GONE', family: 'try_later', message: 'The server went away' });
     });
     const { given, heard } = rig(extractOf(connector));
-    const problem = await problemOf(runPipeline(given));
+    const problem = await problemOf(sealedRun(given));
     expect(problem).toMatchObject({ code: 'DB_GONE', family: 'try_later' });
     expect(problem.where).toMatchObject({ job: 'orders', source: 'shop', stage: 'extract' });
     expect(readdirSync(given.spool)).toEqual([]);
@@ -152,7 +156,7 @@ describe('a run that fails', () => {
       throw new TypeError('x is not a function');
     });
     const { given } = rig(extractOf(connector));
-    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
+    expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
   it('refuses batches with another columns array than the one announced', async () => {
@@ -160,7 +164,7 @@ describe('a run that fails', () => {
       yield batchOf([...columns], [[1, 'a']]);
     });
     const { given } = rig(extractOf(connector));
-    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'CONNECTOR_BATCH', family: 'bug' });
+    expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_BATCH', family: 'bug' });
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
@@ -170,14 +174,14 @@ describe('a run that fails', () => {
       yield batchOf(twice, [[1, 2]]);
     }, twice);
     const { given } = rig(extractOf(connector));
-    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'SOURCE_COLUMN_TWICE', family: 'config' });
+    expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'SOURCE_COLUMN_TWICE', family: 'config' });
   });
 
   it('says so when the payload folder cannot be made', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     writeFileSync(join(given.spool, '..', 'file'), '');
     const spool = join(given.spool, '..', 'file', 'payloads');
-    const problem = await problemOf(runPipeline({ ...given, spool }));
+    const problem = await problemOf(sealedRun({ ...given, spool }));
     expect(problem).toMatchObject({ code: 'SPOOL_REFUSED', family: 'config' });
     expect(problem.message).toContain(spool);
   });
@@ -199,7 +203,7 @@ describe('a source that falls silent', () => {
       },
     };
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 400 }));
-    expect((await runPipeline(given)).rows).toBe(1);
+    expect((await sealedRun(given)).rows).toBe(1);
   });
 
   it('ends the run after the stall timeout with what is known, and is told to stop', async () => {
@@ -210,7 +214,7 @@ describe('a source that falls silent', () => {
       told = signal.reason;
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 50 }));
-    const problem = await problemOf(runPipeline(given));
+    const problem = await problemOf(sealedRun(given));
     expect(problem).toMatchObject({ code: 'SOURCE_STALLED', family: 'try_later', seen: '1 row so far' });
     expect(problem.where).toMatchObject({ job: 'orders', source: 'shop', stage: 'extract' });
     expect(told).toMatchObject({ code: 'SOURCE_STALLED' });
@@ -220,7 +224,7 @@ describe('a source that falls silent', () => {
   it('is noticed while it connects, too', async () => {
     const connector = { ...connectorOf(async function* () {}), extract: () => new Promise<never>(() => {}) };
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 30 }));
-    const problem = await problemOf(runPipeline(given));
+    const problem = await problemOf(sealedRun(given));
     expect(problem.code).toBe('SOURCE_STALLED');
     expect(problem.message).toContain('while connecting');
   });
@@ -234,7 +238,7 @@ describe('a source that falls silent', () => {
       await new Promise<never>(() => {});
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock: hurried, log });
-    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'SOURCE_STALLED' });
+    expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'SOURCE_STALLED' });
     expect(warned).toEqual(['The source did not close in time and was abandoned']);
     expect(readdirSync(given.spool)).toEqual([]);
   });
@@ -260,7 +264,7 @@ describe('a source that falls silent', () => {
       }
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock });
-    expect((await runPipeline(given)).rows).toBe(5);
+    expect((await sealedRun(given)).rows).toBe(5);
   });
 });
 
@@ -273,14 +277,14 @@ describe('what listens to a run', () => {
       names.push(name);
     });
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
-    await runPipeline({ ...given, emit: events.emit });
+    await sealedRun({ ...given, emit: events.emit });
     expect(names.at(-1)).toBe('payload.spooled');
   });
 
   it('does not hold a run up with a clock that never sleeps', async () => {
     const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { stallTimeoutMs: 1000 }), { clock });
-    expect((await runPipeline(given)).rows).toBe(1);
+    expect((await sealedRun(given)).rows).toBe(1);
   });
 });
 
@@ -299,7 +303,7 @@ describe('a run that is stopped', () => {
       }
     });
     const { given, heard } = rig(extractOf(connector), { signal: stop.signal });
-    await expect(runPipeline(given)).rejects.toThrow('enough');
+    await expect(sealedRun(given)).rejects.toThrow('enough');
     expect(closed).toBe(true);
     expect(readdirSync(given.spool)).toEqual([]);
     expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'RUN_STOPPED' } });
@@ -314,7 +318,7 @@ describe('a run that is stopped', () => {
     });
     for (const one of [connector, endless]) {
       const { given } = rig(extractOf(one), { signal: AbortSignal.timeout(60) });
-      await expect(runPipeline(given)).rejects.toThrow(/timeout/i);
+      await expect(sealedRun(given)).rejects.toThrow(/timeout/i);
       expect(readdirSync(given.spool)).toEqual([]);
     }
   });
@@ -326,7 +330,7 @@ describe('a run that is stopped', () => {
       yield batchOf(columns, []);
     });
     const { given } = rig(extractOf(connector), { signal: AbortSignal.abort(new Error('not today')) });
-    await expect(runPipeline(given)).rejects.toThrow('not today');
+    await expect(sealedRun(given)).rejects.toThrow('not today');
     expect(asked).toBe(false);
   });
 });
@@ -344,7 +348,7 @@ describe('the scratch folder', () => {
         if (failing) throw new Problem({ code: 'X_Y', family: 'job', message: 'no' });
       });
       const { given } = rig(extractOf(connector));
-      await runPipeline(given).catch(() => {});
+      await sealedRun(given).catch(() => {});
     }
     expect(seen).toHaveLength(2);
     expect(seen.filter((path) => existsSync(path))).toEqual([]);

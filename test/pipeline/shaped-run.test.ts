@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { formats } from '../../src/formats/index.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
-import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import { caseOf } from '../formats/encoding.ts';
 import { transformById } from '../transforms/rig.ts';
-import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
 const steps = (...list: readonly (readonly [string, unknown])[]) =>
   list.map(([id, given]) => ({ transform: transformById(id), given }));
@@ -47,7 +46,7 @@ describe('a run with transforms', () => {
         { transforms },
       ),
     );
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(readFileSync(payload.path, 'utf8')).toBe('id|called|double\n1|a|2\n3|-|6\n.\n');
     expect(payload.rows).toBe(2);
     expect(payload.columns.map(({ name }) => name)).toEqual(['id', 'called', 'double']);
@@ -71,30 +70,30 @@ describe('a run with transforms', () => {
         { transforms },
       ),
     );
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(readFileSync(payload.path, 'utf8')).toBe('id|name|x\n3|b|4\n2|c|3\n.\n');
   });
 
   it('leaves the source as soon as a limit is satisfied, and closes it', async () => {
     const { state, connector } = endless();
     const { given, heard } = rig(extractOf(connector, { transforms: steps(['filter', 'id > 5'], ['limit', 7]) }));
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(payload.rows).toBe(7);
     expect(state).toEqual({ batches: 1, closed: true });
-    expect(heard.at(-1)!.facts).toMatchObject({ rowsRead: 20 });
+    expect(heard.find(({ name }) => name === 'extract.finished')!.facts).toMatchObject({ rows: 20 });
   });
 
   it('does not ask for a row when none is wanted', async () => {
     const { state, connector } = endless();
     const { given } = rig(extractOf(connector, { transforms: steps(['limit', 0]) }));
-    expect((await runPipeline(given)).rows).toBe(0);
+    expect((await sealedRun(given)).rows).toBe(0);
     expect(state.batches).toBe(0);
   });
 
   it('numbers a bad row as the source does, although rows before it were dropped', async () => {
     const transforms = steps(['filter', 'id > 15'], ['compute', { x: '1 / (id - 17)' }]);
     const { given } = rig(extractOf(endless().connector, { transforms }));
-    const thrown = await runPipeline(given).catch((error: unknown) => error);
+    const thrown = await sealedRun(given).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(Problem);
     expect(thrown).toMatchObject({
       code: 'EXPRESSION_FAILED',
@@ -108,7 +107,7 @@ describe('a run with transforms', () => {
   it('says which step does not fit the columns that reach it', async () => {
     const transforms = steps(['select', ['id']], ['filter', 'name == "a"']);
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { transforms }));
-    await expect(runPipeline(given)).rejects.toMatchObject({
+    await expect(sealedRun(given)).rejects.toMatchObject({
       code: 'EXPRESSION_INVALID',
       family: 'config',
       where: { job: 'orders', stage: 'transform 2 (filter)' },
@@ -121,7 +120,7 @@ describe('a run with transforms', () => {
     const formatOptions = withDefaults(format.options, {});
     const connector = rowsConnector([[2, 'ü,"\n']], [[1, null]]);
     const { given } = rig(extractOf(connector, { transforms, format, formatOptions }));
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(payload.path.endsWith(format.fileEnding)).toBe(true);
     expect((await caseOf(format.id)).rowsOf(readFileSync(payload.path))).toBe(2);
   });
@@ -141,7 +140,7 @@ describe('a preview', () => {
     const { given } = rig(extractOf(connector, { transforms }));
     const { spool: _, ...rest } = given;
     const preview = await previewPipeline({ ...rest, rows: 12 });
-    const { sha256, bytes, rows } = await runPipeline(given);
+    const { sha256, bytes, rows } = await sealedRun(given);
     expect(preview).toMatchObject({ sha256, bytes, rows, rowsRead: 50, format: 'csv', columns });
     expect(preview.firstRows).toHaveLength(12);
     expect(preview.firstRows.slice(0, 2)).toEqual([

@@ -61,7 +61,7 @@ const connector = defineConnector({
 });
 
 try {
-  const payload = await runPipeline({
+  const draft = await runPipeline({
     extract: {
       source: { name: 'made', connector, options: {} },
       query: {},
@@ -86,7 +86,9 @@ try {
     job: 'orders',
     run: 'r1',
   });
-  process.stdout.write(JSON.stringify({ rows: payload.rows, rss: process.resourceUsage().maxRSS / 1024 }));
+  if ('unchanged' in draft) throw new Error('nothing has changed');
+  await draft.seal();
+  process.stdout.write(JSON.stringify({ rows: draft.rows, rss: process.resourceUsage().maxRSS / 1024 }));
 } catch (thrown) {
   if (!(thrown instanceof Problem)) throw thrown;
   const { code, family, where } = thrown;

@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
-import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { Spool } from '../../src/pipeline/spool.ts';
 import { SpoolFile } from '../../src/pipeline/spool-file.ts';
 import { spoolProblem } from '../../src/pipeline/spool-problem.ts';
@@ -13,7 +12,7 @@ import { sweepSpool } from '../../src/pipeline/sweep-spool.ts';
 import { thisProcess as ourselves, tempFilePrefix } from '../../src/pipeline/temp-file-owner.ts';
 import { verifyPayload } from '../../src/pipeline/verify-payload.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import { columns, connectorOf, extractOf, rig, rowsConnector, temporaryFolder } from './rig.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun, temporaryFolder } from './rig.ts';
 
 const helper = join(import.meta.dirname, 'spool-child.ts');
 
@@ -87,7 +86,7 @@ describe('sweeping the payload folder', () => {
 describe('verifying a payload', () => {
   it.each([1, 100_000])('tells whole, cut, changed and missing apart (%i bytes)', async (length) => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a'.repeat(length)]])));
-    const payload = await runPipeline(given);
+    const payload = await sealedRun(given);
     expect(await verifyPayload(payload)).toBe('whole');
     const changed = Buffer.alloc(payload.bytes, 'x');
     writeFileSync(payload.path, changed);
@@ -101,7 +100,7 @@ describe('verifying a payload', () => {
   it('looks at a small one here and now, so that those that are looked at together stay in their order', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
-    void verifyPayload(await runPipeline(given)).then((is) => (state = is));
+    void verifyPayload(await sealedRun(given)).then((is) => (state = is));
     // What comes from another thread comes in another turn of the event loop, and in no order.
     await new Promise(process.nextTick);
     expect(state).toBe('whole');
@@ -231,7 +230,7 @@ describe('an encoder that meets a batch of values', () => {
       yield batchOf(columns, [[1, 'a']]);
     });
     const { given } = rig(extractOf(connector, { format }));
-    await expect(runPipeline(given)).rejects.toMatchObject({
+    await expect(sealedRun(given)).rejects.toMatchObject({
       code: 'ENCODER_THREW',
       family: 'bug',
       where: { stage: 'encode' },

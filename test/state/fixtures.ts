@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ProcessState } from '../../src/lib/process-identity.ts';
-import type { Payload } from '../../src/pipeline/payload.ts';
+import type { DraftPayload, Payload } from '../../src/pipeline/payload.ts';
 import type { Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
 
@@ -108,6 +108,17 @@ export function spool(store: Store, options: { run: string; text: string; asOf: 
   return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
 }
 
+/** A spooled payload as a run hands it over: its file is there already, and goes unless it is sealed. */
+export function draftOf({ path, ...payload }: Payload): DraftPayload {
+  let isSealed = false;
+  const seal = async () => {
+    isSealed = true;
+    return { ...payload, path };
+  };
+  const discard = async () => (isSealed ? undefined : rmSync(dirname(path), { recursive: true, force: true }));
+  return { ...payload, columns: [], seal, discard };
+}
+
 export const place = { name: 'main', url: 'http://127.0.0.1:1/api/1.0' };
 
 /** A run from its beginning to owing `text` to an instance. */
@@ -128,5 +139,5 @@ export async function oweText(
     mediaType: 'text/csv; charset=utf-8',
     always: options.always ?? false,
   });
-  return { run, payload, owed };
+  return { run, payload, owed: 'row' in owed ? { ...owed, id: owed.row.id } : owed };
 }

@@ -53,11 +53,11 @@ it('set and watermark move with the payload that is owed, and back with one that
   const second = await owe(store, { files: [first.file] });
   const owed = await store.outbox.enqueue(second.owing);
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
-  await store.outbox.markDead('id' in owed ? owed.id : 0, { code: 'X', message: 'dead' });
+  await store.outbox.markDead('row' in owed ? owed.row.id : 0, { code: 'X', message: 'dead' });
   expect(await present(store)).toEqual({ set: first.run, watermark: first.run });
   await store.generations.prune();
   expect(there(store, first.file, second.file)).toEqual([true, true]);
-  await store.outbox.requeue('id' in owed ? owed.id : 0);
+  await store.outbox.requeue('row' in owed ? owed.row.id : 0);
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
@@ -65,7 +65,7 @@ it('a dead first payload leaves nothing to go on from, and one that others have 
   const store = await newStore({ clock: new VirtualClock() });
   const first = await owe(store);
   const owed = await store.outbox.enqueue(first.owing);
-  await store.outbox.markDead('id' in owed ? owed.id : 0, { code: 'X', message: 'dead' });
+  await store.outbox.markDead('row' in owed ? owed.row.id : 0, { code: 'X', message: 'dead' });
   expect(await present(store)).toEqual({ set: undefined, watermark: undefined });
   const second = await owe(store);
   await store.outbox.enqueue(second.owing);
@@ -134,7 +134,7 @@ it('a range that was read again can be put among the rows once more, when the pa
   const { owing } = await owe(store);
   const generation = { ...owing.generation, manifest: { ...owing.generation.manifest, filled: 'range' } };
   const owed = await store.outbox.enqueue({ ...owing, generation });
-  const id = 'id' in owed ? owed.id : 0;
+  const id = 'row' in owed ? owed.row.id : 0;
   expect(await store.backfills.find('orders')).toBeUndefined();
   await store.outbox.markDead(id, { code: 'X', message: 'dead' });
   expect(await store.backfills.find('orders')).toEqual(read);

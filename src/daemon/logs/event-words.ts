@@ -110,6 +110,10 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
     says: 'Progress of reading; at most four times per second.',
     facts: { job, run, rows, bytes },
   },
+  'extract.finished': {
+    says: 'All rows are read and encoded. The payload is spooled next, if it is to be sent.',
+    facts: { job, run, rows: 'rows before the transforms', bytes, milliseconds },
+  },
   'extract.unchanged': {
     says: 'The source reports no changes since the last run.',
     facts: { job, run, milliseconds },
@@ -133,14 +137,9 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
       job,
       run,
       payload: 'its hash, size, rows and format',
-      rowsRead: 'rows before the transforms',
-      milliseconds,
+      milliseconds: 'milliseconds that this took after the extract',
       reused: 'true if the same bytes were on disk already',
     },
-  },
-  'payload.shown': {
-    says: 'The instance already shows these bytes; nothing was stored.',
-    facts: { job, run, rows, bytes, milliseconds },
   },
   'payload.owed': {
     says: 'The payload is in the outbox. From now on, it will be delivered, superseded, quarantined or dead.',

@@ -98,8 +98,7 @@ export class LoopWatch {
 
 /** A run does not read its source any more. */
 const endings: ReadonlySet<string> = new Set([
-  'payload.spooled',
-  'payload.shown',
+  'extract.finished',
   'extract.unchanged',
   'extract.failed',
   'run.finished',

@@ -4,6 +4,7 @@ import type { StoredWatermark } from '../checkpoints/watermarks.ts';
 import type { StoreContext } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { Runs } from '../runs/runs.ts';
+import type { OutboxRow } from '../tables.ts';
 import type { InstanceKey } from './instance-key.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
@@ -51,17 +52,17 @@ export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
 
 /**
  * Writes the payload down and settles its run by `state`. `waitingSince` (epoch ms) is how long what it supersedes has
- * waited. Returns its id.
+ * waited. Returns its row.
  */
 export async function recordPayload(
   context: StoreContext,
   owing: NewPayload,
   state: 'owed' | 'superseded' | 'quarantined',
   waitingSince = Number.POSITIVE_INFINITY,
-): Promise<number> {
+): Promise<OutboxRow> {
   const { payload, destination } = owing;
   const now = Math.round(context.clock.now());
-  const { id } = await context.db
+  const row = await context.db
     .insertInto('outbox')
     .values({
       run: owing.run,
@@ -88,10 +89,10 @@ export async function recordPayload(
       waiting_since: Math.min(now, waitingSince),
       settled_at: state === 'owed' ? null : now,
     })
-    .returning('id')
+    .returningAll()
     .executeTakeFirstOrThrow();
   const runs = new Runs(context);
   await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
   if (state !== 'owed') await runs.settle(owing.run, { state });
-  return id;
+  return row;
 }

@@ -12,9 +12,9 @@ import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
 export type EnqueueResult =
-  | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  | { readonly state: 'owed'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
   /** Newer data is there or on its way. */
-  | { readonly state: 'superseded'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  | { readonly state: 'superseded'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
   /** The instance has these very bytes: nothing is owed. */
   | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
 
@@ -46,7 +46,7 @@ export class Outbox {
     return inTransaction(this.#context, async (inside) => {
       assertWhole(owing.payload);
       const { waiting, owed, isOld } = await pendingFor(inside, owing);
-      if (isOld) return { state: 'superseded', id: await recordPayload(inside, owing, 'superseded'), superseded: [] };
+      if (isOld) return { state: 'superseded', row: await recordPayload(inside, owing, 'superseded'), superseded: [] };
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.supersede(row);
       await advanceCheckpoint(inside, owing);
@@ -55,7 +55,7 @@ export class Outbox {
         return { state: 'unchanged', superseded: waiting };
       }
       const since = Math.min(...owed.map(({ waiting_since }) => waiting_since));
-      return { state: 'owed', id: await recordPayload(inside, owing, 'owed', since), superseded: waiting };
+      return { state: 'owed', row: await recordPayload(inside, owing, 'owed', since), superseded: waiting };
     });
   }
 
@@ -63,8 +63,7 @@ export class Outbox {
    * Does what {@link enqueue} does with a payload that the instance is known to hold, without a file of it: true where it is so
    * and nothing else waits for the instance. Else nothing has happened.
    */
-  async settleIfShown(owing: UnsealedPayload): Promise<boolean> {
-    if (!(await this.#isShown(owing))) return false;
+  settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
       const { waiting, isOld } = await pendingFor(inside, owing);

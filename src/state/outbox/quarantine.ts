@@ -47,7 +47,7 @@ export class Quarantine {
         ({ state }) => state === 'quarantined',
       );
       for (const row of before) await new Outbox(inside).supersede(row);
-      const id = await recordPayload(inside, owing, 'quarantined');
+      const { id } = await recordPayload(inside, owing, 'quarantined');
       await holdCheckpoint(inside, owing);
       const trouble = { code: 'GUARD_FAILED', message };
       await inside.db.updateTable('outbox').set(trouble).where('id', '=', id).execute();

@@ -1,0 +1,122 @@
+import type { Job } from '../config/config.ts';
+import { checkGuards } from '../guards/check-guards.ts';
+import type { GuardCounters } from '../guards/guard-counters.ts';
+import type { GuardFailure } from '../guards/guard-finding.ts';
+import { countOf } from '../lib/count-text.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Payload } from '../pipeline/payload.ts';
+import type { InstanceKey } from '../state/outbox/instance-key.ts';
+import type { GuardVerdict } from '../state/outbox/quarantine.ts';
+import type { Store } from '../state/store.ts';
+
+/** A result that is about to be settled. */
+export interface ResultCandidate {
+  readonly job: Job;
+  readonly payload: Pick<Payload, 'rows' | 'bytes' | 'sha256' | 'format' | 'asOf'> & {
+    readonly columns?: readonly { readonly name: string }[];
+  };
+  /** What was counted in the rows, where a guard asks for that. */
+  readonly watch?: GuardCounters;
+  /** The instant that the run stands for, epoch milliseconds. Absent: the beginning of its extract. */
+  readonly logicalAt?: number;
+}
+
+/** What is to be done with a result, before anything is done. */
+export type Verdict =
+  | { readonly state: 'owed' }
+  /** The instance is known to show these bytes. */
+  | { readonly state: 'unchanged' }
+  | { readonly state: 'failed'; readonly problem: Problem }
+  | ({ readonly state: 'quarantined' } & GuardRefusal);
+
+/** Why guards hold a result back. */
+export interface GuardRefusal extends GuardVerdict {
+  readonly problem: Problem;
+  /** Names of the guards. */
+  readonly guards: readonly string[];
+}
+
+/** What is known of the instance that a result is for. */
+interface Known {
+  readonly store: Store;
+  readonly key: InstanceKey;
+}
+
+/**
+ * What is to be done with a result: refused because it is empty or too large, quarantined by a guard, unchanged, or owed.
+ * Changes nothing. Without a store, or an instance in it, there is nothing to compare with.
+ */
+export async function verdictOf(candidate: ResultCandidate, known: Known | undefined): Promise<Verdict> {
+  const { job, payload } = candidate;
+  const problem = refusalOf(job, payload);
+  if (problem !== undefined) return { state: 'failed', problem };
+  const refusal = await guardRefusal(candidate, known);
+  if (refusal !== undefined) return { state: 'quarantined', ...refusal };
+  const isShown = !job.always && (await known?.store.receipts.holds(known.key, payload));
+  return { state: isShown === true ? 'unchanged' : 'owed' };
+}
+
+/** Zero rows and too many bytes never come near the outbox: no request is spent on either. Undefined if it may go. */
+function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | undefined {
+  const where = { job: job.name, line: job.line, stage: 'deliver' };
+  if (payload.rows === 0 && !job.allowEmpty) {
+    return new Problem({
+      code: 'EMPTY_REFUSED',
+      family: 'job',
+      message: 'The source gave no rows; the instance keeps its current data',
+      where,
+      seen: '0 rows',
+      next: 'check the query; if an empty result is right, set allow_empty: true in the job',
+    });
+  }
+  const limit = job.destination.uploadLimitBytes;
+  if (payload.bytes <= limit) return undefined;
+  return new Problem({
+    code: 'PAYLOAD_TOO_LARGE',
+    family: 'job',
+    message: 'The payload is larger than the destination takes; nothing was cut and nothing was sent',
+    where,
+    seen: `${countOf(payload.bytes, 'byte')}, ${countOf(payload.rows, 'row')}`,
+    allowed: `${countOf(limit, 'byte')}`,
+    next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service takes more',
+  });
+}
+
+/** Undefined if the guards have no objection, or if a person has approved these very bytes before. */
+async function guardRefusal(
+  { job, payload, watch, logicalAt = payload.asOf }: ResultCandidate,
+  known: Known | undefined,
+): Promise<GuardRefusal | undefined> {
+  if (job.guards === undefined) return undefined;
+  const columns = (payload.columns ?? []).map(({ name }) => name);
+  const counted = watch === undefined ? {} : { counted: watch.counted() };
+  const result = { ...payload, at: logicalAt, columns, ...counted, mayBeEmpty: job.allowEmpty };
+  const last = await known?.store.goodPayloads.last(known.key);
+  const findings = checkGuards(job.guards, result, last && { rows: last.row_count, run: last.run });
+  if (findings.length === 0) return undefined;
+  if (await known?.store.quarantine.hasApproved(known.key, payload.sha256)) return undefined;
+  const problem = guardProblem(job, findings);
+  return {
+    problem,
+    guards: findings.map(({ guard }) => guard),
+    findings: JSON.stringify(findings),
+    message: `${joined(findings, 'message')} (${problem.seen})`,
+    last,
+  };
+}
+
+function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
+  return new Problem({
+    code: 'GUARD_FAILED',
+    family: 'job',
+    message: `${joined(findings, 'message')}. The result is held back and the instance keeps its current data`,
+    where: { job: job.name, line: job.line, stage: 'deliver' },
+    seen: joined(findings, 'seen'),
+    allowed: joined(findings, 'allowed'),
+    next: `sluice quarantine show ${job.name}`,
+  });
+}
+
+function joined(findings: readonly GuardFailure[], part: 'message' | 'seen' | 'allowed'): string {
+  return findings.map((finding) => finding[part]).join('; ');
+}
