@@ -1,6 +1,6 @@
 import type { Config, Extract, Job } from '../config/config.ts';
 import { addressOf, type TargetAddress } from '../delivery/address.ts';
-import { deliverOwed } from '../delivery/deliver.ts';
+import { deliverRows } from '../delivery/deliver.ts';
 import type { RefreshTicket } from '../delivery/refresh-batcher.ts';
 import type { Priority } from '../delivery/send-queue.ts';
 import { settle } from '../delivery/settle.ts';
@@ -14,7 +14,7 @@ import { runPipeline, type Unchanged } from '../pipeline/run-pipeline.ts';
 import { isUnwritable } from '../state/engine/state-problem.ts';
 import { clearSuspect } from '../state/runs/suspects.ts';
 import type { Repositories } from '../state/store.ts';
-import type { RunRow } from '../state/tables.ts';
+import type { OutboxRow, RunRow } from '../state/tables.ts';
 import type { Runtime } from './compose.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
 import { busyOutcome, heldOutcome, loginHeldOutcome, noWork } from './not-run-outcomes.ts';
@@ -233,7 +233,7 @@ async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place
   });
   if ('problem' in result) return { state: result.state, problem: result.problem.at(placeOf(given)) };
   if (result.state !== 'owed' || deliverUntil === undefined) return { state: result.state };
-  return deliverNow(given, result.row.id);
+  return deliverNow(given, result.row);
 }
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
@@ -251,30 +251,14 @@ async function settleUnchanged(
   return { state: 'unchanged' };
 }
 
-/** Sends the run's payload, and what earlier runs of the job still owe with it. */
-async function deliverNow(given: RunOptions, id: number): Promise<RunStage> {
-  const { runtime, job, origin, signal, deliverUntil } = given;
-  const { store, gateway, clock, events } = runtime;
-  const [result] = await deliverOwed({
-    store,
-    gateway,
-    destinations: [job.destination],
-    clock,
-    emit: events.emit,
-    signal,
-    only: [id],
-    priority: origin,
-    until: deliverUntil,
-  });
+/** Sends the run's payload. */
+async function deliverNow(
+  { runtime: { gateway }, origin, signal, deliverUntil }: RunOptions,
+  row: OutboxRow,
+): Promise<RunStage> {
+  const [result] = await deliverRows([row], { gateway, signal, priority: origin, until: deliverUntil });
   if (result === undefined) return { state: 'superseded' };
   if (signal.aborted && result.state === 'waiting_retry') return { state: 'owed' };
-  if (result.state === 'login_needed') return { state: 'waiting_login', problem: result.problem };
-  if (result.state === 'waiting_quota') return { state: result.state, until: result.until };
-  if (result.state === 'dead') return { state: 'dead', problem: result.problem };
-  if (result.state !== 'waiting_retry') return { state: result.state };
-  return {
-    state: result.state,
-    until: result.at,
-    problem: result.problem,
-  };
+  const { state, until, problem } = result;
+  return { state, until, problem };
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
-import { deliverOwed, resendDue } from '../delivery/deliver.ts';
+import { deliverRows, resendDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher } from '../delivery/refresh-batcher.ts';
 import type { RetryRow } from '../state/tables.ts';
@@ -98,7 +98,7 @@ async function sendLeftovers(given: {
   readonly isAll?: boolean;
 }): Promise<void> {
   const { runtime, config, jobs, signal, outcomes } = given;
-  const { store, gateway, clock, events } = runtime;
+  const { store, gateway } = runtime;
   if (signal.aborted) return;
   const names = new Set(jobs.map(({ name }) => name));
   const tried = new Set(outcomes.map(({ run }) => run));
@@ -108,8 +108,7 @@ async function sendLeftovers(given: {
   const owed = (await store.outbox.inState('owed')).filter(
     ({ job, run }) => isOurs(job) && !busy.has(job) && !tried.has(run),
   );
-  const destinations = config.destinations.values();
-  const sending = { store, gateway, destinations, clock, emit: events.emit, signal, priority: 'person' } as const;
-  if (owed.length > 0) await deliverOwed({ ...sending, only: owed.map(({ id }) => id) });
+  const sending = { gateway, signal, priority: 'person' } as const;
+  await deliverRows(owed, sending);
   await resendDue({ ...sending, isOurs: (job) => isOurs(job) && !busy.has(job) });
 }

@@ -1,26 +1,14 @@
-import type { Destination } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Emit } from '../lib/events.ts';
-import type { Store } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
-import type { DeliveryEvents } from './events.ts';
-import { Gateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import type { DeliveryState } from './send-payload.ts';
 import type { Priority } from './send-queue.ts';
 import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
 export interface DeliverOptions {
-  readonly store: Store;
-  readonly destinations: Iterable<Destination>;
-  /** The process's gateway, where it has one; else one is opened for this call. */
-  readonly gateway?: Gateway;
-  readonly clock: Clock;
-  readonly emit: Emit<DeliveryEvents>;
+  readonly gateway: Gateway;
   /** Stops: nothing more is started, requests under way get a few seconds. */
   readonly signal: AbortSignal;
-  /** Only these payloads (ids of the outbox). */
-  readonly only?: readonly number[];
   readonly priority: Priority;
   /** Retries that come due before this instant (epoch ms) are waited for. Absent: one pass. */
   readonly until?: number;
@@ -36,73 +24,69 @@ export type DeliveryResult = DeliveryState & {
 };
 
 /**
- * Sends everything owed that may be sent now: outbox → quota → pacing → upload → retry → receipt. One result for each
- * payload, in the order in which they became owed; payloads of destinations that are not given are left alone.
+ * Sends owed payloads, if they may be sent now: quota → pacing → upload → retry → receipt. One result for each payload, in
+ * the order in which they became owed; payloads of destinations that the gateway doesn't have are left alone.
  */
-export async function deliverOwed(given: DeliverOptions): Promise<DeliveryResult[]> {
-  const gateway = given.gateway ?? new Gateway(given);
-  const { cut, dispose } = afterGrace(given.signal, given.clock);
-  const { priority, signal, until: deadline } = given;
-  const lanes = new UploadPool({ gateway, priority, signal, cut, deadline });
-  try {
+export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): Promise<DeliveryResult[]> {
+  return withPool(given, async (pool) => {
     const results = new Map<number, DeliveryResult>();
-    let rows = wanted(await given.store.outbox.inState('owed'), given.only);
+    let rows = owed;
     while (rows.length > 0) {
-      for (const result of await sendAll(lanes, rows)) results.set(result.id, result);
+      for (const result of await sendAll(pool, rows)) results.set(result.id, result);
       rows = await dueAgain(given, results);
     }
     return [...results.values()].sort((a, b) => a.id - b.id);
-  } finally {
-    dispose();
-    if (given.gateway === undefined) await gateway.close();
-  }
+  });
 }
 
-/** Sends once more what is due for that (see `Repeats`), of the jobs that are ours; for who has no deliverer that would. */
-export async function resendDue(
-  given: Omit<DeliverOptions, 'only' | 'until'> & { readonly isOurs: (job: string) => boolean },
-): Promise<void> {
-  const { store, clock, isOurs, signal } = given;
-  const due = (await store.resends.all()).filter(({ row, dueAt }) => isOurs(row.job) && dueAt <= clock.now());
+/** Sends once more what is due for that (see `Resends`), of the jobs that are ours; for callers without a deliverer. */
+export async function resendDue(given: DeliverOptions & { readonly isOurs: (job: string) => boolean }): Promise<void> {
+  const { gateway, isOurs } = given;
+  const all = await gateway.store.resends.all();
+  const due = all.filter(({ row, dueAt }) => isOurs(row.job) && dueAt <= gateway.clock.now());
   if (due.length === 0) return;
-  const gateway = given.gateway ?? new Gateway(given);
-  const { cut, dispose } = afterGrace(signal, clock);
-  const lanes = new UploadPool({ gateway, priority: given.priority, signal, cut });
+  await withPool(given, (pool) => Promise.all(due.map((resend) => pool.resend(resend))));
+}
+
+/** Does something with a pool that gives its requests a few seconds after a stop. */
+async function withPool<T>(
+  { gateway, priority, signal }: DeliverOptions,
+  work: (pool: UploadPool) => Promise<T>,
+): Promise<T> {
+  const { cut, dispose } = afterGrace(signal, gateway.clock);
   try {
-    await Promise.all(due.map((repeat) => lanes.resend(repeat)));
+    return await work(new UploadPool({ gateway, priority, signal, cut }));
   } finally {
     dispose();
-    if (given.gateway === undefined) await gateway.close();
   }
 }
 
-async function sendAll(lanes: UploadPool, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
+async function sendAll(pool: UploadPool, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
   const sending = rows.flatMap((row) => {
-    const fate = lanes.send(row);
-    return fate === undefined ? [] : [fate.then((it) => ({ ...it, ...namesOf(row) }))];
+    const result = pool.send(row);
+    return result === undefined ? [] : [result.then((it) => ({ ...it, ...namesOf(row) }))];
   });
   return Promise.all(sending);
 }
 
 /** Waits until the first of the retries that come due in time; the rows to send again then. */
 async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
-  const { clock, signal, store, until = 0 } = given;
-  const waiting = [...results.values()].flatMap((it) => (it.state === 'waiting_retry' && it.at <= until ? [it] : []));
+  const { gateway, signal, until = 0 } = given;
+  const { clock, store } = gateway;
+  const waiting = [...results.values()].flatMap((it) =>
+    it.state === 'waiting_retry' && it.until <= until ? [it] : [],
+  );
   if (waiting.length === 0 || signal.aborted) return [];
-  const first = Math.min(...waiting.map(({ at }) => at));
+  const first = Math.min(...waiting.map((it) => it.until));
   try {
     await clock.sleep(Math.max(1, first - clock.now()), signal);
   } catch {
     return [];
   }
   // By their instants and not by the clock: it may have jumped while we slept.
-  const ids = waiting.filter(({ at }) => at <= Math.max(first, clock.now())).map(({ id }) => id);
+  const ids = waiting.filter((it) => it.until <= Math.max(first, clock.now())).map(({ id }) => id);
   const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
   return rows.filter((row) => row !== undefined);
-}
-
-function wanted(rows: readonly OutboxRow[], only: readonly number[] | undefined): OutboxRow[] {
-  return rows.filter(({ id }) => only === undefined || only.includes(id));
 }
 
 function namesOf({ id, job, run, destination, instance }: OutboxRow) {

@@ -121,7 +121,7 @@ export class Deliverer {
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();
     if (fate.state === 'waiting_quota') return Math.min(longestWaitMs, fate.until - now);
-    if (fate.state === 'waiting_retry') return Math.min(longestWaitMs, fate.at - now);
-    return fate.state === 'login_needed' ? Number.POSITIVE_INFINITY : 0;
+    if (fate.state === 'waiting_retry') return Math.min(longestWaitMs, fate.until - now);
+    return fate.state === 'waiting_login' ? Number.POSITIVE_INFINITY : 0;
   }
 }

@@ -16,15 +16,16 @@ import type { SendGate } from './send-gate.ts';
 import type { Priority } from './send-queue.ts';
 import { dataPath, upload } from './upload.ts';
 
-/** What became of one owed payload. Instants are epoch milliseconds. */
+/** What became of one owed payload, or what it waits for. `until`: epoch milliseconds. */
 export type DeliveryState =
-  | { readonly state: 'delivered' }
-  | { readonly state: 'unchanged' }
-  | { readonly state: 'superseded' }
-  | { readonly state: 'waiting_quota'; readonly until: number }
-  | { readonly state: 'waiting_retry'; readonly at: number; readonly problem?: Problem }
-  | { readonly state: 'login_needed'; readonly problem: Problem }
-  | { readonly state: 'dead'; readonly problem: Problem };
+  | {
+      readonly state: 'delivered' | 'unchanged' | 'superseded';
+      readonly until?: undefined;
+      readonly problem?: undefined;
+    }
+  | { readonly state: 'waiting_quota'; readonly until: number; readonly problem?: undefined }
+  | { readonly state: 'waiting_retry'; readonly until: number; readonly problem?: Problem }
+  | { readonly state: 'waiting_login' | 'dead'; readonly until?: undefined; readonly problem: Problem };
 
 export interface SendOptions {
   readonly gateway: Gateway;
@@ -55,7 +56,7 @@ export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
   if (row?.state !== 'owed') return settledState(row);
   const due = dueAt(row, clock.now());
-  if (due > clock.now()) return { state: 'waiting_retry', at: due };
+  if (due > clock.now()) return { state: 'waiting_retry', until: due };
   const closed = await given.gate.closed(given.priority);
   if (closed !== undefined) return waitAtGate(row, closed, given);
   const lease = await leaseOf(keyOf(row), given);
@@ -100,7 +101,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<D
   if (await store.outbox.note(row.id, { code, message })) {
     emit('payload.waiting', { ...factsOf(row), code, message, until: at });
   }
-  return { state: 'waiting_retry', at, problem };
+  return { state: 'waiting_retry', until: at, problem };
 }
 
 async function sendOwed(row: OutboxRow, given: SendOptions): Promise<DeliveryState> {
@@ -184,10 +185,12 @@ async function afterFailure(
   if (waits) {
     const at = now.next_attempt_at ?? clock.now();
     emit('payload.waiting', { ...factsOf(row), code, message, until: at, attempt: row.attempts });
-    return { state: 'waiting_retry', at, problem };
+    return { state: 'waiting_retry', until: at, problem };
   }
   const closed = await given.gate.closed(given.priority);
-  return closed === undefined ? { state: 'waiting_retry', at: clock.now(), problem } : waitAtGate(row, closed, given);
+  return closed === undefined
+    ? { state: 'waiting_retry', until: clock.now(), problem }
+    : waitAtGate(row, closed, given);
 }
 
 /**
@@ -205,14 +208,14 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<b
 async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const message = 'The request was cut off because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
-  return { state: 'waiting_retry', at: gateway.clock.now() };
+  return { state: 'waiting_retry', until: gateway.clock.now() };
 }
 
 async function waitAtGate(row: OutboxRow, closed: Closed, given: SendOptions): Promise<DeliveryState> {
   const problem = await noteWait(row, closed, given);
-  if (closed.why === 'login') return { state: 'login_needed', problem };
+  if (closed.why === 'login') return { state: 'waiting_login', problem };
   if (closed.why === 'quota') return { state: 'waiting_quota', until: closed.until };
-  return { state: 'waiting_retry', at: closed.until, problem };
+  return { state: 'waiting_retry', until: closed.until, problem };
 }
 
 /** What the payload waits for, written down and said. */

@@ -57,15 +57,15 @@ export class UploadPool {
 
   async #sendSafely(row: OutboxRow, gate: SendGate): Promise<DeliveryState> {
     const { clock } = this.#options.gateway;
-    if (this.#options.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+    if (this.#options.signal.aborted) return { state: 'waiting_retry', until: clock.now() };
     try {
       return await sendPayload(row, { ...this.#options, gate });
     } catch (error) {
-      if (this.#options.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+      if (this.#options.signal.aborted) return { state: 'waiting_retry', until: clock.now() };
       const problem = toProblem(error, { code: 'DELIVERY_FAULT', family: 'bug' });
       const at = clock.now() + (isUnwritable(problem) ? unwritableWaitMs : faultWaitMs);
       await this.#report(row, problem, at);
-      return { state: 'waiting_retry', at, problem };
+      return { state: 'waiting_retry', until: at, problem };
     }
   }
 

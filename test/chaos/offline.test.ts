@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import {
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   jobFor,
   listener,
@@ -32,10 +32,6 @@ it('a day without network gives up nothing, knocks now and then, and everything 
     await commitText(offline, { job: jobFor(away, instance), text: `rows of ${instance}` });
 
   const given = {
-    store,
-    clock,
-    emit,
-    destinations: [],
     signal: new AbortController().signal,
     priority: 'schedule' as const,
   };

@@ -1,5 +1,4 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { settle } from '../../src/delivery/settle.ts';
@@ -8,7 +7,7 @@ import { Events } from '../../src/lib/events.ts';
 import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
-import { destinationAt, jobFor } from './fixtures.ts';
+import { deliverOwed, destinationAt, jobFor } from './fixtures.ts';
 
 /** What a child process is to do; handed over as JSON in its first argument. */
 export interface Errand {
@@ -54,11 +53,7 @@ for (const instance of errand.instances) {
   await settle(gateway, { job, run, payload: draftOf(payload) });
 }
 const results = await deliverOwed({
-  store,
-  destinations: [destination],
   gateway,
-  clock,
-  emit,
   signal: AbortSignal.timeout(60_000),
   priority: 'schedule',
 });

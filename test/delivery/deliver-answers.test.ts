@@ -104,7 +104,7 @@ describe('an answer', () => {
       });
       const [result] = await deliver(gateway);
       expect(result).toMatchObject({ problem: { message: expect.stringContaining('no thanks') } });
-      expect(result?.state).toBe(status === 401 ? 'login_needed' : 'dead');
+      expect(result?.state).toBe(status === 401 ? 'waiting_login' : 'dead');
     },
   );
 

@@ -64,7 +64,7 @@ describe('attempts', () => {
     stage.otherwise = (request, response, seen) =>
       (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
     await deliver(gateway, { only: [id] });
-    await deliver(gateway, { destinations: [other] });
+    await deliver(gateway);
     const again = (await store.outbox.find(id))!.next_attempt_at!;
     await deliver(gateway, { only: [id], until: again });
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
@@ -130,7 +130,7 @@ describe('refused credentials', () => {
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     stage.otherwise = say(401, { code: 'auth_fail', words: 'The credentials you provided are invalid' });
     const results = await deliver(gateway, patient());
-    expect(results.map(({ state }) => state)).toEqual(['login_needed', 'login_needed', 'login_needed']);
+    expect(results.map(({ state }) => state)).toEqual(['waiting_login', 'waiting_login', 'waiting_login']);
     expect(stage.seen).toHaveLength(1);
     expect((await store.outbox.inState('owed')).map(({ attempts, code }) => [attempts, code])).toEqual(
       Array(3).fill([0, 'LOGIN_NEEDED']),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Destination } from '../../src/config/config.ts';
-import { type DeliverOptions, type DeliveryResult, deliverOwed } from '../../src/delivery/deliver.ts';
+import type { DeliverOptions, DeliveryResult } from '../../src/delivery/deliver.ts';
 import type { Gateway } from '../../src/delivery/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -8,6 +8,7 @@ import { cleanUp, newStore } from '../state/fixtures.ts';
 import {
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   type Heard,
   jobFor,
@@ -43,13 +44,12 @@ export function open(more: Partial<Destination> = {}): { destination: Destinatio
 }
 
 /** Sends what is owed, once, as a sync does. */
-export function deliver(gateway: Gateway, more: Partial<DeliverOptions> = {}): Promise<DeliveryResult[]> {
+export function deliver(
+  gateway: Gateway,
+  more: Partial<DeliverOptions> & { only?: readonly number[] } = {},
+): Promise<DeliveryResult[]> {
   return deliverOwed({
-    store,
-    destinations: [],
     gateway,
-    clock: systemClock,
-    emit: heard.emit,
     signal: AbortSignal.timeout(30_000),
     priority: 'schedule',
     ...more,

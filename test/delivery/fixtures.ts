@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Destination, Job } from '../../src/config/config.ts';
+import { type DeliverOptions, type DeliveryResult, deliverRows } from '../../src/delivery/deliver.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { type SettleResult, settle } from '../../src/delivery/settle.ts';
@@ -181,6 +182,18 @@ export function jobFor(destination: Destination, instance: string, more: Partial
     allowEmpty: false,
     ...more,
   };
+}
+
+/** Sends what is owed, as a sync does; `only`: these payloads (ids of the outbox). */
+export async function deliverOwed({
+  only,
+  ...given
+}: DeliverOptions & { only?: readonly number[] }): Promise<DeliveryResult[]> {
+  const owed = await given.gateway.store.outbox.inState('owed');
+  return deliverRows(
+    owed.filter(({ id }) => only === undefined || only.includes(id)),
+    given,
+  );
 }
 
 /** A run of a job from its beginning to handing over `text`. */

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Destination, JobPriority } from '../../src/config/config.ts';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { rankOfPayload } from '../../src/delivery/importance.ts';
 import { cleanUp, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
-import { closeStages, commitText, destinationAt, jobFor, listener, openStage, type Stage } from './fixtures.ts';
+import {
+  closeStages,
+  commitText,
+  deliverOwed,
+  destinationAt,
+  jobFor,
+  listener,
+  openStage,
+  type Stage,
+} from './fixtures.ts';
 
 afterEach(async () => {
   await closeStages();
@@ -30,11 +38,7 @@ async function oweAll(names: readonly string[], limits: Partial<Destination>) {
   for (const name of names) await owe(name);
   const deliver = () =>
     deliverOwed({
-      store,
-      destinations: [],
       gateway,
-      clock,
-      emit: () => undefined,
       signal: AbortSignal.timeout(30_000),
       priority: 'schedule',
     }).finally(() => gateway.close());

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { deliverOwed, resendDue } from '../../src/delivery/deliver.ts';
+import { resendDue } from '../../src/delivery/deliver.ts';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
 import { cleanUp, HandClock, newStore } from '../state/fixtures.ts';
 import {
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   jobFor,
   listener,
@@ -42,7 +43,7 @@ async function setUp(more = {}) {
   };
   stage.otherwise = shown;
   const job = jobFor(destination, 'i');
-  const given = { store, destinations: [destination], gateway, clock, emit: heard.emit, priority: 'schedule' } as const;
+  const given = { gateway, priority: 'schedule' } as const;
   const signal = new AbortController().signal;
   const send = async (text: string, by = gateway) => {
     clock.advance(1000);
@@ -159,11 +160,7 @@ it('a refused upload leaves no doubt', async () => {
   const gateway = openGateway({ store, destinations: [destination], clock });
   const job = jobFor(destination, 'i');
   const given = {
-    store,
-    destinations: [destination],
     gateway,
-    clock,
-    emit: () => undefined,
     priority: 'schedule',
   } as const;
   const signal = new AbortController().signal;

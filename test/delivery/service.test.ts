@@ -5,17 +5,16 @@ import type { Config, DatasourceDeclaration, Destination, Job } from '../../src/
 import { type ClientOf, planApply } from '../../src/delivery/apply.ts';
 import { carryOutPlan } from '../../src/delivery/carry-out-plan.ts';
 import { DestinationClient } from '../../src/delivery/client.ts';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import type { Gateway } from '../../src/delivery/gateway.ts';
 import { refreshDatasources } from '../../src/delivery/refresh.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
-import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import {
   answer,
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   jobFor,
   listener,
@@ -92,13 +91,9 @@ async function world(more: Partial<Destination> = {}, limits = {}) {
   return { service, store, destination, gateway, client, heard };
 }
 
-function deliver(store: Store, gateway: Gateway) {
+function deliver(gateway: Gateway) {
   return deliverOwed({
-    store,
-    destinations: [],
     gateway,
-    clock: systemClock,
-    emit: gateway.emit,
     signal: signal(),
     priority: 'schedule',
   });
@@ -129,7 +124,7 @@ describe('apply', () => {
     const job = config.jobs.get('job0');
     if (job === undefined) throw new Error('no job');
     expect(await commitText(gateway, { job, text: 'a,b\r\n1,2\r\n' })).toMatchObject({ state: 'owed' });
-    expect(await deliver(store, gateway)).toMatchObject([{ state: 'delivered' }]);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('updates a changed description and a changed right, and nothing else', async () => {
@@ -184,7 +179,7 @@ describe('apply', () => {
     const job = config.jobs.get('job0');
     if (job === undefined) throw new Error('no job');
     await commitText(gateway, { job, text: 'a\r\n1\r\n' });
-    expect(await deliver(store, gateway)).toMatchObject([{ state: 'delivered' }]);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('refuses two different declarations of one data source', async () => {
@@ -333,7 +328,7 @@ describe('against the embedded service', () => {
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     for (let round = 0; round < 4; round++) {
       for (const job of config.jobs.values()) await commitText(gateway, { job, text: `a\r\n${round}\r\n` });
-      expect((await deliver(store, gateway)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'));
+      expect((await deliver(gateway)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'));
     }
     const { entries } = service.requestLog;
     expect(entries.filter(({ status }) => status === 429)).toEqual([]);
@@ -346,12 +341,12 @@ describe('against the embedded service', () => {
     const config = declaring(destination, { name: 'A' }, { name: 'B' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
     for (const job of config.jobs.values()) await commitText(gateway, { job, text: 'a\r\n1\r\n' });
-    const results = await deliver(store, gateway);
+    const results = await deliver(gateway);
     expect(results.map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
     const refused = service.requestLog.entries.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(1);
     expect(refused.length).toBeLessThanOrEqual(2);
-    await deliver(store, gateway);
+    await deliver(gateway);
     expect(service.requestLog.entries.filter(({ status }) => status === 429)).toHaveLength(refused.length);
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
@@ -363,9 +358,9 @@ describe('against the embedded service', () => {
     const job = config.jobs.get('job0');
     if (job === undefined) throw new Error('no job');
     await commitText(gateway, { job, text: '[{"a":1}]' });
-    await deliver(store, gateway);
+    await deliver(gateway);
     await commitText(gateway, { job, text: '[{"a":' });
-    expect(await deliver(store, gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_REFUSED' } }]);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_REFUSED' } }]);
     const { instance } = (await store.targets.all())[0] ?? { instance: '' };
     const kept = await client.call('GET', `/datasource-instances/${instance}`);
     expect(kept.data).toMatchObject({ data_size: 9 });

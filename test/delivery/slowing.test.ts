@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
 import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
-import { closeStages, commitText, destinationAt, jobFor, listener, openGateway } from './fixtures.ts';
+import { closeStages, commitText, deliverOwed, destinationAt, jobFor, listener, openGateway } from './fixtures.ts';
 
 const services: RunningService[] = [];
 
@@ -101,7 +100,7 @@ it('a colleague on the same account slows us down: all arrives, and the day is n
     while (busy) await call(theirs, '/datasources').then((answer) => answer.arrayBuffer());
   })();
   const signal = AbortSignal.timeout(40_000);
-  const given = { store, destinations: [], gateway, clock: systemClock, emit: heard.emit, signal } as const;
+  const given = { gateway, signal } as const;
   await commitText(gateway, { job: jobFor(destination, instance), text: 'a\n1\n' });
   // The colleague takes every place there is, so that sooner or later one of ours is refused.
   while (!heard.names().includes('account.slowed')) {

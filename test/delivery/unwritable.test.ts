@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
 import { cleanUp, newStore, Population, VirtualClock } from '../state/fixtures.ts';
@@ -9,6 +8,7 @@ import {
   answer,
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   jobFor,
   listener,
@@ -34,7 +34,8 @@ async function owing(clock = systemClock) {
   await commitText(gateway, { job: jobFor(destination, 'orders'), text: 'rows' });
   const deliver = (patienceMs = 0) =>
     deliverOwed({
-      ...{ store, gateway, clock, emit: heard.emit, destinations: [], priority: 'schedule' },
+      gateway,
+      priority: 'schedule',
       signal: AbortSignal.timeout(60_000),
       until: clock.now() + patienceMs,
     });

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/config/config.ts';
-import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { startOfDay } from '../../src/delivery/quota.ts';
 import { UsageWatch } from '../../src/delivery/usage-watch.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -11,6 +10,7 @@ import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts
 import {
   closeStages,
   commitText,
+  deliverOwed,
   destinationAt,
   jobFor,
   listener,
@@ -53,7 +53,7 @@ async function setUp(more: Partial<Destination> = {}) {
   const owe = (instance: string) => commitText(gateway, { job: jobFor(destination, instance), text: instance });
   const deliver = () => {
     const signal = AbortSignal.timeout(30_000);
-    return deliverOwed({ store, destinations: [], gateway, clock, emit: heard.emit, signal, priority: 'schedule' });
+    return deliverOwed({ gateway, signal, priority: 'schedule' });
   };
   return { clock, store, stage, destination, gateway, heard, look, use, owe, deliver };
 }
@@ -218,7 +218,7 @@ it('the embedded service tells what a colleague has used, and we stop before it 
   expect(heard.events.find(({ name }) => name === 'usage.told')?.facts).toMatchObject({ others: 7, allowance: 9 });
   for (const name of ['a', 'b', 'c']) await commitText(gateway, { job: jobFor(destination, name), text: name });
   const signal = AbortSignal.timeout(30_000);
-  const given = { store, destinations: [], gateway, clock: systemClock, emit: heard.emit, signal } as const;
+  const given = { gateway, signal } as const;
   const results = await deliverOwed({ ...given, priority: 'schedule' });
   expect(results.filter(({ state }) => state === 'waiting_quota')).toHaveLength(2);
   const statuses = heard.events.flatMap(({ name, facts }) =>

@@ -95,11 +95,11 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
     import('../../delivery/decide.ts'),
     import('../payloads/send-now.ts'),
   ]);
-  await withRuntime(flags, async (runtime, config) => {
+  await withRuntime(flags, async (runtime) => {
     const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
     const row = await requeue(runtime.gateway, dead, currentDecider(flags.why));
     const done = `Sent again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
-    await sendNow(row, { runtime, config, flags, done });
+    await sendNow(row, { runtime, flags, done });
   });
 }
 

@@ -112,14 +112,14 @@ function nextText({ state, job }: Quarantined): string {
 }
 
 async function approveOne(ref: string, _: unknown, command: Command): Promise<void> {
-  await decideOn(ref, command, async ({ row, by, runtime, config, flags }) => {
+  await decideOn(ref, command, async ({ row, by, runtime, flags }) => {
     const [{ approve }, { sendNow }] = await Promise.all([
       import('../../delivery/decide.ts'),
       import('../payloads/send-now.ts'),
     ]);
     const owed = await approve(runtime.gateway, row, by);
     const done = `Approved: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
-    await sendNow(owed, { runtime, config, flags, done });
+    await sendNow(owed, { runtime, flags, done });
   });
 }
 

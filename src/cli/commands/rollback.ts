@@ -77,7 +77,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
     const row = await rollback(runtime.gateway, former, { job: name, by: currentDecider(flags.why) });
     const what = `${countOf(row.row_count, 'row')} of run ${former.run}, data as of ${instantText(row.as_of)}`;
     const held = `The job is on hold until you run "sluice resume ${name}".`;
-    await sendNow(row, { runtime, config, flags, done: `Restored: ${what}.\n${held}` });
+    await sendNow(row, { runtime, flags, done: `Restored: ${what}.\n${held}` });
   });
 }
 

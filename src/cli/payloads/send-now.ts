@@ -1,4 +1,3 @@
-import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
 import type { DeliveryResult } from '../../delivery/deliver.ts';
 import type { OutboxRow } from '../../state/tables.ts';
@@ -6,22 +5,13 @@ import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
 /** Tries once to send a payload that a person has just released, and reports the result. If it fails, the payload stays owed. */
-export async function sendNow(
-  row: OutboxRow,
-  given: { runtime: Runtime; config: Config; flags: Flags; done: string },
-): Promise<void> {
-  const { store, gateway, clock, events } = given.runtime;
-  const { deliverOwed } = await import('../../delivery/deliver.ts');
-  const [result] = await deliverOwed({
-    store,
-    gateway,
-    destinations: given.config.destinations.values(),
-    clock,
-    emit: events.emit,
-    signal: new AbortController().signal,
-    only: [row.id],
-    priority: 'person',
-  });
+export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: Flags; done: string }): Promise<void> {
+  const { store, gateway } = given.runtime;
+  const { deliverRows } = await import('../../delivery/deliver.ts');
+  // As it is now: a daemon may have sent it meanwhile.
+  const now = await store.outbox.find(row.id);
+  const { signal } = new AbortController();
+  const [result] = await deliverRows(now === undefined ? [] : [now], { gateway, signal, priority: 'person' });
   const { state, until, problem } = sendResultOf(result);
   const { job, run, instance, bytes, row_count: rows } = row;
   show(given.flags, {
@@ -48,9 +38,7 @@ interface SendResult {
 
 function sendResultOf(result: DeliveryResult | undefined): SendResult {
   if (result === undefined) return { state: 'owed' };
-  const until =
-    result.state === 'waiting_quota' ? result.until : result.state === 'waiting_retry' ? result.at : undefined;
-  const problem = 'problem' in result ? result.problem : undefined;
+  const { until, problem } = result;
   return {
     state: result.state,
     until,
@@ -66,7 +54,7 @@ function sentence(state: SendResult['state'], until: number | undefined, problem
   if (state === 'superseded') return 'Superseded by newer data.';
   if (state === 'dead') return `The service rejected it${why}.`;
   if (state === 'waiting_quota') return `Owed: waiting for the daily quota${at}.`;
-  if (state === 'login_needed') return `Owed: the destination refuses the credentials${why}.`;
+  if (state === 'waiting_login') return `Owed: the destination refuses the credentials${why}.`;
   if (state === 'waiting_retry')
     return `Owed: waiting to retry${at}${why}; the daemon or the next sync of the job will send it.`;
   return 'Owed: the config does not have its destination any more; it is sent once that is there again.';

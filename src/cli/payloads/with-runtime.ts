@@ -49,6 +49,6 @@ export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: stri
 /** The exit code for what became of a payload that a person let go. */
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
-  if (state === 'login_needed') return exit.refused;
+  if (state === 'waiting_login') return exit.refused;
   return ['delivered', 'unchanged', 'superseded'].includes(state) ? exit.ok : exit.failed;
 }
