@@ -313,7 +313,7 @@ describe('a rollback', () => {
     expect(held.problem!.seen).toContain('wrong prices');
     expect(await world.data(one.instance)).toBe(whole);
     const status = JSON.parse((await one.home.sluice(['status', '--json'])).stdout) as { jobs: { state: string }[] };
-    expect(status.jobs[0]!.state).toContain('held');
+    expect(status.jobs[0]!.state).toContain('on hold');
 
     expect(await json(one, 'resume', 'rows')).toEqual({ job: 'rows', released: true });
     const decided = await json<object[]>(one, 'audit', 'rows');
