@@ -29,6 +29,8 @@ export class PendingAttempts {
   readonly #waiting = new Map<string, Waiting>();
   /** The job whose attempt is under way, by source. */
   readonly #probes = new Map<string, string>();
+  /** When the last probe of a source ended. */
+  readonly #freeSince = new Map<string, number>();
   /** Runs that went early because their source was read: a second time they go when they are due. */
   readonly #hurried = new Set<string>();
 
@@ -83,10 +85,17 @@ export class PendingAttempts {
     return this.#probes.get(extract?.source.name ?? '') === name;
   }
 
-  /** The job's attempt is over, whatever came of it. */
-  done({ name, extract }: Job): void {
+  /** The job's attempt is over now, whatever came of it. */
+  done({ name, extract }: Job, now: number): void {
     const source = extract?.source.name ?? '';
-    if (this.#probes.get(source) === name) this.#probes.delete(source);
+    if (this.#probes.get(source) !== name) return;
+    this.#probes.delete(source);
+    this.#freeSince.set(source, now);
+  }
+
+  /** Since when nothing but its own instant keeps the job's attempt from going: another one was the probe of its source before. */
+  freeSince({ extract }: Job): number {
+    return this.#freeSince.get(extract?.source.name ?? '') ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The source was read: what waits for it goes at once. */

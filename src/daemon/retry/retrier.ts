@@ -104,7 +104,7 @@ export class Retrier {
     const { attempts } = scheduler;
     const source = job.extract?.source.name;
     const wasProbe = attempts.isProbe(job);
-    attempts.done(job);
+    attempts.done(job, clock.now());
     if (source !== undefined && isRead(outcome)) attempts.release(source);
     if (outcome.retry !== undefined) {
       attempts.add({ job, row: outcome.retry });
@@ -132,7 +132,7 @@ export class Retrier {
 
   /** Fires again when the disk works what came to nothing because of it. False if the problem is another one. */
   defer({ attempt, ...firing }: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
-    this.#options.scheduler.attempts.done(firing.job);
+    this.#done(firing.job);
     const isToBegin = attempt !== undefined && !why.began;
     return this.#disk.defer(isToBegin ? { ...firing, attempt } : firing, why);
   }
@@ -140,7 +140,7 @@ export class Retrier {
   /** An attempt comes to nothing: its run has failed with the last one. */
   giveUp({ job, attempt }: Firing): void {
     if (attempt === undefined) return;
-    this.#options.scheduler.attempts.done(job);
+    this.#done(job);
     this.#write(this.#drop(attempt));
   }
 
@@ -149,13 +149,20 @@ export class Retrier {
     await this.#writing;
   }
 
+  #done(job: Job): void {
+    const { scheduler, clock } = this.#options;
+    scheduler.attempts.done(job, clock.now());
+  }
+
   /** The next firing has come by now or, if missed runs are skipped, nothing ran for too long. */
   #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
     const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
     const next = this.#options.nextFiring(job, next_at);
-    const isSkipped = schedule.misfire?.policy === 'skip' && now - next_at > graceMs;
+    // Behind the probe of its source it was not missed: it had to wait.
+    const since = Math.max(next_at, this.#options.scheduler.attempts.freeSince(job));
+    const isSkipped = schedule.misfire?.policy === 'skip' && now - since > graceMs;
     return isSkipped || (next !== null && next <= now);
   }
 

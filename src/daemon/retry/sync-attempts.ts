@@ -35,7 +35,7 @@ export class SyncAttempts {
   ended(job: Job, outcome: RunOutcome): void {
     const source = job.extract?.source.name;
     const wasProbe = this.#pending.isProbe(job);
-    this.#pending.done(job);
+    this.#pending.done(job, this.#clock.now());
     if (source === undefined) return;
     if (isRead(outcome)) this.#pending.release(source);
     if (wasProbe && outcome.retry !== undefined) {
