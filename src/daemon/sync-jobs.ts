@@ -70,6 +70,10 @@ async function runAgainAndAgain(
   const firedAt = Math.round(clock.now());
   const now = (): number => clock.now();
   const given = { now, firedAt, isKept: false, deadline: deliverUntil };
+  let began: number | undefined;
+  // All attempts count, and the pauses between them.
+  const whole = (outcome: RunOutcome): RunOutcome =>
+    began === undefined ? outcome : { ...outcome, milliseconds: clock.monotonic() - began };
   for (let row: RetryRow | undefined; ; ) {
     const outcome = await run(
       attemptOf({ ...given, row, job: hurried === undefined ? job : { ...job, retry: hurried } }),
@@ -78,11 +82,12 @@ async function runAgainAndAgain(
     // Another process runs the job now, or holds it: this run has no further attempt.
     if (row !== undefined && outcome.run === undefined) await store.retries.giveUp(row.run);
     row = outcome.retry;
-    if (row === undefined) return outcome;
+    if (row === undefined) return whole(outcome);
+    began ??= clock.monotonic() - outcome.milliseconds;
     const end = await attempts.wait(job, row);
     if (end === 'over' || end === 'stopped') {
       await store.retries.giveUp(row.run);
-      return { ...outcome, state: end === 'stopped' ? 'stopped' : 'failed' };
+      return whole({ ...outcome, state: end === 'stopped' ? 'stopped' : 'failed' });
     }
     row = end;
   }

@@ -40,6 +40,8 @@ it('a sync reads a source again that is away, until it can be read', async () =>
   expect(clock.now()).toBeLessThan(noon + minute + 40 * second);
   const runs = await runtime.store.runs.history({ limit: 9 });
   expect(runs).toMatchObject([{ state: 'delivered', attempts: away.asked.length }]);
+  // From the first attempt on, with the pauses.
+  expect(Math.round(outcomes[0]!.milliseconds)).toBe(clock.now() - noon);
 });
 
 it('a sync ends with the problem of the source when its time is over', async () => {
