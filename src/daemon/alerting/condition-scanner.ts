@@ -3,6 +3,7 @@ import type { Alerts, Occasion } from '../../config/alerts.ts';
 import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
+import type { Condition } from '../conditions/condition.ts';
 import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
 import type { Liveness } from '../heartbeat.ts';
 import { readOverview } from '../overview.ts';
@@ -32,20 +33,24 @@ export class ConditionScanner {
     await store.alerts.watch(blank.map(({ name }) => name));
     const conditions = await readConditions(config, store, { clock, overview, liveness, cache: this.cache });
     const given = { config, alerts, hasBeat: liveness !== undefined };
-    return { conditions: alertConditions(conditions, given), standing: standingIn(given) };
+    return { conditions: alertConditions(conditions, given), standing: standingIn(conditions, given) };
   }
 }
 
-/** What a look over this config can say of what it has not found. */
-function standingIn({
-  config,
-  alerts,
-  hasBeat,
-}: {
-  readonly config: Config;
-  readonly alerts: Alerts;
-  readonly hasBeat: boolean;
-}): Seen['standing'] {
+/** What a look over this config, which found these conditions, can say of what it has not found. */
+function standingIn(
+  conditions: readonly Condition[],
+  {
+    config,
+    alerts,
+    hasBeat,
+  }: {
+    readonly config: Config;
+    readonly alerts: Alerts;
+    readonly hasBeat: boolean;
+  },
+): Seen['standing'] {
+  const retried = new Set(conditions.flatMap(({ kind, subject }) => (kind === 'retrying' ? [subject] : [])));
   const logins = new Set([...config.sources.values()].map(({ login }) => login?.name));
   return ({ subject, occasion }) => {
     const [kind = '', name = ''] = split(subject);
@@ -55,6 +60,8 @@ function standingIn({
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
+    // Whether its failure is over is known when the run that is tried again has ended.
+    if (occasion === 'failed' && retried.has(subject)) return 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);
     if (job === undefined) return 'unknown';

@@ -64,7 +64,10 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
   };
 }
 
-/** A run that is tried again: a failure if it has been for long, or if the firings before it failed. */
+/**
+ * A run that is tried again: a failure if it has been for long, or if the firings before it failed. After a person's run that failed
+ * nobody is needed yet.
+ */
 function retryOf(
   job: Job,
   {
@@ -74,15 +77,15 @@ function retryOf(
     isFailure,
   }: { attempt: NextAttempt; last: RunRow; former: Streak | undefined; isFailure: boolean },
 ): Condition {
+  const what = `${last.message ?? 'the source is unavailable'}; ${attempt.message}`;
+  const code = last.code === null ? {} : { code: last.code };
+  if (!isFailure && (former?.firings ?? 0) === 0) {
+    return { ...basis(job), kind: 'retrying', level: 'warning', since: attempt.since, what, ...code };
+  }
   const failures = (former?.failures ?? 0) + (isFailure ? 1 : 0);
   const before = failures > 1 ? `${countText(failures)} consecutive runs failed; last error: ` : '';
-  const facts = {
-    what: `${before}${last.message ?? 'the source is unavailable'}; ${attempt.message}`,
-    since: former?.since ?? attempt.since,
-    ...(last.code === null ? {} : { code: last.code }),
-  };
-  if (failures === 0) return { ...basis(job), ...facts, kind: 'retrying', level: 'warning' };
-  return { ...basis(job), ...facts, kind: 'failed', failures, fix: fixOf(job, last) };
+  const since = former?.since ?? attempt.since;
+  return { ...basis(job), kind: 'failed', since, what: before + what, ...code, failures, fix: fixOf(job, last) };
 }
 
 const fixOf = ({ name }: Job, { next }: RunRow): string =>

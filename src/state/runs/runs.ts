@@ -21,6 +21,8 @@ export interface RunEnd {
 export interface Streak {
   readonly job: string;
   readonly failures: number;
+  /** How many of them a schedule began. */
+  readonly firings: number;
   /** When the first of them began. */
   readonly since: number;
   readonly last: RunRow;
@@ -187,6 +189,7 @@ export class Runs {
       .select(({ fn }) => [
         'runs.job',
         fn.count<number>('runs.sequence').as('failures'),
+        fn.count<number>('runs.sequence').filterWhere('runs.origin', '=', 'schedule').as('firings'),
         fn.min('runs.started_at').as('since'),
         fn.max('runs.sequence').as('sequence'),
       ])
@@ -215,9 +218,9 @@ export class Runs {
     if (rows.length === 0) return [];
     const all = await db.selectFrom('runs').selectAll().where('state', 'in', ['failed', 'interrupted']).execute();
     const known = new Map(all.map((run) => [run.sequence, run]));
-    return rows.flatMap(({ job, failures, since, sequence }) => {
+    return rows.flatMap(({ job, failures, firings, since, sequence }) => {
       const last = known.get(sequence);
-      return last === undefined ? [] : [{ job, failures, since, last }];
+      return last === undefined ? [] : [{ job, failures, firings, since, last }];
     });
   }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { AlertLoop } from '../../../src/daemon/alerting/alert-loop.ts';
+import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { standForRequests } from './real.ts';
 import { type Life, minute, noon, openWorld, second } from './world.ts';
@@ -68,3 +69,26 @@ it('an outage raises one alert if it lasts for more than a quarter of an hour, a
   });
   await fc.assert(property, { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 8) });
 }, 120_000);
+
+it('an alert of a failed sync is over with the first good result, not while a firing after it is tried again', async () => {
+  const world = await openWorld(noon - 10 * minute);
+  const { clock, away, job, configWith, pass } = world;
+  standForRequests(clock);
+  const receiver = await openReceiver();
+  away.between(noon - 10 * minute, noon + 9 * minute);
+  const read = job({ cron: '0 12 * * *' });
+  const config: Config = { ...configWith(read), alerts: tellingOf(receiver) };
+  const { runtime } = await world.live(config);
+  const beat = async () => ({ ticking: true, message: '' });
+  const alarm = new AlertLoop({ runtime, config: () => config, liveness: beat });
+  alarm.start();
+  onTestFinished(() => clock.drive(alarm.stop()));
+  const told = () => receiver.got.map(({ text }) => (JSON.parse(text) as { type: string }).type);
+  const signal = new AbortController().signal;
+  await clock.drive(syncJobs({ runtime, config, jobs: [read], signal, patienceMs: 0 }));
+  await pass(noon + 8 * minute - clock.now());
+  expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'retrying' });
+  expect(told()).toEqual(['alert.opened']);
+  await pass(30 * minute);
+  expect(told()).toEqual(['alert.opened', 'alert.recovered']);
+});

@@ -66,6 +66,27 @@ describe('what is told of a run that is tried again', () => {
     expect(explained!.because[0]!.message).toContain(`run ${row.run} has failed 1 time since then`);
   });
 
+  it('is a warning although a sync before the firing has failed: nobody is needed yet', async () => {
+    const { pass, away: source, conditions, config, runtime, clock, read } = await away(hour);
+    source.between(noon - minute, noon + hour);
+    const signal = new AbortController().signal;
+    await clock.drive(syncJobs({ runtime, config, jobs: [read], signal, patienceMs: 0 }));
+    expect(await conditions()).toMatchObject([{ kind: 'failed', failures: 1 }]);
+    await pass(noon + 5 * second - clock.now());
+    const row = (await runtime.store.retries.all())[0]!;
+    expect(await conditions()).toMatchObject([
+      { kind: 'retrying', level: 'warning', what: expect.stringContaining('; tries again at ') },
+    ]);
+    const [explained] = await explainJobs([read], { config, store: runtime.store, clock });
+    expect(explained).toMatchObject({
+      verdict: 'waiting for its source',
+      next: { at: row.next_at, message: 'attempt 2' },
+    });
+    expect(explained!.fix).toBeUndefined();
+    await pass(16 * minute);
+    expect(await conditions()).toMatchObject([{ kind: 'failed', failures: 2 }]);
+  });
+
   it('counts firings, not attempts', async () => {
     const { pass, conditions, runtime } = await away(60 * hour);
     await pass(31 * hour);
