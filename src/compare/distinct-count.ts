@@ -19,9 +19,11 @@ export interface DistinctResult {
 export class DistinctCount {
   #exact: Set<string> | undefined = new Set();
   #characters = 0;
+  #added = 0;
   #registers: Uint8Array | undefined;
 
   add(text: string): void {
+    this.#added += 1;
     if (this.#exact === undefined) {
       this.#note(text);
       return;
@@ -36,7 +38,8 @@ export class DistinctCount {
 
   get value(): DistinctResult {
     if (this.#exact !== undefined) return { count: this.#exact.size, exact: true };
-    return { count: Math.round(estimate(this.#registers!)), exact: false };
+    // An estimate may come out higher than the number of values, which would be plainly wrong.
+    return { count: Math.min(this.#added, Math.round(estimate(this.#registers!))), exact: false };
   }
 
   #note(text: string): void {

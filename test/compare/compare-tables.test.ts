@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DistinctCount } from '../../src/compare/distinct-count.ts';
 import { formatIds } from '../formats/encoding.ts';
 import { type Cells, compared, type Table } from './tables.ts';
 
@@ -212,6 +213,15 @@ describe('the figures of a column', () => {
     expect(name!.last!.distinct).toEqual({ count: 7, exact: true });
     // It is the key, so sorting has counted it.
     expect(id!.last!.distinct).toEqual({ count: 30_000, exact: true });
+  });
+
+  it('are never more distinct values than there are values', () => {
+    for (let first = 0; first < 20; first++) {
+      const distinct = new DistinctCount();
+      for (let i = 0; i < 6000; i++) distinct.add(`${first}, ${i}`);
+      expect(distinct.value.count).toBeLessThanOrEqual(6000);
+      expect(distinct.value.count).toBeGreaterThan(5500);
+    }
   });
 });
 
