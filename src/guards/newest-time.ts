@@ -75,9 +75,9 @@ export class NewestTime {
   }
 }
 
-/** In the shape that databases and programs mostly give. */
+/** In the shape that databases and programs mostly give; without seconds, 10:00Z would compare as later than 10:00:30Z. */
 function isUtc(text: string): boolean {
-  return text.endsWith('Z') && text[10] === 'T';
+  return text.endsWith('Z') && text[10] === 'T' && text[16] === ':';
 }
 
 function later(known: string, text: string, latest: string): string {
