@@ -152,6 +152,7 @@ jobs:
   stores:
     source: inspections
     query: { stream: records, profile: 470042, page_id: 3639004, incremental: true }
+    write: { disposition: merge, key: [id] }
 `,
 });
 
