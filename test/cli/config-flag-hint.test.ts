@@ -19,7 +19,7 @@ describe('advice, where a config was named', () => {
     ['sluice apply --yes', 'sluice apply --config a.yaml --yes'],
     [
       'sluice run, or sluice sync orders once',
-      'sluice run --config a.yaml, or sluice sync --config a.yaml orders for once',
+      'sluice run --config a.yaml, or sluice sync --config a.yaml orders once',
     ],
     ['"sluice explain orders" says why', '"sluice explain --config a.yaml orders" says why'],
     ['sluice dead send 42, once it is fixed', 'sluice dead send --config a.yaml 42, once it is fixed'],
