@@ -239,6 +239,13 @@ describe('the newest date or time', () => {
       ['2026-06-14T10:00:00.5Z', '2026-06-14T10:00:00Z', '2026-06-14T10:00:01.25Z'],
       '2026-06-14T10:00:01.000Z',
     ],
+    ['a date behind a time of that day', ['2026-06-14 10:00', '2026-06-14'], '2026-06-14T23:59:59.000Z'],
+    [
+      'a later time in a zone that sorts before one in UTC',
+      ['2026-06-14T10:00:00Z', '2026-06-14T09:30:00-05:00'],
+      '2026-06-14T14:30:00.000Z',
+    ],
+    ['a blank in place of the T', ['2026-06-14T09:00:00Z', '2026-06-14 10:00:00Z'], '2026-06-14T10:00:00.000Z'],
     ['dates beside times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
     [
       'what lies a day ahead and no further',
