@@ -31,8 +31,8 @@ export async function findResumePoint(
     readonly staged?: StagedRanges;
   },
 ): Promise<ResumePoint> {
-  const { job, run, staged } = given;
-  const reading = queryFingerprint(job);
+  const { job, run, address, staged } = given;
+  const reading = queryFingerprint(job, address);
   const watermark = await store.watermarks.find(job.name, reading);
   const known = watermark === undefined ? {} : { watermark };
   const isResuming = givesOnlyNew(job);
@@ -42,7 +42,7 @@ export async function findResumePoint(
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }
-  const shape = outputFingerprint(job);
+  const shape = outputFingerprint(job, address);
   const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
   const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';

@@ -12,6 +12,7 @@ afterEach(cleanUp);
 
 const source = new Source();
 const key = { url: place.url, instance: 'i' };
+const address = { instance: 'i' };
 
 function job(name: string, more: Partial<JobGiven> = {}): Job {
   return jobOf({ name, destination: destinationOf(place.url), instance: 'i', source, ...more });
@@ -30,12 +31,14 @@ async function owe(
   clock.advance(60_000);
   const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
   const payload = spool(store, { run, text, asOf: clock.now() });
-  const reading = queryFingerprint(job);
+  const reading = queryFingerprint(job, address);
   const manifest: Manifest = { version: 1, columns: [], next: 0, rows: 1, segments: [] };
   const owed = await store.outbox.enqueue({
     ...{ run, job: job.name, destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false },
     watermark: { reading, text },
-    ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: outputFingerprint(job), manifest } }),
+    ...(job.extract?.write === undefined
+      ? {}
+      : { generation: { reading, shape: outputFingerprint(job, address), manifest } }),
   });
   if (owed.state !== 'owed') throw new Error(owed.state);
   return owed.row.id;
@@ -143,6 +146,24 @@ it('what is owed to a destination of another name now is read anew: nobody sends
   const store = await newStore({ clock });
   await owe(store, { job: job('one'), text: 'owed', clock });
   const renamed = job('one', { destination: destinationOf(place.url, { name: 'production' }) });
-  expect(queryFingerprint(renamed)).toBe(queryFingerprint(job('one')));
+  expect(queryFingerprint(renamed, address)).toBe(queryFingerprint(job('one'), address));
   expect(await placeOf(store, renamed)).toEqual({ watermark: undefined });
+});
+
+it('what was read for a declared data source counts for nothing in the one that was created after it was gone', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const declaration = { name: 'Orders', description: '', format: 'csv', shares: [] };
+  const declared = (one: Job): Job => ({ ...one, target: { kind: 'datasource', declaration } });
+  const target = { url: place.url, name: declaration.name };
+  for (const one of [declared(job('plain')), declared(keptRows(job('kept')))]) {
+    const isKept = one.extract?.write !== undefined;
+    await store.targets.remember(target, { datasource: 'd', instance: 'i', format: 'csv' });
+    await deliver(store, await owe(store, { job: one, text: one.name, clock }));
+    expect(await placeOf(store, one)).toEqual({ watermark: one.name, ...(isKept ? { mustSend: false } : {}) });
+    await store.targets.remember(target, { datasource: 'e', instance: 'k', format: 'csv' });
+    expect(await placeOf(store, one)).toEqual(
+      isKept ? { watermark: one.name, mustSend: true } : { watermark: undefined },
+    );
+  }
 });

@@ -80,7 +80,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
   expect(explained).toContain('on hold');
   expect(explained).toMatch(/blocked the process, in spin \(file:.*spinner\.mjs:\d+\)/);
   expect(explained).toContain('sluice resume bad');
-  expect(said(await home.sluice(['status']))).toMatch(/bad .*held by sluice/);
+  expect(said(await home.sluice(['status']))).toMatch(/bad .*on hold by sluice/);
 
   await rm(spin);
   expect(await home.sluice(['resume', 'bad'])).toMatchObject({ code: 0 });
