@@ -59,7 +59,9 @@ describe('a daemon whose package is exchanged', () => {
       },
     });
     await hear('run.finished', { outcome: 'stopped' });
-    await expect.poll(async () => (await runtime.store.schedules.find('orders'))?.next_at).toBeLessThan(Date.now());
+    await expect
+      .poll(async () => (await runtime.store.deferredFirings.earliest()).get('orders'))
+      .toBeLessThan(Date.now());
     expect(await runtime.store.runs.lasts()).toMatchObject([{ state: 'interrupted', code: 'INSTALLATION_CHANGED' }]);
     expect(source.asked).toBe(1);
     await stop();
