@@ -233,7 +233,8 @@ describe('bad weather', () => {
     expect(again).toEqual(first);
     expect(other.faults).not.toEqual(first.faults);
     expect(first.runs.retries).toBeGreaterThan(0);
-    expect(first.runs.attempts).toBeGreaterThan(0);
+    // Without the hour in which no source answers there are one or two.
+    expect(first.runs.attempts).toBeGreaterThan(8);
     expect(first.faults).toEqual({ outage_at: expect.any(Number), source_outage_at: expect.any(Number) });
     // Later runs of the same jobs have made it good.
     expect(first.jobs.map(({ lost }) => lost)).toEqual([0, 0]);

@@ -146,7 +146,7 @@ change rate of past runs, and sends them to an embedded service with your limits
 
   sluice simulate                                  a week and a day from today
   sluice simulate --from 2026-10-30                across the end of daylight saving time in New York
-  sluice simulate --faults 7 --changes 0.3         with a one-hour outage, refusals and dropped connections
+  sluice simulate --faults 7 --changes 0.3         with outages of one hour, refusals and dropped connections
 
 Exit codes: 0 every job shows its newest result, no daily allowance ran out and no firing was skipped
 for lack of requests; 1 otherwise; 2 the config has errors.`,
