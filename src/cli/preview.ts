@@ -216,12 +216,12 @@ async function whatItWouldDo(
   candidate: ResultCandidate,
   { store, address }: Target,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
-  const { verdictOf } = await import('../delivery/verdict.ts');
+  const { foretoldProblem, verdictOf } = await import('../delivery/verdict.ts');
   const { job } = candidate;
   const isKnown = store !== undefined && address !== undefined;
   const verdict = await verdictOf(candidate, isKnown ? { store, key: keyOf(job, address) } : undefined);
   if (verdict.state === 'failed') return { problem: verdict.problem, would: 'would send nothing' };
-  if (verdict.state === 'quarantined') return { problem: verdict.problem, would: 'would be quarantined' };
+  if (verdict.state === 'quarantined') return { problem: foretoldProblem(job, verdict), would: 'would be quarantined' };
   if (verdict.state === 'unchanged') return { would: 'unchanged: would make no request' };
   // A declared data source may have to be created first.
   const isThere = job.target.kind !== 'datasource' || address !== undefined;

@@ -117,6 +117,20 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   });
 }
 
+/** What a dry run says of a refusal: nothing is held back yet, so there is nothing to show or to approve. */
+export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): Problem {
+  const { code, family, where, seen, allowed } = problem;
+  return new Problem({
+    code,
+    family,
+    message: `${joined(JSON.parse(findings) as GuardFailure[], 'message')}. The result would be held back`,
+    where,
+    ...(seen === undefined ? {} : { seen }),
+    ...(allowed === undefined ? {} : { allowed }),
+    next: `sluice sync ${job.name} --dry-run --diff`,
+  });
+}
+
 function joined(findings: readonly GuardFailure[], part: 'message' | 'seen' | 'allowed'): string {
   return findings.map((finding) => finding[part]).join('; ');
 }
