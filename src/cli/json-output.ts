@@ -1,3 +1,4 @@
+import { advised } from '../lib/advice.ts';
 import type { Problem } from '../lib/problem.ts';
 
 /** JSON whose members that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601. */
@@ -12,5 +13,6 @@ export function jsonOutput(value: unknown): string {
 
 /** A problem as documents for machines have it. */
 export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
-  return { code, family, message, where, seen, allowed, next };
+  // Here, and not in the whole document, since documents with rows leave as they are.
+  return { code, family, message, where, seen, allowed, next: next === undefined ? undefined : advised(next) };
 }

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.ts';
 import { addConfigFlag } from '../../src/cli/config-flag-hint.ts';
+import { problemJson } from '../../src/cli/json-output.ts';
 import { sanitizeOutput } from '../../src/cli/sanitize-output.ts';
 import { advised, rewriteAdvice } from '../../src/lib/advice.ts';
 import { Problem, renderProblem } from '../../src/lib/problem.ts';
@@ -32,9 +33,9 @@ describe('advice, where a config was named', () => {
     addConfigFlag('a.yaml', commands);
     expect(advised(said)).toBe(shown);
     expect(advised(advised(said))).toBe(shown);
-    expect(renderProblem(new Problem({ code: 'X', family: 'job', message: 'no', next: said }))).toContain(
-      `next     ${shown}`,
-    );
+    const problem = new Problem({ code: 'X', family: 'job', message: 'no', next: said });
+    expect(renderProblem(problem)).toContain(`next     ${shown}`);
+    expect(problemJson(problem)).toMatchObject({ next: shown });
   });
 
   it('is as it was where the config is the one that is meant anyway, or the command has none', () => {
