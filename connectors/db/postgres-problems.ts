@@ -57,6 +57,12 @@ const otherParameters: ErrorMeaning = {
   next: 'give one parameter for each of $1, $2 …',
 };
 
+/** The role doesn't exist, or isn't allowed to log in. The password isn't the reason. */
+const roleRefused: ErrorMeaning = {
+  ...loginRefused,
+  next: 'check the user of the source; if the role is there, let it log in (alter role … login)',
+};
+
 type Where = Omit<Circumstances, 'connectSeconds'>;
 
 /** Whatever pg threw, as a problem. */
@@ -78,6 +84,7 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
 function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
+  if (routine === 'InitializeSessionUserId') return roleRefused;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
   const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
   if (pooler !== undefined) return pooler;
