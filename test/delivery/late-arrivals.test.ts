@@ -104,7 +104,7 @@ describe('a request that was given up', () => {
   it('keeps its slot until the other side has closed the connection', async () => {
     const { clock, slot, send, service, wire } = await stalled();
     clock.advance(14_000);
-    expect(await slot()).toEqual({ freeInMs: undefined });
+    expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 17_012 });
     wire.open();
     await expect.poll(slot).toEqual({ freeInMs: 1_012 });
     expect(arrivalsAt(service, 'GET')).toHaveLength(5);
@@ -115,7 +115,7 @@ describe('a request that was given up', () => {
   it('keeps its slot no longer than it may travel', async () => {
     const { clock, slot } = await stalled();
     clock.advance(29_000);
-    expect(await slot()).toEqual({ freeInMs: undefined });
+    expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 2_012 });
     clock.advance(2_012);
     expect(await slot()).toHaveProperty('ticket');
   });
@@ -131,7 +131,7 @@ describe('a request that was given up', () => {
     const { gateway, store, slot, clock, wire } = await stalled();
     await gateway.close();
     clock.advance(14_000);
-    expect(await slot()).toEqual({ freeInMs: undefined });
+    expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 17_012 });
     wire.open();
     const quick = await sendingTo(wire.url);
     await all(5, quick.send);
@@ -165,7 +165,7 @@ describe('a request that was given up', () => {
     unsubscribe('net.client.socket', note);
     for (const socket of ours) socket.destroy(Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' }));
     expect(await sending).toEqual(Array(5).fill({ error: expect.objectContaining({ code: 'ETIMEDOUT' }) }));
-    expect(await slot()).toEqual({ freeInMs: undefined });
+    expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 31_012 });
   });
 
   it('before there was a connection has never left', async () => {
