@@ -90,6 +90,6 @@ describe('traces', () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await startTraced(undefined, log);
-    expect(lines).toEqual([expect.stringContaining('load a kit')]);
+    expect(lines).toEqual([expect.stringContaining('load one with NODE_OPTIONS')]);
   });
 });
