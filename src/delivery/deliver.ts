@@ -50,12 +50,12 @@ export async function resendDue(given: DeliverOptions & { readonly isOurs: (job:
 
 /** Does something with a pool that gives its requests a few seconds after a stop. */
 async function withPool<T>(
-  { gateway, priority, signal }: DeliverOptions,
+  { gateway, priority, signal, until: deadline }: DeliverOptions,
   work: (pool: UploadPool) => Promise<T>,
 ): Promise<T> {
   const { cut, dispose } = afterGrace(signal, gateway.clock);
   try {
-    return await work(new UploadPool({ gateway, priority, signal, cut }));
+    return await work(new UploadPool({ gateway, priority, signal, cut, deadline }));
   } finally {
     dispose();
   }

@@ -16,7 +16,7 @@ async function owe(
   return store.outbox.enqueue({ ...owing, ...mark });
 }
 
-const idOf = (owed: { id?: number }) => owed.id!;
+const idOf = (owed: { row?: { id: number } }) => owed.row!.id;
 
 describe('watermarks', () => {
   it('move on with the payload that is owed, and outlive the process', async () => {
@@ -70,14 +70,14 @@ describe('watermarks', () => {
     const store = await newStore({ clock: new VirtualClock() });
     const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });
-    await store.outbox.markDead(idOf(second as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(second as { row?: { id: number } }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
     const third = await owe(store, { text: 'c', asOf: noon - 8, watermark: 'w3' });
-    await store.outbox.markDead(idOf(first as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(first as { row?: { id: number } }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBe('w3');
     await store.watermarks.forget('j');
     const fourth = await owe(store, { text: 'd', asOf: noon - 7, watermark: 'w4' });
-    await store.outbox.markDead(idOf(fourth as { id?: number }), { code: 'X_Y', message: 'gone' });
+    await store.outbox.markDead(idOf(fourth as { row?: { id: number } }), { code: 'X_Y', message: 'gone' });
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
     expect(third.state).toBe('owed');
   });
