@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { firstProcess as container, noFirstProcess } from './first-process.ts';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** A process-id namespace of its own, as each container has: Sluice is process 1 in it. */
-const container = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
-
 describe('two containers on one state folder, in each of which Sluice is process 1', () => {
-  it('see each other live, refuse to be a second daemon, and do not touch what the other is at work on', async () => {
+  it('see each other live, refuse to be a second daemon, and do not touch what the other is at work on', async ({
+    skip,
+  }) => {
+    const reason = noFirstProcess();
+    if (reason !== undefined) return skip(reason);
     const world = await makeWorld();
     const home = await world.home();
     await home.write('rows.csv', 'id\n1\n');
