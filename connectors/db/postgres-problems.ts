@@ -84,7 +84,8 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
 function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
-  if (routine === 'InitializeSessionUserId') return roleRefused;
+  // The same routine says that the role has no connection left, by 53300.
+  if (code === '28000' && routine === 'InitializeSessionUserId') return roleRefused;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
   const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
   if (pooler !== undefined) return pooler;

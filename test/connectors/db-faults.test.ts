@@ -47,6 +47,7 @@ describe('PostgreSQL', () => {
       'login',
       /alter role … login/,
     ],
+    ['no connection left', server('53300', 'no', 'InitializeSessionUserId'), 'DB_SERVER_BUSY', 'try_later', /./],
     ['no right to connect', server('42501', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /grant/],
     ['no connections', server('55000', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /database/],
     ['an unknown setting', server('42704', 'what', 'find_option'), 'DB_CONNECT_REFUSED', 'job', /before any query/],
