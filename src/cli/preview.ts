@@ -14,7 +14,7 @@ import type { LoginRegistry } from '../oauth/login-registry.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { LoginGuard } from '../pipeline/source.ts';
 import type { Batch } from '../sdk/batch.ts';
-import type { InstanceKey } from '../state/outbox/instance-key.ts';
+import { type InstanceKey, instanceKeyOf } from '../state/outbox/instance-key.ts';
 import type { Store } from '../state/store.ts';
 import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countOf, countText } from './format.ts';
@@ -235,7 +235,7 @@ async function addressIn(store: Store | undefined, job: Job): Promise<TargetAddr
 }
 
 function keyOf(job: Job, address: TargetAddress): InstanceKey {
-  return { url: job.destination.url, ...address };
+  return instanceKeyOf({ destination: job.destination, ...address });
 }
 
 function targetText({ target, destination }: Job): string {

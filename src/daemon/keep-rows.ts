@@ -2,6 +2,7 @@ import type { Job } from '../config/config.ts';
 import type { TargetAddress } from '../delivery/address.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { KeptRowsOptions } from '../pipeline/merged-source.ts';
+import { instanceKeyOf } from '../state/outbox/instance-key.ts';
 import type { Store } from '../state/store.ts';
 import { outputFingerprint, queryFingerprint } from './fingerprints.ts';
 
@@ -71,7 +72,7 @@ async function shownOf(
   { job, address }: { job: Job; address: TargetAddress | undefined },
 ): Promise<'as given' | 'perhaps' | 'by another'> {
   if (address === undefined) return 'as given';
-  const key = { url: job.destination.url, ...address };
+  const key = instanceKeyOf({ destination: job.destination, ...address });
   const last = await store.goodPayloads.last(key);
   if (last !== undefined && last.job !== job.name) return 'by another';
   // What is owed under a name that the destination no longer has is not sent.

@@ -12,6 +12,7 @@ import { RunWarnings } from '../lib/run-warnings.ts';
 import type { DraftPayload } from '../pipeline/payload.ts';
 import { runPipeline, type Unchanged } from '../pipeline/run-pipeline.ts';
 import { isUnwritable } from '../state/engine/state-problem.ts';
+import { instanceKeyOf } from '../state/outbox/instance-key.ts';
 import { clearSuspect } from '../state/runs/suspects.ts';
 import type { Repositories } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
@@ -242,7 +243,7 @@ async function settleUnchanged(
   { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },
   text: string | undefined,
 ): Promise<RunStage> {
-  const key = { url: job.destination.url, ...address };
+  const key = instanceKeyOf({ destination: job.destination, ...address });
   await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
     await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);

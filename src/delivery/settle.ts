@@ -1,5 +1,6 @@
 import type { DraftPayload } from '../pipeline/payload.ts';
-import { instanceKeyOf, type UnsealedPayload } from '../state/outbox/new-payload.ts';
+import { instanceKeyOf } from '../state/outbox/instance-key.ts';
+import type { UnsealedPayload } from '../state/outbox/new-payload.ts';
 import type { EnqueueResult } from '../state/outbox/outbox.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { addressOf } from './address.ts';

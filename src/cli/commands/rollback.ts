@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { GoodPayload } from '../../state/outbox/good-payloads.ts';
+import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
@@ -55,7 +56,7 @@ function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: GoodP
 async function formerOf(job: Job, store: Store): Promise<GoodPayload[]> {
   const { addressOf } = await import('../../delivery/address.ts');
   if (job.target.kind !== 'refresh')
-    return store.goodPayloads.former({ url: job.destination.url, ...(await addressOf(store, job)) });
+    return store.goodPayloads.former(instanceKeyOf({ destination: job.destination, ...(await addressOf(store, job)) }));
   throw new Problem({
     code: 'ROLLBACK_NOTHING',
     family: 'config',

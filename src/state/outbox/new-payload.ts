@@ -5,7 +5,7 @@ import type { StoreContext } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow } from '../tables.ts';
-import type { InstanceKey } from './instance-key.ts';
+import { instanceKeyOf } from './instance-key.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
@@ -29,15 +29,6 @@ export interface NewPayload {
 
 /** The same before its file is safe. */
 export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
-
-/** Where it goes, as receipts and leases name it. */
-export function instanceKeyOf({
-  destination,
-  clientId,
-  instance,
-}: Pick<NewPayload, 'destination' | 'clientId' | 'instance'>): InstanceKey {
-  return { url: destination.url, instance, clientId };
-}
 
 /** What the instance waits for already, and whether newer data than this has been owed or tried. */
 export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {

@@ -6,8 +6,8 @@ import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
 import { assertWhole } from './assert-whole.ts';
 import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
-import { keyOf } from './instance-key.ts';
-import { instanceKeyOf, type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
+import { instanceKeyOf, keyOf } from './instance-key.ts';
+import { type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
 import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
