@@ -17,7 +17,7 @@ export interface PlannedJob {
   readonly bundle?: string;
 }
 
-/** One purse. Several destinations may pay from it, each up to a limit of its own. */
+/** One account. Several destinations may share it, each up to a limit of its own. */
 export interface PlannedAccount {
   readonly account: string;
   /** By destination: requests a day that scheduled work may bring the account to. */
@@ -85,7 +85,7 @@ export interface JobPlan {
 
 export interface PlanOptions {
   readonly jobs: readonly PlannedJob[];
-  readonly purses: readonly PlannedAccount[];
+  readonly accounts: readonly PlannedAccount[];
   readonly now: number;
   /** Firings before this instant count (epoch ms). */
   readonly until: number;
@@ -101,10 +101,12 @@ const free = { worst: 0, expected: 0 };
  * expected. A firing that cannot be paid goes short for the rest of its day; of each job that went short the newest
  * result opens the day after. Memory grows with distinct schedules and jobs, not with the firings of jobs.
  */
-export function planRequests({ jobs, purses, now, until, onFiring }: PlanOptions): DayPlan[] {
-  const known = new Map(purses.map((purse) => [purse.account, purse]));
-  const accountOf = new Map(purses.flatMap(({ account, limits }) => [...limits.keys()].map((name) => [name, account])));
-  const open = new Map(purses.map((purse) => [purse.account, new Day(purse, now)]));
+export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptions): DayPlan[] {
+  const known = new Map(accounts.map((planned) => [planned.account, planned]));
+  const accountOf = new Map(
+    accounts.flatMap(({ account, limits }) => [...limits.keys()].map((name) => [name, account])),
+  );
+  const open = new Map(accounts.map((planned) => [planned.account, new Day(planned, now)]));
   const done: DayPlan[] = [];
   const dayAt = (account: string, at: number): Day => {
     let day = open.get(account)!;
@@ -145,22 +147,22 @@ const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short:
 /** One account's day while it is walked through. */
 class Day {
   readonly turnsAt: number;
-  readonly #purse: PlannedAccount;
+  readonly #account: PlannedAccount;
   readonly #from: number;
   readonly #owed: number;
   readonly #worst: Spending;
   readonly #expected: Spending;
   readonly #jobs = new Map<string, JobTally>();
 
-  constructor(purse: PlannedAccount, from: number) {
-    this.#purse = purse;
+  constructor(planned: PlannedAccount, from: number) {
+    this.#account = planned;
     this.#from = from;
     this.turnsAt = from + untilMidnight(from);
-    this.#owed = [...purse.owed.values()].reduce((sum, one) => sum + one, 0);
-    this.#worst = new Spending(purse);
-    this.#expected = new Spending(purse);
-    const most = Math.max(...purse.limits.values());
-    for (const [job, requests] of purse.owed) {
+    this.#owed = [...planned.owed.values()].reduce((sum, one) => sum + one, 0);
+    this.#worst = new Spending(planned);
+    this.#expected = new Spending(planned);
+    const most = Math.max(...planned.limits.values());
+    for (const [job, requests] of planned.owed) {
       for (const spending of [this.#worst, this.#expected]) {
         for (let i = 0; i < requests; i++) spending.pay({ job, cost: whole, limit: most, at: from });
       }
@@ -169,7 +171,7 @@ class Day {
 
   /** Whether the firing goes short in the worst case. */
   pay(job: PlannedJob, { at, worst, expected }: { at: number; worst: number; expected: number }): boolean {
-    const limit = this.#purse.limits.get(job.destination)!;
+    const limit = this.#account.limits.get(job.destination)!;
     const short = !this.#worst.pay({ job: job.job, cost: worst, limit, at });
     this.#expected.pay({ job: job.job, cost: expected, limit, at });
     const tally = this.#jobs.get(job.job) ?? { job, first: at, ...nothing };
@@ -183,7 +185,7 @@ class Day {
     return short;
   }
 
-  /** The day after: a full purse, and what went short before it. */
+  /** The day after: a full allowance, and what went short before it. */
   next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);
@@ -191,14 +193,14 @@ class Day {
 
   plan(): DayPlan {
     const jobs = [...this.#jobs.values()];
-    const limit = Math.max(...this.#purse.limits.values());
+    const limit = Math.max(...this.#account.limits.values());
     return {
-      account: this.#purse.account,
+      account: this.#account.account,
       day: dayOf(this.#from),
       turns_at: this.turnsAt,
       limit,
-      used: this.#purse.used,
-      others: this.#purse.others ?? 0,
+      used: this.#account.used,
+      others: this.#account.others ?? 0,
       owed: this.#owed,
       firings: jobs.reduce((sum, { firings }) => sum + firings, 0),
       worst: this.#worst.course(limit),
@@ -220,19 +222,19 @@ class Day {
 /** One case of a day. All in thousandths of a request. */
 class Spending {
   readonly short = new Map<string, { firings: number; first: number }>();
-  readonly #purse: PlannedAccount;
+  readonly #account: PlannedAccount;
   #wanted = 0;
   #gone: number;
   #endsAt: number | undefined;
 
-  constructor(purse: PlannedAccount) {
-    this.#purse = purse;
-    this.#gone = purse.used * whole;
+  constructor(planned: PlannedAccount) {
+    this.#account = planned;
+    this.#gone = planned.used * whole;
   }
 
   pay({ job, cost, limit, at }: { job: string; cost: number; limit: number; at: number }): boolean {
     this.#wanted += cost;
-    const shut = cost > 0 && at < (this.#purse.spentUntil ?? 0);
+    const shut = cost > 0 && at < (this.#account.spentUntil ?? 0);
     if (!shut && (cost === 0 || this.#gone + cost <= limit * whole)) {
       this.#gone += cost;
       return true;
@@ -248,7 +250,7 @@ class Spending {
     const wanted = Math.ceil(this.#wanted / whole);
     return {
       wanted,
-      left: limit - this.#purse.used - wanted,
+      left: limit - this.#account.used - wanted,
       fits: this.short.size === 0,
       ends_at: this.#endsAt,
       short: [...this.short]

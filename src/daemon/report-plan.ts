@@ -73,25 +73,25 @@ export async function reportPlan({
   }
   const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
   const throttles = await throttlesOf(config, store, now);
-  const purses = await pursesOf(config, store, { now, until });
+  const known = await accountsOf(config, store, { now, until });
   const firings: PlannedFiring[] = [];
   let all = 0;
   const onFiring = (firing: PlannedFiring): void => {
     if (++all <= mostListed) firings.push(firing);
   };
-  const days = planRequests({ jobs, purses, now, until, onFiring });
+  const days = planRequests({ jobs, accounts: known, now, until, onFiring });
   const accounts = days.map(({ account, ...day }) => {
-    const purse = purses.find((one) => one.account === account)!;
+    const planned = known.find((one) => one.account === account)!;
     const isToday = day.day === dayOf(now);
-    const isSpent = purse.spentUntil !== undefined && isToday;
+    const isSpent = planned.spentUntil !== undefined && isToday;
     const fires = new Set(day.by_job.map(({ job }) => job));
     const given = {
       ...day,
-      destinations: [...purse.limits.keys()],
+      destinations: [...planned.limits.keys()],
       guessed: guessed.filter((job) => fires.has(job)),
       throttled: isToday ? (throttles.get(account) ?? []) : [],
-      allowance: purse.allowance,
-      ...(isSpent ? { spent_until: purse.spentUntil! } : {}),
+      allowance: planned.allowance,
+      ...(isSpent ? { spent_until: planned.spentUntil! } : {}),
     };
     return { ...given, next: adviceFor(given, { config, now, until, isSpent }) };
   });
@@ -156,19 +156,19 @@ async function throttlesOf(
   );
 }
 
-interface KnownPurse extends PlannedAccount {
+interface KnownAccount extends PlannedAccount {
   readonly allowance?: number;
 }
 
-async function pursesOf(
+async function accountsOf(
   { destinations }: Config,
   store: Store | undefined,
   { now, until }: { now: number; until: number },
-): Promise<KnownPurse[]> {
+): Promise<KnownAccount[]> {
   const owed = (await store?.outbox.inState('owed')) ?? [];
   const due = owed.filter(({ next_attempt_at }) => (next_attempt_at ?? now) < until);
   const byAccount = Map.groupBy(destinations.values(), ({ account }: Destination) => account);
-  const purses: KnownPurse[] = [];
+  const accounts: KnownAccount[] = [];
   for (const [account, sharing] of byAccount) {
     const { used = 0, others = 0, allowance, spentUntil } = (await store?.quota.use(account, dayOf(now))) ?? {};
     const names = new Set(sharing.map(({ name }) => name));
@@ -176,7 +176,7 @@ async function pursesOf(
       due.filter(({ destination }) => names.has(destination)),
       ({ job }) => job,
     );
-    purses.push({
+    accounts.push({
       account,
       limits: new Map(sharing.map((one) => [one.name, limitOf(one, 'schedule', { allowance })])),
       used,
@@ -186,7 +186,7 @@ async function pursesOf(
       spentUntil,
     });
   }
-  return purses;
+  return accounts;
 }
 
 type Advised = Omit<AccountPlan, 'next'>;

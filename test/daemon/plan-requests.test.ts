@@ -22,20 +22,20 @@ function jobOf(job: string, cron: string, more: Partial<PlannedJob> = {}): Plann
   return { job, destination: 'main', schedule, overdue: 0, worst: 1000, expected: 1000, ...more };
 }
 
-function purseOf(limit: number, more: Partial<PlannedAccount> = {}): PlannedAccount {
+function accountWith(limit: number, more: Partial<PlannedAccount> = {}): PlannedAccount {
   return { account: 'acme', limits: new Map([['main', limit]]), used: 0, owed: new Map(), ...more };
 }
 
 /** Looks at every minute, asks every job, and counts by hand. */
-function naive(jobs: readonly PlannedJob[], purse: PlannedAccount, now: number, until: number) {
-  let gone = purse.used * 1000;
+function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number, until: number) {
+  let gone = planned.used * 1000;
   let firings = 0;
   const short: string[] = [];
   for (let at = Math.floor(now / minute) * minute + minute; at < until; at += minute) {
     for (const job of jobs) {
       if (nextFiring(job.schedule, at - 1) !== at) continue;
       firings++;
-      if (gone + job.worst > purse.limits.get('main')! * 1000) short.push(`${job.job} ${at}`);
+      if (gone + job.worst > planned.limits.get('main')! * 1000) short.push(`${job.job} ${at}`);
       else gone += job.worst;
     }
   }
@@ -65,9 +65,15 @@ describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) 
         );
         const [now, until] = [from + late * minute, from + hours * 60 * minute];
         const firings: PlannedFiring[] = [];
-        const purse = purseOf(limit);
-        const [day, ...more] = planRequests({ jobs, purses: [purse], now, until, onFiring: (it) => firings.push(it) });
-        const counted = naive(jobs, purse, now, until);
+        const planned = accountWith(limit);
+        const [day, ...more] = planRequests({
+          jobs,
+          accounts: [planned],
+          now,
+          until,
+          onFiring: (it) => firings.push(it),
+        });
+        const counted = naive(jobs, planned, now, until);
         expect(more).toEqual([]);
         expect(day!.turns_at).toBe(until);
         expect(day!.firings).toBe(counted.firings);
@@ -85,9 +91,9 @@ describe('the requests of a day', () => {
   const until = now + 24 * 60 * minute;
 
   it('are paid to what is owed and what is overdue before anything else', () => {
-    const purse = purseOf(5, { used: 2, owed: new Map([['old', 2]]) });
+    const planned = accountWith(5, { used: 2, owed: new Map([['old', 2]]) });
     const jobs = [jobOf('late', '0 12 * * *', { overdue: 1 })];
-    const [day] = planRequests({ jobs, purses: [purse], now, until });
+    const [day] = planRequests({ jobs, accounts: [planned], now, until });
     expect(day).toMatchObject({ owed: 2, firings: 2, worst: { wanted: 4, left: -1, fits: false } });
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
   });
@@ -95,7 +101,7 @@ describe('the requests of a day', () => {
   it('leave the expectation out of what found nothing new of late', () => {
     const [day] = planRequests({
       jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
-      purses: [purseOf(10)],
+      accounts: [accountWith(10)],
       now,
       until,
     });
@@ -103,23 +109,23 @@ describe('the requests of a day', () => {
     expect(day!.expected).toMatchObject({ wanted: 3, left: 7, fits: true });
   });
 
-  it('are a full purse again the day after, opened by the newest of what went short', () => {
+  it('have a full allowance again the day after, opened by the newest of what went short', () => {
     const jobs = [jobOf('hourly', '0 * * * *')];
-    const [first, second] = planRequests({ jobs, purses: [purseOf(20)], now, until: until + 24 * 60 * minute });
+    const [first, second] = planRequests({ jobs, accounts: [accountWith(20)], now, until: until + 24 * 60 * minute });
     expect(first!.worst.short[0]?.firings).toBe(3);
     expect(second).toMatchObject({ used: 0, owed: 1, firings: 24, worst: { wanted: 25 } });
   });
 
   it('are none for as long as the service says so', () => {
-    const purse = purseOf(100, { spentUntil: now + 6 * 60 * minute });
-    const [day] = planRequests({ jobs: [jobOf('hourly', '0 * * * *')], purses: [purse], now, until });
+    const planned = accountWith(100, { spentUntil: now + 6 * 60 * minute });
+    const [day] = planRequests({ jobs: [jobOf('hourly', '0 * * * *')], accounts: [planned], now, until });
     expect(day!.worst.short[0]?.firings).toBe(5);
   });
 
   it('are paid once for refreshes that go out together', () => {
     const hourly = { bundle: 'one' };
     const jobs = [jobOf('a', '0 * * * *', hourly), jobOf('b', '0 * * * *', hourly), jobOf('c', '0 * * * *')];
-    const [day] = planRequests({ jobs, purses: [purseOf(100)], now, until });
+    const [day] = planRequests({ jobs, accounts: [accountWith(100)], now, until });
     expect(day).toMatchObject({ firings: 69, worst: { wanted: 46 } });
     expect(day!.by_job.map(({ job, worst }) => [job, worst])).toEqual([
       ['a', 23],
@@ -134,7 +140,7 @@ describe('the requests of a day', () => {
       ['small', 2],
     ]);
     const jobs = [jobOf('a', '0 1-3 * * *'), jobOf('b', '0 1-3 * * *', { destination: 'small' })];
-    const [day] = planRequests({ jobs, purses: [purseOf(0, { limits })], now, until });
+    const [day] = planRequests({ jobs, accounts: [accountWith(0, { limits })], now, until });
     expect(day!.worst.short.map(({ job, firings }) => [job, firings])).toEqual([['b', 2]]);
   });
 });

@@ -28,7 +28,7 @@ async function jobsFor(
   const jobs: Record<string, object> = {};
   for (const [i, target] of only.entries()) {
     await home.write(`${i}.csv`, `id,name\n${i},${target}\n`);
-    // Every third goes through another name of the same account: one purse, whatever the destination is called.
+    // Every third goes through another name of the same account: one allowance, whatever the destination is called.
     const destination = i % 3 === 2 ? 'again' : 'main';
     jobs[`job-${i}`] = { source: 'files', query: `${i}.csv`, format: 'csv', target, destination };
   }
