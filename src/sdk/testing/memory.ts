@@ -13,22 +13,27 @@ export async function heldBytes(): Promise<number> {
   collect();
   await wait(0);
   collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  return allocated();
 }
 
 /**
- * Waits until what is held grows no more: whatever reads ahead has come to its bound, or has read everything. The least of
- * the last looks counts, since one collection may leave behind what the next one takes.
+ * Waits until the process no longer allocates, because whatever reads ahead has reached its bound or has read
+ * everything. Returns what is then held. Looks without collecting, since a collection costs as much as a whole test:
+ * without new objects the figures don't grow, whether or not the engine collects in between.
  */
 export async function steadyBytes(): Promise<number> {
-  let [last, least] = [await heldBytes(), Number.POSITIVE_INFINITY];
+  let last = allocated();
   for (let quiet = 0, looks = 0; quiet < 3 && looks < 50; looks++) {
     await wait(100);
-    const now = await heldBytes();
-    const grew = now > last + 64 * 1024;
-    [quiet, least] = grew ? [0, now] : [quiet + 1, Math.min(least, now)];
+    const now = allocated();
+    quiet = now > last + 256 * 1024 ? 0 : quiet + 1;
     last = now;
   }
-  return Math.min(least, last);
+  // One collection may leave behind what the next one takes.
+  return Math.min(await heldBytes(), await heldBytes());
+}
+
+function allocated(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
