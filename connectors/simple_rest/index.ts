@@ -27,6 +27,7 @@ const connector = defineConnector({
   query,
   ...reference,
   shorthand: 'path',
+  logsInByRequest: true,
 
   oauth: ({ auth }) => describedLogin(auth),
 
@@ -44,10 +45,22 @@ const connector = defineConnector({
   },
 
   async extract(context) {
-    const { source: given, query: asked, scratch, signal, log, warn, login, timezone, logicalAt, watermark } = context;
+    const {
+      source: given,
+      query: asked,
+      scratch,
+      signal,
+      log,
+      warn,
+      login,
+      logIn,
+      timezone,
+      logicalAt,
+      watermark,
+    } = context;
     const client = await clientOf(context);
     const run = { zone: timezone ?? 'UTC', logicalAt };
-    const asking = new RestClient({ source: given, client, login, signal, log, ...run });
+    const asking = new RestClient({ source: given, client, login, logIn, signal, log, ...run });
     const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
     try {
       const { alive = () => undefined } = context;
@@ -84,8 +97,9 @@ async function readAuthority(path: string): Promise<string> {
 }
 
 async function greet(client: HttpClient, url: URL, context: SourceContext<typeof source>): Promise<string> {
-  const { source: given, login, signal, log } = context;
-  const asking = new RestClient({ source: { ...given, retries: 0 }, client, login, zone: 'UTC', signal, log });
+  const { source: given, login, logIn, signal, log } = context;
+  const once = { ...given, retries: 0 };
+  const asking = new RestClient({ source: once, client, login, logIn, zone: 'UTC', signal, log });
   const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
   try {
     return await asking.fetch(

@@ -1,12 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  type BareCall,
   buildRequest,
   type ConnectorLog,
   CredentialProvider,
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
+  type LogIn,
   type LoginData,
+  logInBy,
+  logInByCall,
   Moment,
   type OAuthDescription,
   parseExact,
@@ -28,6 +32,8 @@ export interface RestClientOptions {
   readonly client: HttpClient;
   /** The runner's tokens, for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
+  /** The runner's, for everything that is sent with credentials. */
+  readonly logIn: LogIn | undefined;
   /** IANA zone for days. */
   readonly zone: string;
   /** Logical time of the run. Default: now. */
@@ -46,7 +52,8 @@ export class RestClient {
   constructor(init: RestClientOptions) {
     this.#options = init;
     this.scope = { now: Moment.ofRun(init.zone, init.logicalAt) };
-    const call = (request: RequestData) => this.#sideCall(request);
+    const call: BareCall = (request, purpose) =>
+      purpose === 'logout' ? this.#sideCall(request) : logInByCall(init, () => this.#sideCall(request));
     this.#credentials = new CredentialProvider(loginOf(init.source.auth), { login: init.login, call });
   }
 
@@ -67,23 +74,38 @@ export class RestClient {
     make: () => Promise<HttpRequest>,
     read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
   ): Promise<T> {
-    const { source, signal, log, client } = this.#options;
+    const { source, signal, log } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     return withRetries({ retries: source.retries, signal, onPause }, async () => {
       await this.#pause();
-      let sent = await make();
-      let answer = await client.send(sent);
-      if (answer.status === 401 && (await this.#credentials.refused())) {
-        await answer.body.return(undefined);
-        sent = await make();
-        answer = await client.send(sent);
-      }
-      this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
-      if (answer.status !== 304) await client.accept(answer);
-      this.#credentials.accepted();
+      const { sent, answer } = await this.#exchange(make);
       return read(answer, sent);
     });
+  }
+
+  /** Sends a request, and again with a new token if there may be one. */
+  async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
+    const sent = await make();
+    try {
+      return { sent, answer: await logInBy(this.#options, () => this.#send(sent), { isRequest: true }) };
+    } catch (error) {
+      if (error !== again) throw error;
+    }
+    return this.#exchange(make);
+  }
+
+  async #send(sent: HttpRequest): Promise<HttpResponse> {
+    const { client } = this.#options;
+    const answer = await client.send(sent);
+    if (answer.status === 401 && (await this.#credentials.refused())) {
+      await answer.body.return(undefined);
+      throw again;
+    }
+    this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
+    if (answer.status !== 304) await client.accept(answer);
+    this.#credentials.accepted();
+    return answer;
   }
 
   /** Ends a session that was opened. */
@@ -106,6 +128,9 @@ export class RestClient {
     return { url, status, headers: Object.fromEntries(flat), body: parsed(text), text };
   }
 }
+
+/** Thrown internally: the request is to be sent again with a new token. It says nothing about the login. */
+const again = new Error('The token was refused');
 
 function parsed(text: string): unknown {
   try {

@@ -23,15 +23,28 @@ export interface SourceContext<S extends OptionSet> {
   /** There for a source whose connector describes an OAuth login for it, and only then. */
   readonly login?: TokenSource;
   /**
-   * To be called around each attempt to log in with credentials of the options, reconnects too. It lets attempts of one account wait
-   * for the first of them, and refuses where an earlier one was refused, so that a wrong password does not lock the account. A
-   * connector whose credentials go with every request does without.
+   * To be called around each attempt to log in with credentials of the options, reconnects too, and around each request that carries
+   * them (`isRequest`). It lets attempts of one account wait for the first of them, and refuses where an earlier one was refused, so
+   * that a wrong password does not lock the account.
    */
   readonly logIn?: LogIn;
 }
 
-/** Makes one attempt to log in. `isPart`: it only leads to the login that counts, as an SSH tunnel does. */
-export type LogIn = <T>(attempt: () => Promise<T>, options?: { readonly isPart?: boolean }) => Promise<T>;
+export interface LogInAttemptOptions {
+  /** It only leads to the login that counts, as an SSH tunnel does. */
+  readonly isPart?: boolean;
+  /**
+   * A request that carries the credentials. Only the first one of a run may wait for those of other runs; none waits for long,
+   * because an answer may take its time.
+   */
+  readonly isRequest?: boolean;
+}
+
+/**
+ * Makes one attempt to log in. It was good if it resolves; a `Problem` that it throws says whether it was refused. Anything else that
+ * it throws says nothing about the login.
+ */
+export type LogIn = <T>(attempt: () => Promise<T>, options?: LogInAttemptOptions) => Promise<T>;
 
 /** Whom a source logs in as, and everything that the login rests on. */
 export interface SourceAccount {
@@ -48,7 +61,7 @@ export interface SourceAccount {
 export function logInBy<T>(
   { logIn }: Pick<SourceContext<OptionSet>, 'logIn'>,
   attempt: () => Promise<T>,
-  options?: { readonly isPart?: boolean },
+  options?: LogInAttemptOptions,
 ): Promise<T> {
   return logIn === undefined ? attempt() : logIn(attempt, options);
 }
@@ -210,6 +223,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly retired?: string;
   /** Whom the options log in as: sources of one account are put on hold together when their login is refused. Undefined: no login. */
   account?(source: OptionValues<S>): SourceAccount | undefined;
+  /** Every request that carries credentials goes by `logIn`: that a source was opened doesn't show yet that they are good. */
+  readonly logsInByRequest?: true;
   /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */

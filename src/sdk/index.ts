@@ -66,7 +66,7 @@ export type { RecordReader, RecordsShape, SurveyAsk, Surveyed } from './records/
 export { readRecords, recordReader } from './records/reader.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';
 export { buildRequest } from './service/build-request.ts';
-export { CredentialProvider } from './service/credential-provider.ts';
+export { type BareCall, CredentialProvider, logInByCall } from './service/credential-provider.ts';
 export { defineService } from './service/define-service.ts';
 export type * from './service/description.ts';
 export { isObject, parseExact, textOf } from './service/exact-json.ts';

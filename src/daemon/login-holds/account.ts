@@ -41,7 +41,7 @@ function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined 
  */
 export async function hashSecret(
   { secret, files = [] }: SourceLogin,
-  key: EncryptionKey,
+  key: Pick<EncryptionKey, 'bytes'>,
   folder: string,
 ): Promise<string> {
   const hash = createHmac('sha256', key.bytes).update('login on hold\0').update(JSON.stringify(secret));

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { SealKeys, Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
@@ -36,6 +37,7 @@ export class LoginBreaker {
   /** Attempts that runs have taken and not made yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly serializer: LoginSerializer;
+  readonly #ownKey = { bytes: randomBytes(32) };
   /** Problems that were looked at: many jobs may share one answer of a token address, which is one refusal. */
   readonly noted = new WeakSet<Problem>();
 
@@ -104,6 +106,12 @@ export class LoginBreaker {
       if (account === undefined) return open(login === undefined ? {} : { login });
       return new SourceSession({ gate: this, source, account, signal, isPerson }).open(login, open);
     };
+  }
+
+  /** Tells the present secret of a source from others, within this process. */
+  async fingerprint(source: Source): Promise<string> {
+    const login = loginOf(source);
+    return login === undefined ? '' : hashSecret(login, this.#ownKey, this.#given.folder);
   }
 
   /** Takes the attempt that is due, before it is made: a process that dies over it has made it. False if another one took it. */

@@ -5,10 +5,23 @@ import type { Store } from '../../state/store.ts';
 
 /** After a successful login, other logins of the account run in parallel for this long. */
 const confirmedMs = 60_000;
-/** If a login found the server unreachable, the waiting ones run in parallel: serialized timeouts would take too long. */
-const awayMs = 1000;
+/** If a login got no answer about its secret, the waiting ones run in parallel: serialized timeouts would take too long. */
+const unansweredMs = 1000;
 /** Maximum wait for a login in another process. */
 const otherMs = 30_000;
+
+/** One secret of an account. */
+export interface Secret {
+  readonly account: string;
+  /** Tells it from other secrets of the account. */
+  readonly fingerprint: string;
+}
+
+export interface AcquireOptions {
+  readonly signal: AbortSignal;
+  /** Maximum wait for logins of this process; absent: no limit. */
+  readonly forMs?: number | undefined;
+}
 
 export interface LoginSerializerOptions {
   readonly store: Pick<Store, 'leases'>;
@@ -30,9 +43,10 @@ export class LoginSerializer {
     this.#clock = clock;
   }
 
-  /** Resolves to a release function; undefined if a login of this account succeeded recently. Throws the signal's reason. */
-  async acquire(account: string, signal: AbortSignal): Promise<(() => Promise<void>) | undefined> {
-    if (this.#isConfirmed(account)) return undefined;
+  /** Resolves to a release function; undefined if the secret was accepted recently, or after `forMs`. Throws the signal's reason. */
+  async acquire(secret: Secret, { signal, forMs }: AcquireOptions): Promise<(() => Promise<void>) | undefined> {
+    if (this.#isConfirmed(secret)) return undefined;
+    const { account } = secret;
     const before = this.#last.get(account);
     const { promise, resolve } = Promise.withResolvers<void>();
     const mine = (before ?? Promise.resolve()).then(() => promise);
@@ -42,8 +56,8 @@ export class LoginSerializer {
       if (this.#last.get(account) === mine) this.#last.delete(account);
     };
     try {
-      if (before !== undefined) await untilAborted(before, signal);
-      if (!this.#isConfirmed(account)) {
+      const isNext = before === undefined || (await this.#isOver(before, { signal, forMs }));
+      if (isNext && !this.#isConfirmed(secret)) {
         const lease = await this.#lease(account, signal);
         return async () => {
           await lease?.release();
@@ -58,17 +72,35 @@ export class LoginSerializer {
     return undefined;
   }
 
-  confirm(account: string): void {
-    this.#confirmed.set(account, this.#clock.monotonic() + confirmedMs);
+  confirm(secret: Secret): void {
+    this.#confirmed.set(nameOf(secret), this.#clock.monotonic() + confirmedMs);
   }
 
-  /** The server was unreachable, so there was no login. */
-  unreachable(account: string): void {
-    this.#confirmed.set(account, this.#clock.monotonic() + awayMs);
+  /** The server did not say whether the secret is good. */
+  unanswered(secret: Secret): void {
+    const name = nameOf(secret);
+    const until = this.#clock.monotonic() + unansweredMs;
+    this.#confirmed.set(name, Math.max(until, this.#confirmed.get(name) ?? until));
   }
 
-  doubt(account: string): void {
-    this.#confirmed.delete(account);
+  doubt(secret: Secret): void {
+    this.#confirmed.delete(nameOf(secret));
+  }
+
+  /** Waits for those that came before. False if that takes too long. */
+  async #isOver(before: Promise<void>, { signal, forMs }: AcquireOptions): Promise<boolean> {
+    signal.throwIfAborted();
+    const enough = new AbortController();
+    const either = AbortSignal.any([signal, enough.signal]);
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    either.addEventListener('abort', () => reject(either.reason), { once: true });
+    stopped.catch(() => undefined);
+    const late = forMs === undefined ? [] : [this.#clock.sleep(forMs, either).then(() => false)];
+    try {
+      return await Promise.race([before.then(() => true), stopped, ...late]);
+    } finally {
+      enough.abort();
+    }
   }
 
   /** Locks out other processes; undefined if one of them takes too long, or the state isn't writable. */
@@ -81,19 +113,9 @@ export class LoginSerializer {
     }
   }
 
-  #isConfirmed(account: string): boolean {
-    return this.#clock.monotonic() < (this.#confirmed.get(account) ?? Number.NEGATIVE_INFINITY);
+  #isConfirmed(secret: Secret): boolean {
+    return this.#clock.monotonic() < (this.#confirmed.get(nameOf(secret)) ?? Number.NEGATIVE_INFINITY);
   }
 }
 
-async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
+const nameOf = ({ account, fingerprint }: Secret): string => JSON.stringify([account, fingerprint]);

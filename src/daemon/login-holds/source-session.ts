@@ -6,6 +6,7 @@ import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { SourceLogin } from './account.ts';
 import type { LoginBreaker } from './login-breaker.ts';
+import type { Secret } from './login-serializer.ts';
 import { holdProblem } from './problem.ts';
 
 interface SourceSessionOptions {
@@ -16,18 +17,26 @@ interface SourceSessionOptions {
   readonly isPerson: boolean;
 }
 
+/** A request may take its time to answer: others with the same credentials wait no longer than this. */
+const maxRequestMs = 30_000;
+
 /** One run or check of a source, from when it is opened to its last reconnect. */
 export class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
+  /** The secret that was sent last. */
+  #secret: Secret | undefined;
+  /** It was accepted in this run or check. */
+  #isAccepted = false;
   /** The attempt that was due is this one's. */
   #trial: LoginHoldRow | undefined;
   /** The connector logs in by {@link logIn}: only that knows what was accepted. */
-  #logsIn = false;
+  #logsIn: boolean;
 
   constructor(given: SourceSessionOptions) {
     const { connector, place, account } = given.account;
     this.#given = given;
+    this.#logsIn = given.source.connector.logsInByRequest === true;
     this.#name = JSON.stringify([connector, place, account]);
   }
 
@@ -44,27 +53,51 @@ export class SourceSession {
     }
   }
 
-  readonly logIn: LogIn = (attempt, { isPart = false } = {}) => {
+  readonly logIn: LogIn = async (attempt, { isPart = false, isRequest = false } = {}) => {
     this.#logsIn = true;
-    return this.#inTurn(async () => {
+    if (isRequest && this.#isAccepted) return this.#repeat(attempt);
+    const accepted = async () => {
       const done = await attempt();
       if (!isPart) await this.#accepted();
       return done;
-    });
+    };
+    return this.#inTurn(accepted, { isRequest });
   };
 
-  async #inTurn<T>(attempt: () => Promise<T>): Promise<T> {
-    const { gate, signal } = this.#given;
-    const end = await gate.serializer.acquire(this.#name, signal);
+  async #inTurn<T>(attempt: () => Promise<T>, { isRequest = false } = {}): Promise<T> {
+    const { gate, source, signal } = this.#given;
+    const secret = await this.#present();
+    const end = await gate.serializer.acquire(secret, { signal, forMs: isRequest ? maxRequestMs : undefined });
     try {
       await this.#ask();
+      // It may have been read again.
+      if (source.renew !== undefined) await this.#present();
       return await attempt();
     } catch (thrown) {
-      await this.#note(thrown);
+      await this.#note(thrown, { isRequest });
       throw thrown;
     } finally {
       await end?.();
     }
+  }
+
+  /** A request after one that was accepted. */
+  async #repeat<T>(request: () => Promise<T>): Promise<T> {
+    const { gate } = this.#given;
+    try {
+      const done = await request();
+      if (this.#secret !== undefined) gate.serializer.confirm(this.#secret);
+      return done;
+    } catch (thrown) {
+      await this.#note(thrown, { isRequest: true });
+      throw thrown;
+    }
+  }
+
+  async #present(): Promise<Secret> {
+    const { gate, source } = this.#given;
+    this.#secret = { account: this.#name, fingerprint: await gate.fingerprint(source) };
+    return this.#secret;
   }
 
   async #ask(): Promise<void> {
@@ -82,22 +115,25 @@ export class SourceSession {
   async #accepted(): Promise<void> {
     const { gate, source } = this.#given;
     this.#trial = undefined;
-    gate.serializer.confirm(this.#name);
+    this.#isAccepted = true;
+    if (this.#secret !== undefined) gate.serializer.confirm(this.#secret);
     await gate.accepted(source);
   }
 
-  async #note(thrown: unknown): Promise<void> {
-    const { gate, source } = this.#given;
+  async #note(thrown: unknown, { isRequest = false } = {}): Promise<void> {
+    const { gate, source, signal } = this.#given;
     if (!(thrown instanceof Problem) || gate.noted.has(thrown)) return;
     gate.noted.add(thrown);
     const trial = this.#trial;
     this.#trial = undefined;
-    if (thrown.isLoginRefused) {
-      gate.serializer.doubt(this.#name);
-      await gate.refused(source, thrown);
-    } else if (thrown.refusedPath !== undefined) await gate.refusedAt(source, thrown);
-    else if (trial !== undefined) await gate.unanswered(trial);
-    else if (thrown.family === 'try_later') gate.serializer.unreachable(this.#name);
+    if (thrown.isLoginRefused || thrown.refusedPath !== undefined) {
+      this.#isAccepted = false;
+      if (this.#secret !== undefined) gate.serializer.doubt(this.#secret);
+      await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
+    } else if (trial !== undefined) await gate.unanswered(trial);
+    else if (this.#secret === undefined || signal.aborted) return;
+    // Whatever else a request is answered, it isn't for its credentials that the others have to wait.
+    else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 
   /** The first token is the login. Others are asked for in the middle of a run. */
@@ -105,7 +141,7 @@ export class SourceSession {
     let isFirst = true;
     const first = async (): Promise<Token> => {
       const token = await login.token();
-      this.#given.gate.serializer.confirm(this.#name);
+      if (this.#secret !== undefined) this.#given.gate.serializer.confirm(this.#secret);
       return token;
     };
     const token = async (): Promise<Token> => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Problem } from '../../lib/problem.ts';
-import type { ConnectorLog } from '../connector.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { type ConnectorLog, type LogIn, logInBy } from '../connector.ts';
 import type { HttpClient } from '../http/client.ts';
 import type { PageSpool } from '../http/page-spool.ts';
 import type { HttpRequest } from '../http/request.ts';
@@ -9,7 +9,7 @@ import type { TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { buildLink, buildRequest } from './build-request.ts';
 import { type Classification, classify } from './classify.ts';
-import { CredentialProvider } from './credential-provider.ts';
+import { type BareCall, CredentialProvider, logInByCall } from './credential-provider.ts';
 import type { Decoding, LoginData, ServiceDescription } from './description.ts';
 import type { Pacer } from './pacer.ts';
 import { type Reply, readReply } from './reply.ts';
@@ -24,6 +24,8 @@ export interface ApiClientOptions {
   readonly login: LoginData;
   /** The runner's, where the login is OAuth. */
   readonly tokens: TokenSource | undefined;
+  /** The runner's, for everything that is sent with credentials. */
+  readonly logIn: LogIn | undefined;
   /** Options and `now`. */
   readonly scope: Scope;
   readonly client: HttpClient;
@@ -58,6 +60,9 @@ const maxPauseMs = 2 * 60_000;
 /** Interval of the sign of life during a wait. */
 const signEveryMs = 10_000;
 
+/** What a call is sent for: `known` carries the credentials; the others are the calls of a session login. */
+type Purpose = 'known' | 'login' | 'logout';
+
 /** Makes the API calls of a run: rate-limited, authenticated, retried, and classified by the rules of the service. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -67,7 +72,8 @@ export class ApiClient {
   constructor(init: ApiClientOptions) {
     this.#options = init;
     // Not repeated by itself: the call that needs the login is.
-    const call = async (request: RequestData) => (await this.#attempt({ request, scope: init.scope }, 'bare')).answer;
+    const call: BareCall = async (request, purpose) =>
+      (await this.#attempt({ request, scope: init.scope }, purpose)).answer;
     this.#credentials = new CredentialProvider(init.login, { login: init.tokens, call });
   }
 
@@ -111,29 +117,42 @@ export class ApiClient {
     }
   }
 
-  async #attempt(call: ServiceCall, as: 'known' | 'bare'): Promise<ClassifiedReply> {
-    const { pacer, signal, service, client } = this.#options;
+  async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
+    const { pacer, signal } = this.#options;
     // First, because a login is a separate call that needs its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
-      const http = await client.send(request);
-      const decode = call.decode ?? 'json';
-      const { spool, maxBytes } = this.#options;
-      const reply = await readReply(http, {
-        decode,
-        spool,
-        maxBytes,
-        tooLarge: () => tooLarge(service.title, maxBytes),
-      });
-      this.#warnOnce(pacer.learn(reply.answer));
-      return await this.#classified(call, reply, as);
+      const reply = await this.#asLogin(as, () => this.#exchange(call, request, as));
+      if (reply instanceof Error) throw reply;
+      return reply;
     } catch (error) {
       if (error !== again) throw error;
     } finally {
       release();
     }
     return this.#attempt(call, as);
+  }
+
+  /** Lets the runner see what carries credentials: within a slot, because a run that waits for the runner must not hold one up. */
+  #asLogin<T>(as: Purpose, send: () => Promise<T>): Promise<T> {
+    if (as === 'logout') return send();
+    if (as === 'login') return logInByCall(this.#options, send);
+    return logInBy(this.#options, send, { isRequest: true });
+  }
+
+  /** Gives back what ends the read though the answer is a good one. */
+  async #exchange(call: ServiceCall, request: HttpRequest, as: Purpose): Promise<ClassifiedReply | Error> {
+    const { pacer, service, client, spool, maxBytes } = this.#options;
+    const http = await client.send(request);
+    const reply = await readReply(http, {
+      decode: call.decode ?? 'json',
+      spool,
+      maxBytes,
+      tooLarge: () => tooLarge(service.title, maxBytes),
+    });
+    this.#warnOnce(pacer.learn(reply.answer));
+    return this.#classified(call, reply, as);
   }
 
   /** Once per run, so that the log explains why it is slow. */
@@ -143,9 +162,9 @@ export class ApiClient {
     this.#options.log.warn('rate limit nearly used up: requests are delayed', low);
   }
 
-  async #request({ request, link, scope }: ServiceCall, as: 'known' | 'bare'): Promise<HttpRequest> {
+  async #request({ request, link, scope }: ServiceCall, as: Purpose): Promise<HttpRequest> {
     const { service } = this.#options;
-    if (as === 'bare') return buildRequest(request, service, scope, { headers: {}, query: [] });
+    if (as !== 'known') return buildRequest(request, service, scope, { headers: {}, query: [] });
     if (request.bare === true) return buildRequest(request, { base: '' }, scope, { headers: {}, query: [] });
     const full = { ...scope, login: await this.#credentials.facts() };
     const credentials = this.#credentials.credentials(full);
@@ -155,14 +174,14 @@ export class ApiClient {
     return buildLink(link, service, request, { scope: full, credentials });
   }
 
-  async #classified(call: ServiceCall, reply: Reply, as: 'known' | 'bare'): Promise<ClassifiedReply> {
+  async #classified(call: ServiceCall, reply: Reply, as: Purpose): Promise<ClassifiedReply | Error> {
     const { service } = this.#options;
     const { answer, fault } = reply;
     const judgement = classify(answer, [...(call.errors ?? []), ...(service.errors ?? [])], Date.now());
     const { kind: verdict } = judgement;
     if (verdict === 'login' && as === 'known' && (await this.#credentials.refused())) throw again;
-    if (verdict === 'ignore') throw new Ignored(answerProblem(service.title, answer, judgement).message);
-    if (verdict === 'reset') throw new WatermarkLost(answerProblem(service.title, answer, judgement).message);
+    if (verdict === 'ignore') return new Ignored(answerProblem(service.title, answer, judgement).message);
+    if (verdict === 'reset') return new WatermarkLost(answerProblem(service.title, answer, judgement).message);
     if (verdict !== 'ok' && verdict !== 'empty' && !(verdict === 'pending' && call.isPoll === true)) {
       throw answerProblem(service.title, answer, judgement);
     }
@@ -172,8 +191,8 @@ export class ApiClient {
   }
 }
 
-/** Thrown internally to retry at once with a new token. */
-const again = new Problem({ code: 'SERVICE_LOGIN', family: 'login', message: 'the token was refused' });
+/** Thrown internally to retry at once with a new token; no Problem, because an old token says nothing about the login. */
+const again = new Error('The token was refused');
 
 /** The answer of a call that is no page: for checks, discoveries and jobs. */
 export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {

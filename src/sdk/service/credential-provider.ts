@@ -1,5 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
+import { logInBy } from '../connector.ts';
 import type { Token, TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { pick } from './answer.ts';
@@ -10,8 +11,8 @@ import type { RequestData } from './request-data.ts';
 import { tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
-/** Makes the calls of a session login; without credentials. */
-export type BareCall = (request: RequestData) => Promise<ServiceAnswer>;
+/** Makes the calls of a session login, without a token; the one that asks for it by {@link logInByCall}. */
+export type BareCall = (request: RequestData, purpose: 'login' | 'logout') => Promise<ServiceAnswer>;
 
 interface Facts {
   readonly token: string;
@@ -77,12 +78,12 @@ export class CredentialProvider {
   async end(): Promise<void> {
     const data = this.#data;
     if (data.kind !== 'session' || data.logout === undefined || this.#token === undefined) return;
-    await this.#call(data.logout).catch(() => undefined);
+    await this.#call(data.logout, 'logout').catch(() => undefined);
   }
 
   async #logIn(): Promise<void> {
     if (this.#data.kind !== 'session') return;
-    const answer = await this.#call(this.#data.call).catch(ofLogin);
+    const answer = await this.#call(this.#data.call, 'login');
     const token = textOf(pick(answer, this.#data.token));
     if (token === undefined || token === '') throw tokenMissing();
     this.#remember({ access_token: token, kept: {} });
@@ -94,9 +95,12 @@ export class CredentialProvider {
   }
 }
 
-/** What refuses a request for a token refuses the login itself. */
-function ofLogin(thrown: unknown): never {
-  throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
+/** Asks for the token of a session: what refuses that refuses the login itself. */
+export function logInByCall<T>(context: Parameters<typeof logInBy>[0], call: () => Promise<T>): Promise<T> {
+  const ofLogin = (thrown: unknown): never => {
+    throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
+  };
+  return logInBy(context, () => call().catch(ofLogin));
 }
 
 /** The login that applies: the first whose option is set, or that needs none. */

@@ -45,6 +45,7 @@ export function defineService(service: ServiceDescription): Connector {
     rangesBy: (query) => rangesBy(service, query),
     limits: service.limits,
     example: service.example,
+    logsInByRequest: true,
     ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
     validate: ({ query }) =>
       query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query, scopeOf({}, query, 'UTC'))],
@@ -248,7 +249,7 @@ async function open(
   context: Context,
   { scope, scratch, alive }: { scope: Scope; scratch: string | undefined; alive: () => void },
 ): Promise<Session> {
-  const { source, signal, log, login: tokens } = context;
+  const { source, signal, log, login: tokens, logIn } = context;
   const timeoutMs = Number(source.timeout_seconds) * 1000;
   const client = await openHttp({ timeoutMs, answerMs: 30 * 60_000, signal, otherOrigins: 'any' });
   const spool = new PageSpool(scratch ?? '', { maxBytes: Number.MAX_SAFE_INTEGER, signal });
@@ -256,6 +257,7 @@ async function open(
     service,
     login: loginOf(service.login, source),
     tokens,
+    logIn,
     scope,
     client,
     pacer: pacerFor(keyOf(service, source), service.budget),
