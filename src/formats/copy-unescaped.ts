@@ -1,4 +1,4 @@
-import { equal, topBits } from './four-bytes.ts';
+import { equal, topBits } from '../lib/four-bytes.ts';
 
 /** Bytes that a format must escape, for testing four bytes at once. */
 export interface EscapeSet {

@@ -1,4 +1,4 @@
-import { first, same } from './four-bytes.ts';
+import { first, same } from '../lib/four-bytes.ts';
 import type { SyntaxPosition } from './invalid.ts';
 import { JsonRowTemplate } from './json-row-template.ts';
 import {

@@ -1,4 +1,4 @@
-import { equal, first, topBits } from './four-bytes.ts';
+import { equal, first, topBits } from '../lib/four-bytes.ts';
 
 /** Instead of an offset: the token does not end in these bytes, or it is wrong. */
 export const unsure = -1;

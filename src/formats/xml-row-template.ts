@@ -1,4 +1,4 @@
-import { same } from './four-bytes.ts';
+import { same } from '../lib/four-bytes.ts';
 
 /** Rows of more columns are read without this. */
 const maxColumns = 256;

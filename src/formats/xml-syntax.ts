@@ -1,5 +1,5 @@
+import { same } from '../lib/four-bytes.ts';
 import { referenceEnd } from '../lib/xml-reference.ts';
-import { same } from './four-bytes.ts';
 import { inCdata, inComment, inDoubleQuotes, inInstruction, inSingleQuotes, inSpace } from './xml-bytes.ts';
 import { OpenElements } from './xml-open-elements.ts';
 import { XmlRowTemplate } from './xml-row-template.ts';

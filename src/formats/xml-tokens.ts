@@ -1,4 +1,4 @@
-import { equal, first, topBits } from './four-bytes.ts';
+import { equal, first, topBits } from '../lib/four-bytes.ts';
 import { isName } from './xml-names.ts';
 
 /** Instead of an offset: the bytes end too early, or they are not surely right. */

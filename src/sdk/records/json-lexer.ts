@@ -1,7 +1,7 @@
 import { excerptOfBytes } from '../../lib/redact.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { kind } from './json-paths.ts';
-import { digitsEnd, isHex } from './json-text.ts';
+import { digitsEnd, isHex, runEnd } from './json-text.ts';
 
 const maxDepth = 256;
 
@@ -12,6 +12,8 @@ const maxDepth = 256;
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
+  /** The same bytes, to be read four at a time. */
+  protected view = viewOf(this.bytes);
   /** No more bytes will come, so a number may end with them. */
   last = false;
   /** Bytes of the input before the block. */
@@ -27,6 +29,12 @@ export class JsonLexer {
 
   constructor(input: RecordInput) {
     this.input = input;
+  }
+
+  /** Goes on in these bytes. */
+  show(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
   }
 
   /** Behind the white space at `pos`. */
@@ -83,21 +91,23 @@ export class JsonLexer {
 
   /** The closing quote of the string whose content begins at `pos`. */
   string(pos: number): number {
-    const { bytes } = this;
-    const end = bytes.length;
     this.escaped = false;
-    while (pos < end) {
-      const byte = bytes[pos]!;
-      if (byte === 34) return pos;
-      if (byte === 92) {
-        this.escaped = true;
-        const length = this.#escape(pos);
-        if (length < 0) return -1;
-        pos += length;
-      } else if (byte >= 32) pos++;
-      else return this.wrong(pos, 'a character of a string (control characters must be escaped)');
+    return this.restOfString(pos);
+  }
+
+  /** The same from somewhere inside the string. */
+  protected restOfString(pos: number): number {
+    const { bytes, view } = this;
+    for (let i = pos; ; ) {
+      i = runEnd(bytes, view, i);
+      const byte = bytes[i];
+      if (byte === 34) return i;
+      if (byte !== 92) return this.wrong(i, 'a character of a string (control characters must be escaped)');
+      this.escaped = true;
+      const length = this.#escape(i);
+      if (length < 0) return -1;
+      i += length;
     }
-    return -1;
   }
 
   #escape(pos: number): number {
@@ -168,4 +178,8 @@ export class JsonLexer {
     if (word !== undefined) return `${word} is no JSON (RFC 8259): let what writes the data write null`;
     return 'look at what is there, and check `format` and what writes the data';
   }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }

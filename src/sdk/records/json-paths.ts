@@ -22,8 +22,12 @@ export interface PathNode {
   readonly path: string;
   /** 1 for a key of the record itself. */
   readonly depth: number;
-  /** The key as UTF-8 with its closing quote, to be compared with the next bytes; empty where it needs escapes. */
-  readonly key: Buffer;
+  /**
+   * The bytes that led to the value the last time, from the brace or the end of the value before. They most likely do so
+   * again, and then only have to be compared.
+   */
+  leadStart: number;
+  leadLength: number;
   /** In order of first appearance, which the next record most likely repeats. */
   readonly children: PathNode[];
   /** Place among its parent's children. */
@@ -53,7 +57,7 @@ export class JsonPaths {
   /** Objects are taken apart down to depth `flatten`. */
   constructor(flatten: number) {
     this.#flatten = flatten;
-    this.root = { ...this.#node('', 0, ''), descend: true };
+    this.root = { ...this.#node('', 0), descend: true };
   }
 
   /** The child of that key, made when it is new. `id` is the key's UTF-8 bytes read as latin1. */
@@ -62,7 +66,7 @@ export class JsonPaths {
     if (known !== undefined) return known;
     const key = Buffer.from(id, 'latin1').toString('utf8');
     const path = parent.depth === 0 ? key : `${parent.path}.${key}`;
-    const node: PathNode = { ...this.#node(path, parent.depth + 1, key), index: parent.children.length };
+    const node: PathNode = { ...this.#node(path, parent.depth + 1), index: parent.children.length };
     this.meet(node);
     parent.byKey.set(id, node);
     parent.children.push(node);
@@ -88,12 +92,12 @@ export class JsonPaths {
     return this.#met;
   }
 
-  #node(path: string, depth: number, key: string): PathNode {
-    const needsEscapes = /["\\\p{Cc}]/u.test(key);
+  #node(path: string, depth: number): PathNode {
     return {
       path,
       depth,
-      key: Buffer.from(needsEscapes ? '' : `${key}"`, 'utf8'),
+      leadStart: 0,
+      leadLength: 0,
       children: [],
       index: 0,
       byKey: new Map(),

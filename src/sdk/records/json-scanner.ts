@@ -1,8 +1,9 @@
+import { same } from '../../lib/four-bytes.ts';
 import type { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { RecordInput } from './input.ts';
 import { JsonLexer } from './json-lexer.ts';
 import { type JsonPaths, kind, type PathNode } from './json-paths.ts';
-import { compactInPlace, keyEnd, unescapeInPlace } from './json-text.ts';
+import { compactInPlace, runEnd, unescapeInPlace } from './json-text.ts';
 
 const absent = -1;
 const absentAsNull = -2;
@@ -24,6 +25,7 @@ export class JsonScanner extends JsonLexer {
   readonly #paths: JsonPaths;
   #width = 0;
   #row = 0;
+  #valueStart = 0;
   /** Cells of the row at hand that must be rewritten once it is complete: span index, and 1 for json. */
   readonly #rewrites: number[] = [];
 
@@ -31,6 +33,11 @@ export class JsonScanner extends JsonLexer {
     super(input);
     this.#paths = paths;
     this.#replaced = replaced;
+  }
+
+  override show(bytes: Buffer): void {
+    super.show(bytes);
+    for (const node of this.#paths.all()) node.leadLength = 0;
   }
 
   /** Begins a new batch of at most `capacity` rows of `width` cells; width 0 only surveys. */
@@ -84,31 +91,67 @@ export class JsonScanner extends JsonLexer {
   }
 
   #object(node: PathNode, pos: number): number {
-    const { bytes } = this;
-    let i = this.space(pos + 1);
-    if (bytes[i] === 125) return i + 1;
-    for (let expected = 0; ; expected++) {
-      if (bytes[i] !== 34) return this.wrong(i, 'a key');
-      let child = node.children[expected];
-      const end = child === undefined ? 0 : keyEnd(bytes, i + 1, child.key);
-      if (child !== undefined && end > 0) i = end;
+    const { bytes, view } = this;
+    const { length } = bytes;
+    const { children } = node;
+    let i = pos;
+    for (let index = 0; ; index++) {
+      let child = children[index];
+      const lead = child === undefined ? 0 : child.leadLength;
+      if (lead > 0 && i + lead < length && same(view, i, child!.leadStart, lead)) i += lead;
       else {
-        const close = this.string(i + 1);
-        if (close < 0) return -1;
-        child = this.#paths.child(node, this.#key(i + 1, close));
-        expected = child.index;
-        i = close + 1;
+        const at = this.space(index === 0 ? i + 1 : i);
+        if (bytes[at] === 125) return at + 1;
+        child = this.#child(node, index, at);
+        if (child === undefined) return -1;
+        if ((child.index === 0) === (index === 0)) {
+          child.leadStart = i;
+          child.leadLength = this.#valueStart - i;
+        }
+        i = this.#valueStart;
+        index = child.index;
       }
-      i = this.space(i);
-      if (bytes[i] !== 58) return this.wrong(i, "':'");
-      i = this.#value(child, this.space(i + 1));
+      const byte = bytes[i]!;
+      if (byte === 34) {
+        let end = runEnd(bytes, view, i + 1);
+        this.escaped = bytes[end] !== 34;
+        if (this.escaped) {
+          end = this.restOfString(end);
+          if (end < 0) return -1;
+        }
+        this.#text(child!, i, end);
+        i = end + 1;
+        continue;
+      }
+      if (byte <= 57 && byte >= 45) {
+        const end = this.number(i);
+        if (end < 0) return -1;
+        this.#put(child!, this.numberKind, i, end);
+        i = end;
+        continue;
+      }
+      if (byte <= 32) i = this.space(i);
+      i = this.#value(child!, i);
       if (i < 0) return -1;
-      i = this.space(i);
-      const byte = bytes[i];
-      if (byte === 125) return i + 1;
-      if (byte !== 44) return this.wrong(i, "',' or '}'");
-      i = this.space(i + 1);
     }
+  }
+
+  /** Reads the next key, from behind the brace or at what stands behind a value; undefined if the block ends before its value. */
+  #child(node: PathNode, index: number, pos: number): PathNode | undefined {
+    const { bytes } = this;
+    let at = pos;
+    if (index > 0) {
+      if (bytes[at] !== 44) return void this.wrong(at, "',' or '}'");
+      at = this.space(at + 1);
+    }
+    if (bytes[at] !== 34) return void this.wrong(at, 'a key');
+    const close = this.string(at + 1);
+    if (close < 0) return undefined;
+    const child = this.#paths.child(node, this.#key(at + 1, close));
+    const colon = this.space(close + 1);
+    if (bytes[colon] !== 58) return void this.wrong(colon, "':'");
+    this.#valueStart = this.space(colon + 1);
+    return child;
   }
 
   #key(start: number, end: number): string {
@@ -126,11 +169,7 @@ export class JsonScanner extends JsonLexer {
     if (byte === 34) {
       const close = this.string(pos + 1);
       if (close < 0) return -1;
-      if (node.raw) this.#put(node, kind.string, pos, close + 1);
-      else {
-        this.#put(node, kind.string, pos + 1, close);
-        if (this.escaped && node.slot >= 0) this.#rewrites.push(this.#row + 2 * node.slot, 0);
-      }
+      this.#text(node, pos, close);
       return close + 1;
     }
     if (byte === 123 || byte === 91) return this.#nested(node, pos);
@@ -139,6 +178,15 @@ export class JsonScanner extends JsonLexer {
     const word = byte === 110 ? kind.null : kind.boolean;
     if (end >= 0) this.#put(node, isWord ? word : this.numberKind, pos, end);
     return end;
+  }
+
+  /** A string between these quotes. */
+  #text(node: PathNode, open: number, close: number): void {
+    if (node.raw) this.#put(node, kind.string, open, close + 1);
+    else {
+      this.#put(node, kind.string, open + 1, close);
+      if (this.escaped && node.slot >= 0) this.#rewrites.push(this.#row + 2 * node.slot, 0);
+    }
   }
 
   #nested(node: PathNode, pos: number): number {
@@ -156,9 +204,12 @@ export class JsonScanner extends JsonLexer {
   }
 
   #put(node: PathNode, what: number, start: number, end: number): void {
-    node.seen |= what;
+    if ((node.seen & what) === 0) node.seen |= what;
+    if (node.slot >= 0) this.#store(node, what, start, end);
+  }
+
+  #store(node: PathNode, what: number, start: number, end: number): void {
     const { slot } = node;
-    if (slot < 0) return;
     const at = this.#row + 2 * slot;
     if (this.spans[at] !== absent) throw this.#twice(node, start);
     this.spans[at] = what === kind.null ? absentAsNull : start;

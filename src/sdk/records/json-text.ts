@@ -1,3 +1,5 @@
+import { equal, first, topBits } from '../../lib/four-bytes.ts';
+
 const quote = 34;
 const backslash = 92;
 
@@ -65,12 +67,26 @@ export function compactInPlace(bytes: Buffer, start: number, end: number): numbe
   return to;
 }
 
-/** Behind `key` at `pos`, or 0 when other bytes stand there. */
-export function keyEnd(bytes: Buffer, pos: number, key: Buffer): number {
-  const { length } = key;
-  if (length === 0) return 0;
-  for (let i = 0; i < length; i++) if (bytes[pos + i] !== key[i]) return 0;
-  return pos + length;
+/** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters. */
+const endsRun = new Uint8Array(256).fill(1, 0, 32);
+endsRun[quote] = 1;
+endsRun[backslash] = 1;
+
+/** Top bits where a byte ends a run; with 0x02 in each turned over, the quote is the next above the control characters. */
+export function endsRunIn(four: number): number {
+  const turned = four ^ 0x02020202;
+  return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
+}
+
+/** The first byte from here that ends a run. `view` shows the same bytes. */
+export function runEnd(bytes: Buffer, view: DataView, start: number): number {
+  let at = start;
+  for (const last = bytes.length - 4; at <= last; at += 4) {
+    const found = endsRunIn(view.getInt32(at, true));
+    if (found !== 0) return at + first(found);
+  }
+  while (at < bytes.length && endsRun[bytes[at]!] === 0) at++;
+  return at;
 }
 
 /** Behind the decimal digits at `pos`. */

@@ -258,7 +258,7 @@ export class JsonWalk {
   async #more(): Promise<boolean> {
     const hasMore = await this.#blocks.refill(this.#pos);
     if (hasMore) this.#pos = 0;
-    this.scanner.bytes = this.#blocks.bytes;
+    this.scanner.show(this.#blocks.bytes);
     this.scanner.last = this.#blocks.last;
     this.scanner.offset = this.#blocks.offset;
     return hasMore;
