@@ -250,6 +250,12 @@ const behindProbe: History = {
 it('every rule of the attempts holds over random outages, firings, restarts, reloads and holds', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
-    { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12), examples: [[missed], [overlapped], [behindProbe]] },
+    {
+      numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12),
+      examples: [[missed], [overlapped], [behindProbe]],
+      // A history that hangs is named, and none is made smaller: the runner would give up first, without a seed.
+      timeout: 120_000,
+      endOnFailure: true,
+    },
   );
 });
