@@ -50,11 +50,6 @@ export class DiskRetries {
     return true;
   }
 
-  /** Whether one waits whose place this firing takes. */
-  isReplaced(firing: Firing): boolean {
-    return this.#waiting.isReplaced(firing);
-  }
-
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.replaceBy(firing);

@@ -1,9 +1,12 @@
+import type { SkippedFirings } from '../schedule/misfire.ts';
 import { clockSetText, noteClockSet } from './clock-note.ts';
 import type { Runtime } from './compose.ts';
-import type { Firing, PassedOver } from './firing.ts';
+import type { DueFirings, Firing, FiringRecords } from './firing.ts';
+import type { Scheduler } from './scheduler.ts';
 
 interface FiringNotesOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
+  readonly scheduler: Scheduler;
   /** Told of what the state did not take. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
@@ -20,23 +23,27 @@ export class FiringNotes {
 
   /** `isCovered`: another firing of the job is written down and stays so. `isDeferred`: it waits, and the next start fires it. */
   skipped(firing: Firing, reason: string, how: { readonly isCovered: boolean; readonly isDeferred?: boolean }): void {
-    const { job, at } = firing;
-    const settle: Firing['settle'] = async (parts) => {
-      await firing.settle(parts);
-      if (how.isDeferred === true) await firing.defer(parts);
-    };
-    this.#skip({ job, first: at, last: at, firings: 1, ...(how.isCovered ? {} : { settle }) }, reason);
+    const { scheduler } = this.#options;
+    const { at, job } = firing;
+    this.#skip(job.name, { first: at, last: at, firings: 1 }, reason, async (parts) => {
+      if (!how.isCovered) await scheduler.settle(job.name, parts);
+      if (how.isDeferred === true && !how.isCovered) await scheduler.defer(firing, parts);
+    });
   }
 
-  missed(passed: PassedOver): void {
-    this.#skip(passed, 'they were missed, and the misfire policy passes them over');
+  /** The run that fires instead, if there is one, settles when the job fires next. */
+  missed({ job: { name }, firing, skipped }: DueFirings): void {
+    if (skipped === undefined) return;
+    this.#skip(name, skipped, 'they were missed, and the misfire policy passes them over', async (parts) => {
+      if (firing === undefined) await this.#options.scheduler.settle(name, parts);
+    });
   }
 
   /** The day does not reach for this firing: the job goes on with its next one. */
-  async throttled({ job, at, settle }: Firing, reason: string): Promise<void> {
-    const { store, events } = this.#options.runtime;
-    await settle(store);
-    events.emit('firing.throttled', { job: job.name, at, reason });
+  async throttled({ job, at }: Firing, reason: string): Promise<void> {
+    const { runtime, scheduler } = this.#options;
+    await scheduler.settle(job.name, runtime.store);
+    runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 
   /** Kept first: who hears of it looks into the store. */
@@ -60,12 +67,17 @@ export class FiringNotes {
   }
 
   /** Said at once, and written down together with when the job fires next. */
-  #skip({ job: { name: job }, first, last, firings, settle }: PassedOver, reason: string): void {
+  #skip(
+    job: string,
+    { first, last, firings }: SkippedFirings,
+    reason: string,
+    settle: (parts: FiringRecords) => Promise<void>,
+  ): void {
     const { store, events } = this.#options.runtime;
     events.emit('firing.skipped', { job, at: first, firings, reason });
     const written = store.transaction(async (parts) => {
       await parts.skips.note({ job, reason, first, last, firings });
-      await settle?.(parts);
+      await settle(parts);
     });
     this.write(
       written.catch((error: unknown) => this.#options.failed('failed to record a skipped firing', error, { job })),

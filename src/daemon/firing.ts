@@ -17,17 +17,16 @@ export interface Firing {
   readonly attempt?: RetryRow;
   /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
   readonly isCatchUp: boolean;
-  /** Writes down when the job fires next, as it is planned now. */
-  settle(parts: FiringRecords): Promise<void>;
-  /**
-   * Writes down that this firing, and what it has taken the place of, has its run. Called inside the transaction that begins
-   * the run, so that a crash neither loses this firing nor lets it fire twice.
-   */
-  begin(parts: FiringRecords): Promise<void>;
-  /** Writes down that this firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
-  defer(parts: FiringRecords): Promise<void>;
-  /** All that was to be done about it is done, whatever came of it. What was missed besides it may go on. */
-  done(): void;
+  /** It had a run before, which is over; when the job fires next is recorded since. */
+  readonly isRepeated?: boolean;
+}
+
+/** Firings of a job that came due. */
+export interface DueFirings {
+  readonly job: Job;
+  readonly firing?: Firing;
+  /** Those that the misfire policy skips. */
+  readonly skipped?: SkippedFirings;
 }
 
 /** Names what a firing that waits stands for: the job, whose next firing takes its place, or itself where it has a run of its own. */
@@ -35,9 +34,7 @@ export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }
 
-/** Firings that nothing is done about, as the misfire policy wants it. */
-export interface PassedOver extends SkippedFirings {
-  readonly job: Job;
-  /** Writes down when the job fires next. Absent: the run that fires instead does. */
-  readonly settle?: (parts: FiringRecords) => Promise<void>;
+/** The firing for another run, which is no attempt of the former one. */
+export function newRunOf({ attempt, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
+  return hadRun ? { ...firing, isRepeated: true } : firing;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshBatcher, type RefreshTicket } from '../delivery/refresh-batcher.ts';
@@ -20,18 +20,24 @@ export interface QueuedRun {
   readonly ticket?: RefreshTicket;
   /** Marks the run as running; until then, it counts as queued. */
   begin(): void;
+  /** The run is over: the firing that waits for its end is queued. */
+  end(): void;
 }
 
+/** What becomes of a firing that is offered. */
+export type OfferResult =
+  /** `replaced`: the attempt whose place in the queue it takes. */
+  | { readonly state: 'queued'; readonly replaced?: Firing }
+  /** It waits for the end of the previous run. */
+  | { readonly state: 'waiting'; readonly reason: string }
+  /** `isCovered`: a queued or waiting firing covers it, and its record stays. */
+  | { readonly state: 'skipped'; readonly reason: string; readonly isCovered: boolean };
+
 export interface RunQueueOptions {
-  /** Runs a firing to its end. */
+  /** Runs a firing to its end; must not throw. */
   readonly run: (run: QueuedRun) => Promise<void>;
-  /** Called if a firing is skipped. `isCovered`: a queued or waiting firing covers it, and its record stays. */
-  readonly skip: (firing: Firing, why: { readonly reason: string; readonly isCovered: boolean }) => void;
-  /** Called if a firing waits for the end of the previous run. */
-  readonly wait: (firing: Firing, reason: string) => void;
-  readonly failed: (firing: Firing, error: unknown) => void;
-  /** The job may block the process: it runs after all others, one such job at a time. */
-  readonly isSuspect: (job: string) => boolean;
+  /** Jobs that may block the process: they run after all others, one at a time. */
+  readonly suspects: ReadonlySet<string>;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
@@ -66,14 +72,13 @@ export class RunQueue {
     this.#extracts.concurrency = extracts;
   }
 
-  /** Accepts a firing. Its `done` is called exactly once, whatever the outcome. */
-  offer(firing: Firing): void {
+  /** Takes a firing, unless it's skipped. */
+  offer(firing: Firing): OfferResult {
     const entry = this.#entries.get(firing.job.name);
-    if (entry === undefined) this.#enqueue(firing);
-    else if (firing.attempt !== undefined) this.#offerAttempt(entry, firing);
-    else if (entry.state === 'queued' && entry.firing.attempt !== undefined) this.#replace(entry, firing);
-    else if (firing.isCatchUp) this.#wait(entry, firing);
-    else this.#resolveOverlap(entry, firing);
+    if (entry === undefined) return this.#enqueue(firing);
+    if (firing.attempt !== undefined) return offerAttempt(entry, firing);
+    if (entry.state === 'queued' && entry.firing.attempt !== undefined) return replace(entry, firing);
+    return firing.isCatchUp ? wait(entry, firing) : resolveOverlap(entry, firing);
   }
 
   /** Resolves when nothing is queued or running. */
@@ -81,16 +86,11 @@ export class RunQueue {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
   }
 
-  /** Whether this firing would cancel the current run, or an attempt that has not started. */
-  replaces({ job: { name, schedule }, isCatchUp }: Firing): boolean {
-    const entry = this.#entries.get(name);
-    if (entry?.state === 'queued') return entry.firing.attempt !== undefined;
-    return entry !== undefined && schedule?.overlap === 'cancel_other' && !isCatchUp;
-  }
-
-  /** Whether another firing of the job waits for the end of its run. */
-  hasWaiting(job: string): boolean {
-    return (this.#entries.get(job)?.waiting.length ?? 0) > 0;
+  /** Whether a firing of the job is queued, or waits for the end of its run. */
+  covers(job: string): boolean {
+    const entry = this.#entries.get(job);
+    if (entry === undefined) return false;
+    return entry.waiting.length > 0 || (entry.state === 'queued' && entry.firing.attempt === undefined);
   }
 
   /** Firings that haven't started: their number, and the lateness of the oldest in milliseconds. */
@@ -105,91 +105,87 @@ export class RunQueue {
     return { firings, oldest: now - first };
   }
 
-  #resolveOverlap(entry: QueueEntry, firing: Firing): void {
-    const { overlap = 'skip' } = firing.job.schedule ?? {};
-    if (entry.state === 'queued') this.#skip(firing, 'this job is already queued', true);
-    else if (entry.waiting.length > 0) this.#skip(firing, 'a firing of this job is already waiting', true);
-    else if (overlap === 'skip') this.#skip(firing, 'the previous run of this job is still running', false);
-    else this.#wait(entry, firing);
-    if (overlap === 'cancel_other' && entry.state === 'running') entry.cancel.abort(cancelled());
-  }
-
-  /** The previous attempt may be about to end. */
-  #offerAttempt(entry: QueueEntry, firing: Firing): void {
-    if (entry.firing.at === firing.at) entry.waiting.push(firing);
-    else this.#skip(firing, 'a newer firing replaces this attempt', true);
-  }
-
-  /** The next firing replaces a queued attempt, in the same position. */
-  #replace(entry: QueueEntry, firing: Firing): void {
-    const attempt = entry.firing;
-    entry.firing = firing;
-    this.#skip(attempt, 'a newer firing replaces this attempt', true);
-  }
-
-  #wait(entry: QueueEntry, firing: Firing): void {
-    entry.waiting.push(firing);
-    this.#given.wait(firing, 'the previous run of this job is still running');
-  }
-
-  #skip(firing: Firing, reason: string, isCovered: boolean): void {
-    this.#given.skip(firing, { reason, isCovered });
-    firing.done();
-  }
-
-  #enqueue(firing: Firing): void {
+  #enqueue(firing: Firing): OfferResult {
     const { name, extract, priority } = firing.job;
     const entry: QueueEntry = { state: 'queued', firing, cancel: new AbortController(), waiting: [] };
     this.#entries.set(name, entry);
     const ticket = extract === undefined ? this.#batcher.join() : undefined;
-    const isSuspect = ticket === undefined && this.#given.isSuspect(name);
+    const isSuspect = ticket === undefined && this.#given.suspects.has(name);
     const queue = ticket === undefined ? (isSuspect ? this.#suspects : this.#extracts) : this.#refreshes;
     const run = async () => {
       if (isSuspect) await this.#untilOthersEnd();
       await this.#run(entry, ticket);
     };
-    void queue
-      .add(run, {
-        priority: rankOfPriority(priority) * headStartMs - (firing.attempt?.next_at ?? firing.at),
-      })
-      .catch((error: unknown) => this.#given.failed(entry.firing, error));
+    const urgency = rankOfPriority(priority) * headStartMs - (firing.attempt?.next_at ?? firing.at);
+    void queue.add(run, { priority: urgency });
+    return { state: 'queued' };
   }
 
   /** Resolves when no other extract is running or queued, after a timeout, or when the daemon stops. */
   async #untilOthersEnd(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, this.#given.stop]);
-    const late = wait(suspectWaitMs, undefined, { ref: false, signal }).catch(() => undefined);
+    const late = sleep(suspectWaitMs, undefined, { ref: false, signal }).catch(() => undefined);
     await Promise.race([this.#extracts.onIdle(), late]);
     done.abort();
   }
 
   async #run(entry: QueueEntry, ticket: RefreshTicket | undefined): Promise<void> {
     const { run, stop } = this.#given;
-    const { firing } = entry;
-    const begin = (): void => {
-      entry.state = 'running';
-    };
-    try {
-      if (stop.aborted) return;
-      const signal = AbortSignal.any([stop, entry.cancel.signal]);
-      await run({ firing, signal, begin, ticket });
-    } finally {
+    if (stop.aborted) return this.#end(entry, ticket);
+    await run({
+      firing: entry.firing,
+      signal: AbortSignal.any([stop, entry.cancel.signal]),
+      ticket,
+      begin: () => {
+        entry.state = 'running';
+      },
       // Before the place is free: a waiting firing is queued first.
-      this.#end(firing, entry, ticket);
-    }
+      end: () => this.#end(entry, ticket),
+    });
   }
 
-  #end(firing: Firing, { waiting }: QueueEntry, ticket: RefreshTicket | undefined): void {
+  #end({ firing, waiting }: QueueEntry, ticket: RefreshTicket | undefined): void {
     ticket?.cancel();
     this.#entries.delete(firing.job.name);
     const [next, ...rest] = waiting;
-    if (next !== undefined && !this.#given.stop.aborted) {
-      this.#enqueue(next);
-      this.#entries.get(firing.job.name)?.waiting.push(...rest);
-    }
-    firing.done();
+    if (next === undefined || this.#given.stop.aborted) return;
+    this.#enqueue(next);
+    this.#entries.get(firing.job.name)?.waiting.push(...rest);
   }
+}
+
+const replacesAttempt = 'a newer firing replaces this attempt';
+const isStillRunning = 'the previous run of this job is still running';
+
+function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
+  const { overlap = 'skip' } = firing.job.schedule ?? {};
+  if (entry.state === 'queued') return { state: 'skipped', reason: 'this job is already queued', isCovered: true };
+  if (overlap === 'cancel_other') entry.cancel.abort(cancelled());
+  if (entry.waiting.length > 0) {
+    return { state: 'skipped', reason: 'a firing of this job is already waiting', isCovered: true };
+  }
+  if (overlap === 'skip') return { state: 'skipped', reason: isStillRunning, isCovered: false };
+  return wait(entry, firing);
+}
+
+/** The previous attempt may be about to end. */
+function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
+  if (entry.firing.at !== firing.at) return { state: 'skipped', reason: replacesAttempt, isCovered: true };
+  entry.waiting.push(firing);
+  return { state: 'queued' };
+}
+
+/** The next firing replaces a queued attempt, in the same position. */
+function replace(entry: QueueEntry, firing: Firing): OfferResult {
+  const replaced = entry.firing;
+  entry.firing = firing;
+  return { state: 'queued', replaced };
+}
+
+function wait(entry: QueueEntry, firing: Firing): OfferResult {
+  entry.waiting.push(firing);
+  return { state: 'waiting', reason: isStillRunning };
 }
 
 function cancelled(): Problem {

@@ -7,7 +7,7 @@ import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import type { Move } from '../state/runs/schedules.ts';
 import type { Store } from '../state/store.ts';
 import type { DeferredFiringRow, ScheduleRow } from '../state/tables.ts';
-import type { Firing, FiringRecords, PassedOver } from './firing.ts';
+import type { DueFirings, Firing, FiringRecords } from './firing.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
 
 interface Planned {
@@ -16,17 +16,13 @@ interface Planned {
   plan: Plan;
   /** Since when what was missed is being made good, one run after the other. */
   behindSince?: number | undefined;
-  /** The firing that has to be done before the next of them. */
-  waitsFor?: object | undefined;
+  /** The instant of the firing that has to be done before the next of them. */
+  waitsFor?: number | undefined;
 }
 
 export interface SchedulerOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Acts on a firing; must not throw. */
-  readonly fire: (firing: Firing) => void;
-  /** Takes note of what was passed over; must not throw. */
-  readonly passOver: (passed: PassedOver) => void;
   readonly failed: (error: unknown) => void;
   /** Told when the clock was set, by so many milliseconds; must not throw. */
   readonly clockSet?: (by: number) => void;
@@ -54,6 +50,10 @@ export class Scheduler {
   readonly #deferred = new Set<string>();
   /** Entries beside the firings. */
   readonly attempts = new PendingAttempts();
+  /** What came due and was not asked for yet. */
+  #cameDue: DueFirings[] = [];
+  #wake: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(given: SchedulerOptions) {
     this.#given = given;
@@ -80,7 +80,8 @@ export class Scheduler {
 
   /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
-    return this.#isDue(plan) && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
+    const attempt = this.attempts.find(name)?.row;
+    return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
   /** Whether firings of the job were missed and wait for their turn. */
@@ -98,19 +99,39 @@ export class Scheduler {
     this.#timer.look();
   }
 
-  /** A firing, `token` or any, is done: the next that was missed may fire, unless another attempt follows. */
-  goOn(name: string, token?: object): void {
+  /** What came due since this was asked last, in the order of its instants. */
+  due(): DueFirings[] {
+    return this.#cameDue.splice(0);
+  }
+
+  /** Resolves when something is {@link due}; with false when the scheduler stops. */
+  async waitForDue(): Promise<boolean> {
+    if (this.#cameDue.length === 0 && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return !this.#isStopped;
+  }
+
+  /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
+  done({ job, at, attempt }: Firing): void {
+    this.goOn(job.name, attempt === undefined ? at : undefined);
+  }
+
+  /** The next missed firing of a job may fire, unless another attempt follows; `at`: if it waits for this firing. */
+  goOn(name: string, at?: number): void {
     const planned = this.#planned.get(name);
     if (planned?.waitsFor === undefined || this.attempts.has(name)) return;
-    if (token !== undefined && planned.waitsFor !== token) return;
+    if (at !== undefined && planned.waitsFor !== at) return;
     planned.waitsFor = undefined;
     this.#timer.look();
   }
 
   start(): void {
     this.#timer.start({
-      dueAt: () => this.#due(),
-      fire: ({ job, at, isAttempt }) => (isAttempt ? this.#fireAttempt(job) : this.#fire(job, at)),
+      dueAt: () => this.#dueAt(),
+      fire: ({ job, at, isAttempt }) => this.#fire(isAttempt ? this.#takeAttempt(job) : this.#take(job, at)),
       jumped: (by) => {
         this.#replan();
         if (by !== 0) this.#given.clockSet?.(by);
@@ -120,7 +141,9 @@ export class Scheduler {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#timer.stop();
+    this.#wake?.();
   }
 
   /** The next firing of each job, soonest first. */
@@ -168,7 +191,7 @@ export class Scheduler {
   }
 
   /** What can fire: not what waits for another firing of its job to be done. */
-  *#due(): Generator<Due> {
+  *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
     }
@@ -196,76 +219,61 @@ export class Scheduler {
     });
   }
 
-  /** The plan of the schedule is left as it is. */
-  #fireAttempt(name: string): void {
-    const planned = this.#planned.get(name);
-    const attempt = this.attempts.take(name)?.row;
-    if (planned === undefined || attempt === undefined) return;
-    const { fired_at: at, logical_at } = attempt;
-    const row = { job: name, at, logical_at };
-    this.#given.fire({
-      job: planned.job,
-      at,
-      attempt,
-      isCatchUp: false,
-      ...(logical_at === null ? {} : { logicalAt: logical_at }),
-      settle: async () => undefined,
-      begin: (parts) => this.#forgetDeferred(row, parts),
-      defer: (parts) => this.#defer(row, parts),
-      done: () => this.goOn(name),
-    });
+  #fire(due: DueFirings | undefined): void {
+    if (due === undefined) return;
+    this.#cameDue.push(due);
+    this.#wake?.();
   }
 
-  #fire(name: string, nextAt: number): void {
+  /** The plan of the schedule is left as it is. */
+  #takeAttempt(name: string): DueFirings | undefined {
+    const job = this.#planned.get(name)?.job;
+    const attempt = this.attempts.take(name)?.row;
+    if (job === undefined || attempt === undefined) return undefined;
+    const { fired_at: at, logical_at } = attempt;
+    return { job, firing: { job, at, attempt, isCatchUp: false, logicalAt: logical_at ?? undefined } };
+  }
+
+  #take(name: string, nextAt: number): DueFirings | undefined {
     const planned = this.#planned.get(name);
-    if (planned === undefined) return;
+    if (planned === undefined) return undefined;
     const { job, schedule, behindSince } = planned;
     const now = this.#given.clock.now();
     const decision = decideMisfire(schedule, { nextAt, now, behindSince });
+    const { fire: at, skipped, hasBacklog, isCatchUp } = decision;
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
-    planned.behindSince = decision.hasBacklog ? (behindSince ?? now) : undefined;
-    if (decision.skipped !== undefined) {
-      this.#given.passOver({
-        job,
-        ...decision.skipped,
-        ...(decision.fire === undefined ? { settle: (parts) => this.#settle(name, parts) } : {}),
-      });
-    }
-    if (decision.fire === undefined) return;
-    const { fire: at, isCatchUp } = decision;
+    planned.behindSince = hasBacklog ? (behindSince ?? now) : undefined;
+    if (at === undefined) return { job, skipped };
+    if (hasBacklog) planned.waitsFor = at;
     const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
-    const row = { job: name, at, logical_at: logicalAt ?? null };
-    const token = {};
-    if (decision.hasBacklog) planned.waitsFor = token;
-    this.#given.fire({
-      job,
-      at,
-      isCatchUp,
-      ...(logicalAt === undefined ? {} : { logicalAt }),
-      settle: (parts) => this.#settle(name, parts),
-      begin: async (parts) => {
-        await this.#settle(name, parts);
-        await this.#forgetDeferred(row, parts);
-      },
-      defer: (parts) => this.#defer(row, parts),
-      done: () => this.goOn(name, token),
-    });
+    return { job, skipped, firing: { job, at, logicalAt, isCatchUp } };
   }
 
-  /** A job that is not planned any more is not written down by an older firing. */
-  async #settle(name: string, parts: FiringRecords): Promise<void> {
+  /** Writes down when a job fires next, as it is planned now; not of one that is not planned any more. */
+  async settle(name: string, parts: FiringRecords): Promise<void> {
     const plan = this.#planned.get(name)?.plan;
     if (plan !== undefined) await write(parts, name, plan);
   }
 
-  async #defer(row: DeferredFiringRow, { deferredFirings }: FiringRecords): Promise<void> {
-    this.#deferred.add(row.job);
-    await deferredFirings.add(row);
+  /**
+   * Writes down that a firing, and what it has taken the place of, has its run. Call it in the transaction that begins the
+   * run, so that a crash neither loses this firing nor lets it fire twice.
+   */
+  async begin(firing: Firing, parts: FiringRecords): Promise<void> {
+    const { job, attempt, isRepeated } = firing;
+    if (attempt === undefined && isRepeated !== true) await this.settle(job.name, parts);
+    if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 
-  async #forgetDeferred(row: DeferredFiringRow, { deferredFirings }: FiringRecords): Promise<void> {
-    if (this.#deferred.has(row.job)) await deferredFirings.drop(row);
+  /** Writes down that a firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
+  async defer(firing: Firing, { deferredFirings }: FiringRecords): Promise<void> {
+    this.#deferred.add(firing.job.name);
+    await deferredFirings.add(rowOf(firing));
   }
+}
+
+function rowOf({ job, at, logicalAt }: Firing): DeferredFiringRow {
+  return { job: job.name, at, logical_at: logicalAt ?? null };
 }
 
 /** `deferred`: the earliest firing that waited when the last process ended. */

@@ -33,11 +33,6 @@ export class WaitingFirings {
     void this.#poll();
   }
 
-  /** Whether one waits whose place this firing takes. */
-  isReplaced(firing: Firing): boolean {
-    return this.#waiting.has(placeOfFiring(firing));
-  }
-
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));

@@ -96,6 +96,32 @@ it('a firing that the day has no room for takes no place from the run before it'
   expect((await hear('run.finished', { job: 'orders' })).facts).not.toMatchObject({ code: 'RUN_CANCELLED' });
 });
 
+it('a queued firing is kept if the day has no room for the next one', async () => {
+  const { folder, source, job, destination, service } = await setUpWith(hourly);
+  const [busy, slow] = [new Source(), gate()];
+  busy.says = slow.says;
+  const blocker = { name: 'first', destination, instance: await service.instance(), source: busy, schedule: hourly };
+  const { clock, begun } = halfPast();
+  // Noon in UTC, as above.
+  clock.forward(36 * hour - (begun % (24 * hour)));
+  const config = { ...configOf(folder, [jobOf(blocker), job]), concurrency: 1 };
+  const { hear, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
+  await hear('payload.delivered', { job: 'orders' });
+  clock.forward(hour);
+  await daemon.adopt(config);
+  await until('the first to run', () => busy.asked === 1);
+  const queued = await runtime.store.schedules.find('orders');
+  clock.forward(hour);
+  const scarce = { ...destination, requestsPerDay: 1, whenShort: 'throttle' as const };
+  const throttled: Job = { ...job, destination: scarce, priority: 'low' };
+  await daemon.adopt({ ...configOf(folder, [jobOf(blocker), throttled]), concurrency: 1 });
+  await hear('firing.skipped', { job: 'orders', reason: 'this job is already queued' });
+  await hear('firing.skipped', { job: 'first' });
+  expect(source.asked).toBe(1);
+  expect(await runtime.store.schedules.find('orders')).toEqual(queued);
+  expect(queued!.next_at).toBeLessThan(clock.now());
+});
+
 describe('firings that were missed', () => {
   it('run one after the other with run_all, each for its own instant', async () => {
     const { job, config, source } = await setUpWith({

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import type { Firing, PassedOver } from '../../src/daemon/firing.ts';
+import type { Firing } from '../../src/daemon/firing.ts';
 import { Scheduler } from '../../src/daemon/scheduler.ts';
-import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
 import { destinationOf, jobOf, Source } from './rig.ts';
 
@@ -24,28 +23,25 @@ const job = (name: string, cron = '0 * * * *', more: Partial<Job> = {}): Job => 
 async function live(clock: VirtualClock, given: { folder?: string } = {}) {
   const folder = given.folder ?? newFolder();
   const store = await newStore({ clock, folder });
-  const fired: Firing[] = [];
   const failed = (error: unknown) => {
     throw error;
   };
-  const passed: PassedOver[] = [];
-  const hooks = {
-    failed,
-    fire: (firing: Firing) => fired.push(firing),
-    passOver: (one: PassedOver) => passed.push(one),
-  };
-  const scheduler = new Scheduler({ store, clock, ...hooks });
+  const scheduler = new Scheduler({ store, clock, failed });
   schedulers.push(scheduler);
-  const names = () => fired.map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
-  return { folder, store, scheduler, fired, passed, names };
+  const taken: Firing[] = [];
+  const fired = () => {
+    taken.push(...scheduler.due().flatMap(({ firing }) => firing ?? []));
+    return taken;
+  };
+  const names = () => fired().map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
+  /** What a run does with its firing when it begins. */
+  const begin = (firing: Firing) =>
+    store.transaction(async (parts) => {
+      await parts.runs.begin({ job: firing.job.name, origin: 'schedule' });
+      await scheduler.begin(firing, parts);
+    });
+  return { folder, store, scheduler, fired, begin, names };
 }
-
-/** What a run does with its firing when it begins. */
-const begin = (store: Store, firing: Firing) =>
-  store.transaction(async (parts) => {
-    await parts.runs.begin({ job: firing.job.name, origin: 'schedule' });
-    await firing.settle(parts);
-  });
 
 describe('the scheduler', () => {
   it('plans every enabled job that has a schedule, soonest first, and writes the plan down', async () => {
@@ -99,7 +95,7 @@ describe('the scheduler', () => {
     first.scheduler.start();
     clock.advance(hour);
     first.scheduler.look();
-    expect(first.fired).toHaveLength(1);
+    expect(first.fired()).toHaveLength(1);
     const second = await live(clock, first);
     await second.scheduler.adopt([job('hourly')]);
     second.scheduler.start();
@@ -113,7 +109,7 @@ describe('the scheduler', () => {
     first.scheduler.start();
     clock.advance(hour);
     first.scheduler.look();
-    await begin(first.store, first.fired[0] as Firing);
+    await first.begin(first.fired()[0]!);
     const second = await live(clock, first);
     await second.scheduler.adopt([job('hourly')]);
     second.scheduler.start();
@@ -130,7 +126,7 @@ describe('the scheduler', () => {
     scheduler.look();
     const broken = store.transaction(async (parts) => {
       await parts.runs.begin({ job: 'hourly', origin: 'schedule' });
-      await (fired[0] as Firing).settle(parts);
+      await scheduler.begin(fired()[0]!, parts);
       throw new Error('the disk is full');
     });
     await expect(broken).rejects.toThrow('the disk is full');
@@ -145,9 +141,9 @@ describe('the scheduler', () => {
     first.scheduler.start();
     clock.advance(hour);
     first.scheduler.look();
-    const firing = first.fired[0] as Firing;
-    await begin(first.store, firing);
-    await firing.defer(first.store);
+    const firing = first.fired()[0]!;
+    await first.begin(firing);
+    await first.scheduler.defer(firing, first.store);
     clock.advance(3 * hour);
     const second = await live(clock, first);
     await second.scheduler.adopt([job('daily', '0 17 * * *')]);
@@ -166,14 +162,14 @@ describe('the scheduler', () => {
       clock.advance(hour);
       first.scheduler.look();
     }
-    const firings = [...first.fired];
+    const firings = [...first.fired()];
     expect(firings).toHaveLength(2);
-    for (const firing of firings) await begin(first.store, firing);
-    for (const firing of firings) await firing.defer(first.store);
+    for (const firing of firings) await first.begin(firing);
+    for (const firing of firings) await first.scheduler.defer(firing, first.store);
     const second = await live(clock, first);
     await second.scheduler.adopt([each]);
     second.scheduler.start();
-    second.fired[0]!.done();
+    second.scheduler.done(second.fired()[0]!);
     expect(second.names()).toEqual([
       ['each', '17:00'],
       ['each', '18:00'],
@@ -207,26 +203,26 @@ describe('the scheduler', () => {
 
   it('lets a firing of a job that was removed meanwhile write nothing down', async () => {
     const clock = new VirtualClock();
-    const { scheduler, store, fired } = await live(clock);
+    const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);
     scheduler.start();
     clock.advance(hour);
     scheduler.look();
     await scheduler.adopt([]);
-    await begin(store, fired[0] as Firing);
+    await begin(fired()[0]!);
     expect(await store.schedules.all()).toEqual([]);
   });
 
   it('lets a firing that stood in line for long write down the plan as it is, not as it was', async () => {
     const clock = new VirtualClock();
-    const { scheduler, store, fired } = await live(clock);
+    const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);
     scheduler.start();
     for (const _ of [1, 2, 3]) {
       clock.advance(hour);
       scheduler.look();
     }
-    await begin(store, fired[0] as Firing);
+    await begin(fired()[0]!);
     expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
   });
 

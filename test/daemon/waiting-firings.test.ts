@@ -14,10 +14,6 @@ const firingOf = (name: string, at: number): Firing => ({
   job: { name } as Firing['job'],
   at,
   isCatchUp: false,
-  settle: async () => undefined,
-  begin: async () => undefined,
-  defer: async () => undefined,
-  done: () => undefined,
 });
 
 it('a firing replaced while its login is looked up is not fired, and another one makes the attempt', async () => {

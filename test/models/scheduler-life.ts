@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import type { Firing, PassedOver } from '../../src/daemon/firing.ts';
+import type { Firing } from '../../src/daemon/firing.ts';
 import { type QueuedRun, RunQueue } from '../../src/daemon/run-queue.ts';
 import { Scheduler } from '../../src/daemon/scheduler.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
@@ -29,11 +29,8 @@ export class Life {
     this.#real = real;
     const { store, clock } = real;
     this.#line = new RunQueue({
-      run: (place) => this.#run(place),
-      isSuspect: () => false,
-      skip: (firing, { isCovered }) => this.#skip(firing, isCovered),
-      wait: () => undefined,
-      failed: (_, error) => real.faults.push(error),
+      run: (run) => this.#run(run).catch((error: unknown) => void real.faults.push(error)),
+      suspects: new Set(),
       stop: this.#stop.signal,
     });
     this.#line.setConcurrency(width);
@@ -43,8 +40,6 @@ export class Life {
     });
     this.#scheduler = new Scheduler({
       ...{ store, clock, timer },
-      fire: (firing) => this.#line.offer(firing),
-      passOver: (passed) => this.#passOver(passed),
       failed: (error) => real.faults.push(error),
     });
   }
@@ -52,20 +47,24 @@ export class Life {
   async start(): Promise<void> {
     await this.#scheduler.adopt(this.#real.jobs());
     this.#scheduler.start();
+    this.#take();
   }
 
   async reload(): Promise<void> {
     await this.#scheduler.adopt(this.#real.jobs());
     this.#scheduler.look();
+    this.#take();
   }
 
   look(): void {
     this.#tick();
+    this.#take();
   }
 
   /** The guard of the timer compares its two clocks. */
   compareClocks(): void {
     vi.advanceTimersByTime(5_000);
+    this.#take();
   }
 
   finish(name: string): void {
@@ -93,12 +92,35 @@ export class Life {
     this.#isOver = true;
   }
 
-  async #run({ firing, signal, begin }: QueuedRun): Promise<void> {
+  /** As the daemon does with what is due. */
+  #take(): void {
+    for (const { job: due, firing, skipped } of this.#scheduler.due()) {
+      if (skipped !== undefined) this.#passOver(due.name, skipped.firings, firing);
+      if (firing === undefined) continue;
+      const offered = this.#line.offer(firing);
+      if (offered.state !== 'skipped') continue;
+      this.#skip(firing, offered.isCovered);
+      this.#done(firing);
+    }
+  }
+
+  #done(firing: Firing): void {
+    this.#scheduler.done(firing);
+    this.#take();
+  }
+
+  async #run(run: QueuedRun): Promise<void> {
+    await this.#runFiring(run);
+    run.end();
+    this.#done(run.firing);
+  }
+
+  async #runFiring({ firing, signal, begin }: QueuedRun): Promise<void> {
     const { name } = firing.job;
     const { store, schedules, seen } = this.#real;
     if (!schedules.has(name)) return this.#skip(firing, true);
     begin();
-    await this.#write(() => store.transaction((parts) => firing.begin(parts)));
+    await this.#write(() => store.transaction((parts) => this.#scheduler.begin(firing, parts)));
     const as = firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`;
     seen.push(`${name} ran ${text(firing.at)}${as}`);
     await new Promise<void>((resolve) => {
@@ -107,18 +129,18 @@ export class Life {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.#running.delete(name);
-    if (this.#stop.signal.aborted) await this.#write(() => firing.defer(store));
+    if (this.#stop.signal.aborted) await this.#write(() => this.#scheduler.defer(firing, store));
     else if (signal.aborted) seen.push(`${name} cancelled ${text(firing.at)}`);
   }
 
-  #skip({ job: { name }, settle }: Firing, isCovered: boolean): void {
+  #skip({ job: { name } }: Firing, isCovered: boolean): void {
     this.#real.seen.push(`${name} skipped`);
-    if (!isCovered) void this.#write(() => settle(this.#real.store));
+    if (!isCovered) void this.#write(() => this.#scheduler.settle(name, this.#real.store));
   }
 
-  #passOver({ job: { name }, firings, settle }: PassedOver): void {
+  #passOver(name: string, firings: number, firing: Firing | undefined): void {
     this.#real.seen.push(`${name} passed ${firings}`);
-    if (settle !== undefined) void this.#write(() => settle(this.#real.store));
+    if (firing === undefined) void this.#write(() => this.#scheduler.settle(name, this.#real.store));
   }
 
   async #write(work: () => Promise<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import type { Firing } from '../firing.ts';
+import { type Firing, newRunOf } from '../firing.ts';
 import { WaitingFirings } from '../waiting-firings.ts';
 import type { LoginBreaker } from './login-breaker.ts';
 import { onHold } from './problem.ts';
@@ -25,8 +25,8 @@ interface LoginWaitsOptions {
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
   readonly #waiting: WaitingFirings;
-  /** Accounts whose attempt is on its way. */
-  readonly #trying = new Set<string>();
+  /** Accounts whose attempt is on its way, and the firing that makes it. */
+  readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
     this.#options = options;
@@ -34,15 +34,11 @@ export class LoginWaits {
   }
 
   /** Keeps a firing that came to nothing because of a refused login. False where the problem is another one. */
-  defer({ attempt: _, ...firing }: Firing, problem: Problem | undefined): boolean {
+  defer(firing: Firing, problem: Problem | undefined): boolean {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
-    this.#waiting.add(firing, () => this.#check(firing));
+    const next = newRunOf(firing);
+    this.#waiting.add(next, () => this.#check(next));
     return true;
-  }
-
-  /** Whether one waits whose place this firing takes. */
-  isReplaced(firing: Firing): boolean {
-    return this.#waiting.isReplaced(firing);
   }
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
@@ -61,12 +57,13 @@ export class LoginWaits {
 
   /** One of all that wait for the account. */
   #try(firing: Firing, login: string): void {
-    this.#trying.add(login);
-    const done = (): void => {
-      this.#trying.delete(login);
-      firing.done();
-    };
-    this.#options.fire({ ...firing, done });
+    this.#trying.set(login, firing);
+    this.#options.fire(firing);
+  }
+
+  /** All that was to be done about a firing is done: if it made an attempt, another firing may make the next one. */
+  done(firing: Firing): void {
+    for (const [login, one] of this.#trying) if (one === firing) this.#trying.delete(login);
   }
 }
 

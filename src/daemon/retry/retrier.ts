@@ -6,7 +6,7 @@ import type { Store } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import { DiskRetries } from '../disk-retries.ts';
 import type { RunEvents } from '../events.ts';
-import type { Firing } from '../firing.ts';
+import { type Firing, newRunOf } from '../firing.ts';
 import type { RunOutcome } from '../run-outcome.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
@@ -77,11 +77,6 @@ export class Retrier {
     return false;
   }
 
-  /** Whether something waits whose place this firing takes. */
-  isReplaced(firing: Firing): boolean {
-    return this.#options.scheduler.attempts.has(firing.job.name) || this.#disk.isReplaced(firing);
-  }
-
   /** A new firing ends what waits for its job. */
   replaceBy(firing: Firing): void {
     this.#disk.replaceBy(firing);
@@ -131,10 +126,9 @@ export class Retrier {
   }
 
   /** Fires again when the disk works what came to nothing because of it. False if the problem is another one. */
-  defer({ attempt, ...firing }: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
+  defer(firing: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
     this.#done(firing.job);
-    const isToBegin = attempt !== undefined && !why.began;
-    return this.#disk.defer(isToBegin ? { ...firing, attempt } : firing, why);
+    return this.#disk.defer(why.began ? newRunOf(firing, true) : firing, why);
   }
 
   /** An attempt comes to nothing: its run has failed with the last one. */
