@@ -10,8 +10,10 @@ import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
 import type { Values } from './options/field.ts';
 import type { guardOptions } from './options/guards.ts';
+import type { loginOptions } from './options/login.ts';
 import type { retryOptions } from './options/retry.ts';
 import type { checkOptions, destinationOptions, OnStartError, topOptions } from './options/settings.ts';
+import type { shareOptions } from './options/target.ts';
 
 export type { JobPriority } from './options/budget.ts';
 
@@ -81,24 +83,15 @@ export interface Source extends Partial<Values<typeof checkOptions>> {
 }
 
 /** How a source logs in at its vendor. Sources whose login has the same name share its tokens. */
-export interface Login {
+export interface Login extends Values<typeof loginOptions> {
   readonly name: string;
   /** The vendor's side, the source's options filled in. */
   readonly description: OAuthDescription;
   readonly grant: GrantKind;
   /** What all sources of this login ask for together. */
   readonly scopes: readonly string[];
-  readonly redirectUri: string;
   /** Empty where an account file says who we are. */
   readonly clientId: string;
-  readonly clientSecret?: string;
-  /** Relative to the config's folder, or absolute. */
-  readonly accountFile?: string;
-  /** PEM. */
-  readonly privateKey?: string;
-  readonly subject?: string;
-  readonly username?: string;
-  readonly password?: string;
 }
 
 /** What tokens are encrypted with at rest. */
@@ -132,9 +125,7 @@ export interface DatasourceDeclaration {
 }
 
 /** A group or user that a declared data source is shared with. */
-export type Share =
-  | { readonly group: string; readonly canEdit: boolean }
-  | { readonly user: string; readonly canEdit: boolean };
+export type Share = Values<typeof shareOptions>;
 
 /** One entry of `jobs`, with all that it names looked up and every default filled in. */
 export interface Job {

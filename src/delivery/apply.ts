@@ -113,7 +113,7 @@ export function targetKey({ destination, clientId, declaration }: Declared) {
   return clientId === undefined ? key : { ...key, clientId };
 }
 
-const nameOf = (share: Share) => ('group' in share ? `group ${share.group}` : `user ${share.user}`);
+const nameOf = ({ group, user }: Share) => (group === undefined ? `user ${user}` : `group ${group}`);
 
 function createWords({ declaration, destination, clientId }: Declared, { remotes }: Look, gone?: string): string {
   const { name, format } = declaration;

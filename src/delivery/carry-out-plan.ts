@@ -86,8 +86,12 @@ async function share(
 ): Promise<void> {
   const { declared, shares } = action;
   const id = action.datasource ?? (await store.targets.find(targetKey(declared)))?.datasource ?? '';
-  const groups = shares.flatMap((it) => ('group' in it ? [{ group_id: it.group, can_edit: it.canEdit }] : []));
-  const users = shares.flatMap((it) => ('user' in it ? [{ user_id: it.user, can_edit: it.canEdit }] : []));
+  const groups = shares.flatMap(({ group: id, canEdit }) =>
+    id === undefined ? [] : [{ group_id: id, can_edit: canEdit }],
+  );
+  const users = shares.flatMap(({ user: id, canEdit }) =>
+    id === undefined ? [] : [{ user_id: id, can_edit: canEdit }],
+  );
   const body = { groups, users, ...inClient(declared) };
   await client.call('PUT', `/datasources/${encodeURIComponent(id)}/share-rights`, { body });
 }

@@ -1,5 +1,6 @@
 import { formats } from '../../formats/index.ts';
-import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
+import { type OptionSet, option } from '../../sdk/option.ts';
+import { groups } from './field.ts';
 import { serviceId, serviceIds } from './service-id.ts';
 
 const name = { type: 'string', minLength: 1 } as const;
@@ -7,15 +8,12 @@ const name = { type: 'string', minLength: 1 } as const;
 /** The formats that data sources of the service can have. */
 export const datasourceFormats = formats.filter((format) => format.isForDatasources).map(({ id }) => id);
 
-const shareSchema: JsonSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    group: { ...name, description: 'ID of the group to share with.' },
-    user: { ...name, description: 'ID of the user to share with.' },
-    can_edit: { type: 'boolean', default: false, description: 'Allow editing as well as viewing.' },
-  },
-};
+/** Exactly one of the first two. */
+export const shareOptions = {
+  group: option.schema<string | undefined>(name, { about: 'ID of the group to share with.' }),
+  user: option.schema<string | undefined>(name, { about: 'ID of the user to share with.' }),
+  can_edit: option.boolean({ about: 'Allow editing as well as viewing.', default: false }),
+} satisfies OptionSet;
 
 /** A data source that `sluice apply` creates and keeps as declared. */
 export const datasourceOptions = {
@@ -26,7 +24,7 @@ export const datasourceOptions = {
     example: 'Orders of the last 90 days',
   }),
   format: option.choice(datasourceFormats, { about: 'Data format. Default: the format of the job.' }),
-  shares: option.list<{ group?: string; user?: string; can_edit?: boolean }>(shareSchema, {
+  shares: groups(shareOptions, {
     about: 'Groups and users to share it with.',
     example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],
   }),

@@ -1,6 +1,7 @@
 import { isMap } from '../../lib/is-map.ts';
-import { schemaOf, withDefaults } from '../../sdk/option.ts';
+import { schemaOf } from '../../sdk/option.ts';
 import type { Destination, Job } from '../config.ts';
+import { isComplete, readOptions } from '../options/field.ts';
 import { scheduleOptions } from '../options/schedule.ts';
 import { jobOptions } from '../options/settings.ts';
 import { partAt } from '../text/variables.ts';
@@ -33,9 +34,10 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
   const alerts = loadOwnAlerts(part, context.top.alerts, faults);
   const guards = loadGuards(partAt(part, 'guards'), context.top.guards, faults);
   const problems = [...draft.blamed, ...faults.problems];
+  const values = readOptions(jobOptions, part, faults);
   if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
+  if (!isComplete(jobOptions, values)) return { problems };
 
-  const values = withDefaults(jobOptions, draft.given);
   const job: Job = {
     name,
     line: context.document.place(memberPath(member), 'key').line ?? 1,
@@ -47,7 +49,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
     priority: values.priority,
     ...(extract === undefined || retry === false ? {} : { retry }),
     always: values.always,
-    allowEmpty: values.allow_empty,
+    allowEmpty: values.allowEmpty,
     guards,
     alerts,
   };

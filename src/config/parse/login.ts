@@ -1,14 +1,15 @@
 import { isMap } from '../../lib/is-map.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../../sdk/oauth.ts';
-import { type OptionSet, type OptionValues, withDefaults } from '../../sdk/option.ts';
+import type { OptionSet, OptionValues } from '../../sdk/option.ts';
 import type { Login } from '../config.ts';
+import { isComplete, readOptions, type Values } from '../options/field.ts';
 import { defaultRedirect, loginOptions } from '../options/login.ts';
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import { addressFault, fillDescription } from './oauth-description.ts';
 
-type Values = OptionValues<typeof loginOptions>;
+type LoginValues = Values<typeof loginOptions>;
 
 interface Draft {
   readonly source: string;
@@ -21,28 +22,17 @@ interface Draft {
 /** How a source logs in; undefined where it does not do so by OAuth. Faults are added where something is missing. */
 export function loadLogin(draft: Draft): Login | undefined {
   const { source, connector, options, part } = draft;
-  const written = (part.value as Record<string, unknown>).login;
+  const at = partAt(part, 'login');
   const described = connector.oauth?.(options);
-  if (described === undefined) return written === undefined ? undefined : refuseLogin(draft);
+  if (described === undefined) return at.value === undefined ? undefined : refuseLogin(draft);
   const description = fillDescription(described, options);
-  if (!isMap(written)) return askForLogin(draft);
-  const values = withDefaults(loginOptions, written);
+  if (!isMap(at.value)) return askForLogin(draft);
+  const values = readOptions(loginOptions, at, draft.faults);
+  if (!isComplete(loginOptions, values)) return undefined;
   const grant = values.grant ?? likelyGrant(values, description.grants);
   checkGrant(draft, { values, grant, description });
-  return {
-    name: values.name ?? source,
-    description,
-    grant,
-    scopes: values.scopes ?? usualScopes(description, grant),
-    redirectUri: String(values.redirect_uri),
-    clientId: values.client_id ?? '',
-    ...given('clientSecret', values.client_secret),
-    ...given('accountFile', values.account_file),
-    ...given('privateKey', values.private_key),
-    ...given('subject', values.subject),
-    ...given('username', values.username),
-    ...given('password', values.password),
-  };
+  const scopes = usualScopes(description, grant);
+  return { name: source, scopes, clientId: '', ...values, description, grant };
 }
 
 function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, grant: GrantKind): readonly string[] {
@@ -65,7 +55,7 @@ function askForLogin({ connector, part, faults }: Draft): undefined {
 }
 
 interface Chosen {
-  readonly values: Values;
+  readonly values: LoginValues;
   readonly grant: GrantKind;
   readonly description: OAuthDescription;
 }
@@ -76,7 +66,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     fault(draft, { message: `${draft.connector.title} does not support the grant "${grant}"`, allowed: offered });
     return;
   }
-  for (const name of missing(values, grant, description.assertion?.algorithm)) {
+  for (const name of missing(partAt(draft.part, 'login'), grant, description.assertion?.algorithm)) {
     const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
     fault(draft, { message, next: `Add it; this vendor supports the grants ${offered}` });
   }
@@ -89,7 +79,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     const message = address === undefined ? undefined : addressFault(address);
     if (message !== undefined) fault(draft, { message, allowed: 'https://…' });
   }
-  if (URL.parse(String(values.redirect_uri)) === null) {
+  if (URL.parse(values.redirectUri) === null) {
     fault(draft, { message: 'The redirect_uri of "login" is not a URL', allowed: defaultRedirect });
   }
 }
@@ -98,21 +88,19 @@ function fault({ part, faults }: Draft, said: { message: string; allowed?: strin
   faults.add({ code: 'CONFIG_LOGIN', path: partAt(part, 'login').path, on: 'key', ...said });
 }
 
-const given = <K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> =>
-  (value === undefined ? {} : { [name]: value }) as Partial<Record<K, string>>;
-
-function likelyGrant(values: Values, offered: readonly GrantKind[]): GrantKind {
-  const isSigned = values.account_file !== undefined || values.private_key !== undefined;
+function likelyGrant(values: LoginValues, offered: readonly GrantKind[]): GrantKind {
+  const isSigned = values.accountFile !== undefined || values.privateKey !== undefined;
   if (isSigned && offered.includes('jwt_bearer')) return 'jwt_bearer';
   if (values.password !== undefined && offered.includes('password')) return 'password';
   return offered[0] ?? 'authorization_code';
 }
 
-function missing(values: Values, grant: GrantKind, algorithm: 'RS256' | 'HS256' | undefined): string[] {
-  const absent = (...names: (keyof Values)[]): string[] => names.filter((name) => values[name] === undefined);
+function missing(login: Part, grant: GrantKind, algorithm: 'RS256' | 'HS256' | undefined): string[] {
+  const isAbsent = (name: keyof typeof loginOptions): boolean => partAt(login, name).value === undefined;
+  const absent = (...names: (keyof typeof loginOptions)[]): string[] => names.filter(isAbsent);
   if (grant === 'client_credentials') return absent('client_id', 'client_secret');
   if (grant === 'password') return absent('client_id', 'username', 'password');
   if (grant === 'authorization_code') return absent('client_id');
-  if (values.account_file !== undefined) return [];
+  if (!isAbsent('account_file')) return [];
   return algorithm === 'HS256' ? absent('client_id', 'client_secret') : absent('client_id', 'private_key');
 }

@@ -1,7 +1,7 @@
 import { isMap } from '../../lib/is-map.ts';
-import { schemaOf, withDefaults } from '../../sdk/option.ts';
-import type { DatasourceDeclaration, Share, Target } from '../config.ts';
-import { readOptions } from '../options/field.ts';
+import { schemaOf } from '../../sdk/option.ts';
+import type { DatasourceDeclaration, Target } from '../config.ts';
+import { readOptions, readWhole } from '../options/field.ts';
 import { readServiceId } from '../options/service-id.ts';
 import { datasourceFormats, datasourceOptions, instanceWords, targetOptions } from '../options/target.ts';
 import type { Faults } from '../text/faults.ts';
@@ -23,19 +23,9 @@ export function loadTarget({ part, given, faults }: Draft): Target | undefined {
   if (instance !== undefined) return { kind: 'instance', instance, clientId };
   if (refresh !== undefined) return { kind: 'refresh', datasources: refresh, clientId };
   if (datasource === undefined) return undefined;
-  const declaring = { given: datasource, formatOfJob: formatWord(given.format), faults };
-  const declaration = loadDeclaration(partAt(at, 'datasource'), declaring);
+  const formatOfJob = isMap(given.format) ? given.format.type : given.format;
+  const declaration = loadDeclaration(partAt(at, 'datasource'), { formatOfJob, faults });
   return declaration === undefined ? undefined : { kind: 'datasource', declaration, clientId };
-}
-
-function formatWord(format: unknown): unknown {
-  return isMap(format) ? format.type : format;
-}
-
-interface Around {
-  readonly given: Record<string, unknown>;
-  readonly formatOfJob: unknown;
-  readonly faults: Faults;
 }
 
 function hasOneKind(at: Part, faults: Faults): boolean {
@@ -54,14 +44,16 @@ function hasOneKind(at: Part, faults: Faults): boolean {
   return false;
 }
 
-function loadDeclaration(at: Part, { given, formatOfJob, faults }: Around): DatasourceDeclaration | undefined {
+function loadDeclaration(
+  at: Part,
+  { formatOfJob, faults }: { formatOfJob: unknown; faults: Faults },
+): DatasourceDeclaration | undefined {
   const before = faults.problems.length;
   validatePart(at, { schema: schemaOf(datasourceOptions), noun: 'data source', faults });
-  const shares = Array.isArray(given.shares)
-    ? given.shares.map((share: unknown, i) => loadShare(share, partAt(at, 'shares', i), faults))
-    : [];
-  if (faults.problems.length > before) return undefined;
-  const values = withDefaults(datasourceOptions, given);
+  const shares = partAt(at, 'shares');
+  for (const i of Array.isArray(shares.value) ? shares.value.keys() : []) checkShare(partAt(shares, i), faults);
+  const values = readWhole(datasourceOptions, at, faults);
+  if (faults.problems.length > before || values === undefined) return undefined;
   const format = values.format ?? formatOfJob;
   if (typeof format !== 'string' || !datasourceFormats.includes(format)) {
     if (formatOfJob === undefined) {
@@ -76,24 +68,12 @@ function loadDeclaration(at: Part, { given, formatOfJob, faults }: Around): Data
     }
     return undefined;
   }
-  return {
-    name: values.name,
-    description: values.description,
-    format,
-    shares: shares.filter((share) => share !== undefined),
-  };
+  return { ...values, format };
 }
 
-function loadShare(share: unknown, at: Part, faults: Faults): Share | undefined {
-  if (!isMap(share)) return undefined;
-  const { group, user, can_edit } = share;
-  const canEdit = can_edit === true;
-  if (typeof group === 'string' && user === undefined) return { group, canEdit };
-  if (typeof user === 'string' && group === undefined) return { user, canEdit };
-  if ((group === undefined) === (user === undefined)) {
-    const message =
-      group === undefined ? 'Missing group or user in this share' : 'This share has both a group and a user';
-    faults.add({ code: 'CONFIG_TARGET', message, path: at.path, allowed: 'group or user, one of the two' });
-  }
-  return undefined;
+function checkShare(at: Part, faults: Faults): void {
+  const [hasGroup, hasUser] = [partAt(at, 'group'), partAt(at, 'user')].map(({ value }) => value !== undefined);
+  if (!isMap(at.value) || hasGroup !== hasUser) return;
+  const message = hasGroup ? 'This share has both a group and a user' : 'Missing group or user in this share';
+  faults.add({ code: 'CONFIG_TARGET', message, path: at.path, allowed: 'group or user, one of the two' });
 }
