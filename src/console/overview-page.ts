@@ -102,7 +102,7 @@ function jobTable(
   const more = found.length - rows.length;
   return html`<h2>Jobs</h2>
 <form><input type="search" name="q" value="${search}" placeholder="part of a name" aria-label="part of a job's name"></form>
-<div class="wide"><table><thead><tr><th>job</th><th>state</th><th>shows data as of</th><th class="later">next firing</th><th class="later">last problem</th></tr></thead>
+<div class="wide"><table><thead><tr><th>job</th><th>state</th><th>shows data as of</th><th class="later">next run</th><th class="later">last problem</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 ${more > 0 ? html`<p class="soft">and ${countText(more)} more; search by name to find them</p>` : undefined}
 ${found.length === 0 ? html`<p>No job matches “${search}”. <a href="/">All jobs</a></p>` : undefined}`;
@@ -116,7 +116,7 @@ function jobRow({ job, kind }: Ranked, now: number): Html {
   const words = job.enabled ? job.state : `${job.state} (disabled)`;
   const problem = job.owed[0]?.message ?? job.last_run?.message ?? job.throttled?.message ?? '';
   return html`<tr><td>${jobLink(job.job)}</td><td>${standing(kind, words)}</td><td class="time">${instant(job.last_delivered_at, now)}</td>
-<td class="time later">${instant(job.next_firing_at, now)}</td><td class="words later">${problem}</td></tr>
+<td class="time later">${instant(job.next_run_at, now)}</td><td class="words later">${problem}</td></tr>
 `;
 }
 

@@ -101,18 +101,24 @@ function heldBack({ waiting, ...facts }: Facts): RuleResult | undefined {
   return { verdict: 'quarantined', because, ...upcoming(facts), fix: `sluice quarantine show ${row.run}` };
 }
 
-function loginRefused({ conditions, waiting, job }: Facts): RuleResult | undefined {
+function loginRefused(facts: Facts): RuleResult | undefined {
+  const { conditions, waiting } = facts;
   const refusal = conditions.find(({ kind }) => kind === 'login_refused');
   if (refusal === undefined || waiting.some(({ state }) => state === 'owed')) return undefined;
   const { since, what, code = '', fix = '', until } = refusal;
-  const message = 'the login is tried again; if it works, the job runs';
-  return {
-    verdict: 'login refused',
-    because: [{ at: since, message: what, code }],
-    next:
-      until === undefined || !job.enabled ? { message: 'nothing: a person must resume it' } : { at: until, message },
-    fix,
-  };
+  return { verdict: 'login refused', because: [{ at: since, message: what, code }], ...resuming(facts, until), fix };
+}
+
+/** What comes next for a job whose login is tried again then, or not by itself. */
+function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'next'> {
+  const { job, nextAt, now } = facts;
+  if (!job.enabled || job.schedule === undefined) return upcoming(facts);
+  if (until === undefined || nextAt === undefined) return { next: { message: 'nothing: a person must resume it' } };
+  const isTrial = nextAt <= Math.max(until, now);
+  const message = isTrial
+    ? 'the login is tried again; if it works, the job runs'
+    : 'runs on schedule, if the login works by then';
+  return { next: { at: nextAt, message } };
 }
 
 function refused({ waiting, runs, ...facts }: Facts): RuleResult | undefined {

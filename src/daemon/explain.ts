@@ -119,7 +119,7 @@ function factsOf(
 ): Facts {
   const { now, daemon } = overview;
   const running = overview.runningSince(job.name);
-  const nextAt = overview.nextAt(job);
+  const nextAt = overview.nextRun(job);
   const hold = overview.hold(job.name);
   const attempt = overview.nextAttempt(job.name);
   const throttle = overview.throttle(job.name);

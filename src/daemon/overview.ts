@@ -4,9 +4,11 @@ import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import { usesTurn } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
+import type { HoldRow, LoginHoldRow, OutboxRow, Receipt, RunRow, ThrottledJobRow } from '../state/tables.ts';
 import { readChecks, type SourceCheck } from './checks/check-results.ts';
 import { readHeartbeat } from './heartbeat.ts';
+import { readLoginHolds } from './login-holds/read-login-holds.ts';
+import { nextResumedRun } from './login-holds/resumed-schedule.ts';
 import { nextThrottledRun } from './next-throttled-run.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 import { type NextAttempt, nextAttempt } from './retry/next-attempt.ts';
@@ -48,8 +50,12 @@ export interface Overview {
   throttle(job: string): ThrottledJobRow | undefined;
   /** When an address last took anything; undefined when it never did. */
   lastTakenAt(url: string): number | undefined;
-  /** When it runs next, as written down or, where no daemon has, by its schedule. */
-  nextAt(job: Job): number | undefined;
+  /** Refused logins on hold, by the name of the source. */
+  readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
+  /** When its schedule fires next, as written down or, where no daemon has, by its schedule. */
+  nextFiring(job: Job): number | undefined;
+  /** When it runs next: its next firing, if neither a throttle nor a refused login of its source keeps that from running. */
+  nextRun(job: Job): number | undefined;
   /** When its account has requests again; undefined while it has some left for scheduled work. */
   quotaUntil(job: Job): number | undefined;
 }
@@ -59,19 +65,19 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const now = clock.now();
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
-  const { runs, retries, leases, holds, receipts, targets, schedules, throttledJobs, outbox } = store;
-  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, throttleRows, waiting, checks, retryRows] =
+  const { runs, retries, leases, holds, receipts, targets, throttledJobs, outbox } = store;
+  const [lasts, held, holdRows, receiptRows, targetRows, throttleRows, waiting, checks, retryRows, firings] =
     await Promise.all([
       runs.lasts(),
       leases.held(),
       holds.all(),
       receipts.all(),
       targets.all(),
-      schedules.all(),
       throttledJobs.now(),
       outbox.inState('owed', 'quarantined', 'dead'),
       readChecks(store),
       retries.all(),
+      readFirings(config, store, clock),
     ]);
   const known = {
     lasts: byName(lasts, ({ job }) => job),
@@ -81,7 +87,6 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     taken: lastTaken(receiptRows),
     receipts: byName(receiptRows, (row) => keyOf(row.url, row.client_id, row.instance)),
     targets: byName(targetRows, (row) => keyOf(row.url, row.client_id, row.name)),
-    nexts: new Map(scheduleRows.map(({ job, next_at }) => [job, next_at])),
     throttles: byName(throttleRows, ({ job }) => job),
     waiting: Map.groupBy(waiting, ({ job }) => job),
   };
@@ -110,15 +115,39 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     silence: silencesIn(config, { checks, lasts }),
     lastTakenAt: (url) => known.taken.get(url),
     throttle: (job) => known.throttles.get(job),
-    nextAt: (job) => {
-      const plain = job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined;
+    loginHolds: firings.loginHolds,
+    nextFiring: firings.next,
+    nextRun: (job) => {
+      const at = firings.next(job);
+      const hold = firings.loginHolds.get(job.extract?.source.name ?? '');
+      if (job.schedule === undefined || at === undefined) return at;
+      if (hold !== undefined) return nextResumedRun(job.schedule, hold, { nextAt: firings.waiting(job) ?? at, now });
       const throttle = known.throttles.get(job.name);
-      if (throttle === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
+      if (throttle === undefined || at <= now) return at;
       const last = known.lasts.get(job.name);
       const lastAt = last !== undefined && usesTurn(last) ? last.started_at : undefined;
       return nextThrottledRun(job.schedule, throttle, { now, lastAt }) ?? undefined;
     },
     quotaUntil: (job) => quotaUntil(job, accounts),
+  };
+}
+
+/** The next firings of all jobs, and what keeps them from running. */
+async function readFirings(
+  config: Config,
+  store: Store,
+  clock: Clock,
+): Promise<Pick<Overview, 'loginHolds'> & Record<'next' | 'waiting', (job: Job) => number | undefined>> {
+  const [rows, deferred, loginHolds] = await Promise.all([
+    store.schedules.all(),
+    store.deferredFirings.earliest(),
+    readLoginHolds(config, store, clock),
+  ]);
+  const nexts = new Map(rows.map(({ job, next_at }) => [job, next_at]));
+  return {
+    loginHolds,
+    next: (job) => (job.enabled ? (nexts.get(job.name) ?? firstFiring(job, clock.now())) : undefined),
+    waiting: ({ name }) => deferred.get(name),
   };
 }
 
@@ -168,7 +197,9 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     silence: none,
     lastTakenAt: none,
     throttle: none,
-    nextAt: (job) => firstFiring(job, now),
+    loginHolds: new Map(),
+    nextFiring: (job) => firstFiring(job, now),
+    nextRun: (job) => firstFiring(job, now),
     quotaUntil: none,
   };
 }

@@ -7,8 +7,10 @@ export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
   readonly schedule: Schedule;
-  /** A firing that was missed and is due at once. */
+  /** Runs that make up for missed firings, due at once or at `runsFrom`. */
   readonly overdue: number;
+  /** The job doesn't run before this instant: the login of its source is on hold. */
+  readonly runsFrom?: number;
   /** When the firing sends, with the repeats that its sends have needed of late. */
   readonly worst: number;
   /** What a firing has come to of late: runs that found nothing new send nothing. */

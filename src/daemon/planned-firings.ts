@@ -5,8 +5,10 @@ const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** Runs that make good what was missed, due at once. */
+  /** Runs that make good what was missed, due at once or when the job runs again. */
   readonly overdue: number;
+  /** The job does not run before this instant; absent: it may run now. */
+  readonly runsFrom?: number;
 }
 
 /** All firings in order of time; those of one instant in the order of the config. Each schedule is reckoned once. */
@@ -15,13 +17,20 @@ export function* firingsOf<J extends Firing>(
   now: number,
   until: number,
 ): Generator<{ readonly at: number; readonly job: J }> {
-  for (const job of jobs) for (let n = 0; n < job.overdue; n++) yield { at: now, job };
+  const catchUps = jobs.flatMap((job, order) =>
+    Array.from({ length: job.overdue }, () => ({ at: startOf(job, now), order, job })),
+  );
+  yield* catchUps.filter(({ at }) => at === now);
   const groups = groupsOf(jobs, now, until);
   for (let from = now; from < until; from += sliceMs) {
-    const due = groups.flatMap((group) => take(group, Math.min(from + sliceMs, until - 1)));
-    yield* due.filter(({ at }) => at > now).sort((a, b) => a.at - b.at || a.order - b.order);
+    const last = Math.min(from + sliceMs, until - 1);
+    const due = groups.flatMap((group) => take(group, last)).filter(({ at, job }) => at > startOf(job, now));
+    const made = catchUps.filter(({ at }) => at > from && at <= last);
+    yield* [...made, ...due].sort((a, b) => a.at - b.at || a.order - b.order);
   }
 }
+
+const startOf = ({ runsFrom }: Firing, now: number): number => Math.max(now, runsFrom ?? now);
 
 interface Group<J> {
   /** The instants of the calendar, which jobs that are spread over it share. */

@@ -1,5 +1,6 @@
 import type { Config, Destination } from '../config/config.ts';
 import { dayOf, limitOf, untilMidnight } from '../delivery/quota.ts';
+import { systemClock } from '../lib/clock.ts';
 import { countText } from '../lib/count-text.ts';
 import { cronFault } from '../schedule/cron.ts';
 import { runsDue } from '../schedule/misfire.ts';
@@ -7,7 +8,10 @@ import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
 import type { JobRunStats } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
+import type { LoginHoldRow } from '../state/tables.ts';
 import { budgetsOfDay, bundleOf, costOf, maxRunsRead, type Scheduled, scheduledJobs } from './day-budget.ts';
+import { readLoginHolds } from './login-holds/read-login-holds.ts';
+import { resumedSchedule } from './login-holds/resumed-schedule.ts';
 import {
   type DayPlan,
   type PlannedAccount,
@@ -68,8 +72,14 @@ export async function reportPlan({
   const tallies = (await store?.runStats.all(maxRunsRead)) ?? new Map<string, JobRunStats>();
   const jobs: PlannedJob[] = [];
   const deferred = (await store?.deferredFirings.earliest()) ?? new Map<string, number>();
+  const loginHolds =
+    store === undefined
+      ? new Map<string, LoginHoldRow>()
+      : await readLoginHolds(config, store, { ...systemClock, now: () => now });
   for (const job of scheduled) {
-    jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name), deferred: deferred.get(job.name) }));
+    const known = { tally: tallies.get(job.name), deferred: deferred.get(job.name) };
+    const loginHold = loginHolds.get(job.extract?.source.name ?? '');
+    jobs.push(await plannedJob(job, { store, now, ...known, loginHold }));
   }
   const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
   const throttles = await throttlesOf(config, store, now);
@@ -105,34 +115,34 @@ export async function reportPlan({
   };
 }
 
-async function plannedJob(
-  job: Scheduled,
-  {
-    store,
-    now,
-    tally,
-    deferred = Number.POSITIVE_INFINITY,
-  }: { store: Store | undefined; now: number; tally: JobRunStats | undefined; deferred: number | undefined },
-): Promise<PlannedJob> {
+interface JobPlanContext {
+  readonly store: Store | undefined;
+  readonly now: number;
+  readonly tally: JobRunStats | undefined;
+  readonly deferred: number | undefined;
+  /** The hold on the login of its source. */
+  readonly loginHold: LoginHoldRow | undefined;
+}
+
+async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<PlannedJob> {
+  const { store, now, tally, deferred = Number.POSITIVE_INFINITY, loginHold } = context;
   const { schedule } = job;
   const row = await store?.schedules.find(job.name);
-  const { nextAt } = resumePlan(
-    schedule,
-    row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) },
-    now,
-  );
-  const held = (await store?.holds.find(job.name)) !== undefined;
+  const written = row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
+  const { nextAt } = resumePlan(schedule, written, now);
+  const resumed = loginHold && resumedSchedule(schedule, loginHold, { nextAt, now });
+  // A person may let it run again at any moment, so only the expectation leaves it out.
+  const held = (await store?.holds.find(job.name)) !== undefined || (loginHold !== undefined && resumed === undefined);
   const { worst, expected } = costOf(tally);
-  const bundle = bundleOf(job);
   return {
     job: job.name,
     destination: job.destination.name,
     schedule,
-    overdue: runsDue(schedule, { nextAt, now }),
+    overdue: resumed === undefined ? runsDue(schedule, { nextAt, now }) : resumed.runs,
+    runsFrom: resumed?.at,
     worst,
-    // A person may let it run again at any moment, so only the expectation leaves it out.
     expected: held ? 0 : expected,
-    bundle,
+    bundle: bundleOf(job),
   };
 }
 

@@ -34,7 +34,8 @@ export interface JobStatus {
   };
   /** How old the data is that the instance was last known to be given or to have. */
   readonly last_delivered_at?: number;
-  readonly next_firing_at?: number;
+  /** When it runs next; absent: not by itself. */
+  readonly next_run_at?: number;
   /** What is owed, or the next attempt at its last run, waits until then, at least. */
   readonly waits_until?: number;
   /** Set while its last run is tried again: since when, which attempt is next, and from when on there is none. */
@@ -208,7 +209,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
   const owed = overview.waitingOf(job.name).filter(({ state }) => state === 'owed');
   const last = overview.lastRun(job.name);
   const shown = overview.publishedAsOf(job);
-  const next = overview.nextAt(job);
+  const next = overview.nextRun(job);
   const throttle = overview.throttle(job.name);
   const silence = overview.silence(job);
   const attempt = overview.nextAttempt(job.name);
@@ -220,7 +221,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     ...(overview.hold(job.name) === undefined ? {} : { held: true }),
     last_run: last === undefined ? undefined : runOf(last),
     last_delivered_at: shown,
-    next_firing_at: next,
+    next_run_at: next,
     waits_until: until,
     retrying: attempt === undefined ? undefined : retryOf(attempt),
     throttled: throttle === undefined ? undefined : throttleOf(throttle),

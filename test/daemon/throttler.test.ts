@@ -179,7 +179,7 @@ describe('what was throttled', () => {
     const status = await reportStatus(config, store, clock);
     expect(status.jobs[0]).toMatchObject({
       throttled: { every: 3, message, since: clock.now(), until: midnight + day },
-      next_firing_at: midnight + 40 * minute,
+      next_run_at: midnight + 40 * minute,
     });
     const { verdict, because, fix } = await explainJob(jobs[0]!, { config, store, clock });
     expect(verdict).toBe('runs less often than scheduled');
@@ -208,7 +208,7 @@ describe('what was throttled', () => {
     expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
     clock.advance(20 * minute);
     await store.runs.finish(await store.runs.begin({ job: 'later', origin: 'schedule' }), { state: 'failed' });
-    expect((await reportStatus(config, store, clock)).jobs[0]?.next_firing_at).toBe(clock.now() + 10 * minute);
+    expect((await reportStatus(config, store, clock)).jobs[0]?.next_run_at).toBe(clock.now() + 10 * minute);
     clock.advance(10 * minute);
     expect(await throttler.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
     await runOf(jobs[0]!, 1, world);

@@ -30,7 +30,7 @@ async function reportSources(config: Config, store: Store | undefined): Promise<
   const [{ loginOf, loginText }, { retryText }, { readLoginHolds }, { systemClock }] = await Promise.all([
     import('../../daemon/login-holds/account.ts'),
     import('../../daemon/login-holds/problem.ts'),
-    import('../../daemon/conditions/refused-logins.ts'),
+    import('../../daemon/login-holds/read-login-holds.ts'),
     import('../../lib/clock.ts'),
   ]);
   const holds = store === undefined ? new Map() : await readLoginHolds(config, store, systemClock);

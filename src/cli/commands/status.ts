@@ -45,7 +45,7 @@ function textOf(status: Status, now: number): string {
       { title: 'state', tone: toneOf },
       { title: 'data as of' },
       { title: 'age' },
-      { title: 'next firing' },
+      { title: 'next run' },
       { title: 'last problem' },
     ],
     jobs.map((job) => rowOf(job, { now, fires })),
@@ -67,7 +67,7 @@ function textOf(status: Status, now: number): string {
 
 function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): string {
   if (daemon === undefined) {
-    const waits = jobs.some(({ next_firing_at }) => next_firing_at !== undefined);
+    const waits = jobs.some(({ next_run_at }) => next_run_at !== undefined);
     return `No daemon is running on this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
   }
   const running = `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}`;
@@ -108,7 +108,7 @@ function explainText(jobs: readonly string[]): string[] {
 }
 
 function rowOf(
-  { job, enabled, state, last_run, last_delivered_at, next_firing_at, owed }: JobStatus,
+  { job, enabled, state, last_run, last_delivered_at, next_run_at, owed }: JobStatus,
   { now, fires }: { now: number; fires: boolean },
 ): string[] {
   const trouble = owed[0]?.message ?? last_run?.message;
@@ -117,9 +117,7 @@ function rowOf(
     enabled ? state : `${state} (disabled)`,
     last_delivered_at === undefined ? '–' : instantText(last_delivered_at),
     last_delivered_at === undefined ? '–' : durationText(Math.max(0, now - last_delivered_at)),
-    next_firing_at === undefined
-      ? '–'
-      : `${instantText(next_firing_at)}${!fires && next_firing_at < now ? ', overdue' : ''}`,
+    next_run_at === undefined ? '–' : `${instantText(next_run_at)}${!fires && next_run_at < now ? ', overdue' : ''}`,
     trouble ?? '',
   ];
 }
@@ -137,7 +135,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('status')
-      .description('Shows the data freshness, state and next firing of each job, and current problems.')
+      .description('Shows the data freshness, state and next run of each job, and current problems.')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .action(run);

@@ -1,7 +1,6 @@
 import type { Config, Job } from '../../config/config.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
-import type { LoginHoldRow } from '../../state/tables.ts';
 import type { ActiveRecord } from '../config-record.ts';
 import type { Overview } from '../overview.ts';
 
@@ -67,8 +66,6 @@ export interface Snapshot {
   readonly jobs: readonly Job[];
   /** Logins that only a person can renew. */
   readonly needy: readonly LoginReport[];
-  /** Refused logins on hold, by the name of the source. */
-  readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
   /** What the daemon took, if it took the config that is asked about. */
   readonly taken: ActiveRecord | undefined;
 }

@@ -17,7 +17,7 @@ const patienceMs = 15 * 60_000;
  * @param stale names of the jobs whose data is too old.
  */
 export async function findFailures(
-  { store, jobs, needy, loginHolds, overview }: Snapshot,
+  { store, jobs, needy, overview }: Snapshot,
   stale: ReadonlySet<string>,
 ): Promise<Condition[]> {
   const streaks = new Map((await store.runs.streaks()).map((streak) => [streak.job, streak]));
@@ -37,7 +37,7 @@ export async function findFailures(
       return [retryOf(job, { attempt, last, former: streak, isFailure })];
     }
     if (streak === undefined || isOfLogin(job, streak, needing)) return [];
-    return isOfLoginHold(job, streak.last.code, { loginHolds }) ? [] : [failureOf(job, streak)];
+    return isOfLoginHold(job, streak.last.code, overview) ? [] : [failureOf(job, streak)];
   });
 }
 

@@ -15,7 +15,7 @@ import { diskCondition } from './disk.ts';
 import { findFailures } from './failures.ts';
 import { loginConditions } from './logins.ts';
 import { QuotaShortages } from './quota-short.ts';
-import { findRefusedLogins, readLoginHolds } from './refused-logins.ts';
+import { findRefusedLogins } from './refused-logins.ts';
 import { findRejected } from './rejected.ts';
 import { findStopped } from './scheduling.ts';
 import { findSilentSources } from './source-down.ts';
@@ -59,9 +59,8 @@ export async function readConditions(
   }
   const { daemon } = overview;
   const note = daemon === undefined ? undefined : await readRecord(store, daemon.owner);
-  const loginHolds = await readLoginHolds(config, store, clock);
   const taken = note?.file === config.file ? note : undefined;
-  const snapshot: Snapshot = { ...unstored, store, loginHolds, taken };
+  const snapshot: Snapshot = { ...unstored, store, taken };
   const stale = await cache.staleness.find(snapshot);
   return sorted([
     ...findConfigFaults(snapshot),

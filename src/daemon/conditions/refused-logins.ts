@@ -1,32 +1,13 @@
-import type { Config, Job } from '../../config/config.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Job } from '../../config/config.ts';
 import { countOf } from '../../lib/count-text.ts';
-import type { Store } from '../../state/store.ts';
-import type { LoginHoldRow } from '../../state/tables.ts';
 import { loginText } from '../login-holds/account.ts';
-import { LoginBreaker } from '../login-holds/login-breaker.ts';
 import { onHold, resumeAdvice, retryText } from '../login-holds/problem.ts';
+import type { Overview } from '../overview.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** The holds on logins of a config's sources, by the name of the source. */
-export async function readLoginHolds(
-  config: Config,
-  store: Store,
-  clock: Clock,
-): Promise<ReadonlyMap<string, LoginHoldRow>> {
-  const found = new Map<string, LoginHoldRow>();
-  if ((await store.loginHolds.all()).length === 0) return found;
-  const gate = new LoginBreaker({ store, clock, emit: () => undefined, ...config });
-  for (const source of config.sources.values()) {
-    const hold = await gate.find(source);
-    if (hold !== undefined) found.set(source.name, hold);
-  }
-  return found;
-}
-
 /** Logins that were refused and are not sent again for now, with the jobs that wait. */
-export function findRefusedLogins({ loginHolds, jobs }: Pick<Snapshot, 'loginHolds' | 'jobs'>): Condition[] {
-  return [...loginHolds].map(([source, hold]): Condition => {
+export function findRefusedLogins({ overview, jobs }: Pick<Snapshot, 'overview' | 'jobs'>): Condition[] {
+  return [...overview.loginHolds].map(([source, hold]): Condition => {
     const waiting = jobs.filter(({ extract }) => extract?.source.name === source).map(({ name }) => name);
     const wait = waiting.length === 1 ? 'waits' : 'wait';
     return {
@@ -47,7 +28,7 @@ export function findRefusedLogins({ loginHolds, jobs }: Pick<Snapshot, 'loginHol
 export function isOfLoginHold(
   { extract }: Job,
   code: string | null,
-  { loginHolds }: Pick<Snapshot, 'loginHolds'>,
+  { loginHolds }: Pick<Overview, 'loginHolds'>,
 ): boolean {
   const hold = loginHolds.get(extract?.source.name ?? '');
   return hold !== undefined && (code === hold.code || code === onHold);

@@ -6,7 +6,7 @@ import type { Condition, Snapshot } from './condition.ts';
 export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | undefined): Condition[] {
   const { now, daemon } = overview;
   const overdue = jobs.filter((job) => {
-    const at = overview.nextAt(job);
+    const at = overview.nextFiring(job);
     return at !== undefined && at <= now && (overview.lastRun(job.name)?.started_at ?? 0) < at;
   });
   const stopped = liveness === undefined ? daemon?.stopped : liveness.ticking ? undefined : liveness.message;
@@ -36,7 +36,7 @@ function withoutDaemon({
   const names = [...new Set([...overdue, ...owing].map(({ name }) => name))];
   if (names.length === 0) return [];
   const since = Math.min(
-    ...overdue.map((job) => overview.nextAt(job) ?? overview.now),
+    ...overdue.map((job) => overview.nextFiring(job) ?? overview.now),
     ...owing.flatMap(({ name }) => overview.waitingOf(name).map(({ owed_at }) => owed_at)),
   );
   const parts = [

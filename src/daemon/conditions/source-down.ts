@@ -4,14 +4,14 @@ import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
 /** Sources that did not answer when they were last checked, before a run has failed over it. What a login causes belongs to the login. */
-export function findSilentSources({ overview, jobs, needy, loginHolds }: Snapshot): Condition[] {
+export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));
   return [...sourcesOf(jobs)].flatMap(([{ name, login }, readers]): Condition[] => {
     const [first] = readers;
     const trouble = first === undefined ? undefined : overview.silence(first);
     if (first === undefined || trouble === undefined) return [];
     const { since, code, message, next } = trouble;
-    if (isOfLoginHold(first, code, { loginHolds })) return [];
+    if (isOfLoginHold(first, code, overview)) return [];
     if (login !== undefined && needing.has(login.name) && code.startsWith('LOGIN_')) return [];
     return [
       {
@@ -29,9 +29,9 @@ export function findSilentSources({ overview, jobs, needy, loginHolds }: Snapsho
 }
 
 /** Which run will be the first to fail. */
-function foretell(readers: Snapshot['jobs'], { nextAt }: Snapshot['overview']): string {
+function foretell(readers: Snapshot['jobs'], { nextRun }: Snapshot['overview']): string {
   const due = readers.flatMap((job) => {
-    const at = nextAt(job);
+    const at = nextRun(job);
     return at === undefined ? [] : [{ name: job.name, at }];
   });
   const next = due.sort((a, b) => a.at - b.at)[0];

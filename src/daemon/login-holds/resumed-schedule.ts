@@ -1,0 +1,37 @@
+import { runsDue } from '../../schedule/misfire.ts';
+import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
+import type { LoginHoldRow } from '../../state/tables.ts';
+
+/** What is left of a schedule while the login of its source is on hold. */
+export interface ResumedSchedule {
+  /** When the login is tried again: no firing runs before that. */
+  readonly at: number;
+  /** Runs that are due then. */
+  readonly runs: number;
+}
+
+/**
+ * What becomes of the firings of a job during a hold. Those that come due until it's tried again are made up for then, as if they had
+ * been missed; with `misfire: skip` none of them waits.
+ *
+ * @param nextAt the firing that waits already, or the next one; null if there is none.
+ * @returns undefined if the login isn't tried again by itself.
+ */
+export function resumedSchedule(
+  schedule: Schedule,
+  { retry_at }: Pick<LoginHoldRow, 'retry_at'>,
+  { nextAt, now }: { readonly nextAt: number | null; readonly now: number },
+): ResumedSchedule | undefined {
+  if (retry_at === null) return undefined;
+  const at = Math.max(retry_at, now);
+  if (schedule.misfire?.policy === 'skip') return { at, runs: nextFiring(schedule, at - 1) === at ? 1 : 0 };
+  return { at, runs: runsDue(schedule, { nextAt, now: at }) };
+}
+
+/** The next run of a job whose login is on hold; undefined if there is none until a person acts. */
+export function nextResumedRun(...given: Parameters<typeof resumedSchedule>): number | undefined {
+  const resumed = resumedSchedule(...given);
+  if (resumed === undefined) return undefined;
+  const [schedule] = given;
+  return resumed.runs > 0 ? resumed.at : (nextFiring(schedule, resumed.at) ?? undefined);
+}
