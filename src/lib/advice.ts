@@ -1,5 +1,5 @@
 /**
- * Texts say what to type next: `sluice sync orders`. Whoever began with a config of another name has to name it there as well;
+ * Advice contains commands to type: `sluice sync orders`. If the user started with another config file, they must name it too;
  * only the process that was started knows whether. So it says so here, once, and texts go through {@link advised} on their way out.
  */
 

@@ -7,8 +7,8 @@ export type EventMap = Record<string, object>;
 type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
 /**
- * One emit, many readers: log, metrics, history, progress and console all listen here. Whoever can emit more events
- * than a part knows may be handed to that part.
+ * One emitter, many listeners: log, metrics, history, progress and console. An emitter of more events may be passed to code
+ * that emits only some of them.
  */
 export type Emit<M extends EventMap> = (...event: EventOf<M>) => void;
 

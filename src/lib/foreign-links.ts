@@ -6,13 +6,12 @@ import { Problem } from './problem.ts';
 const maxLinks = 40;
 
 /**
- * Root follows only links that root made. Whoever owns a folder can put a link in the place of anything in it, and with the next
- * command by root choose which file of the machine is written, changed or given away. Looks at every part of `path`, of which the
- * last may be missing, through the links that are allowed. `user` is who follows; everybody but root harms only themselves.
- * Throws `FOREIGN_LINK`.
+ * Root follows only links that root created. The owner of a folder can replace any of its files by a link, and so make the next
+ * command of root write, change or hand over any file of the machine. Checks every part of `path`, also behind allowed links; the
+ * last part may be missing. `user`: who follows the links; users other than root only harm themselves. Throws `FOREIGN_LINK`.
  */
 export function refuseForeignLinks(path: string, user = process.geteuid?.()): void {
-  // A process under Node's permissions may not look above its folder, and whoever started it has looked.
+  // A process under Node's permission model can't read above its folder; its parent has checked the path.
   if (user !== 0 || process.permission !== undefined) return;
   let links = 0;
   const look = (at: string): void => {

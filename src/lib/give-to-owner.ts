@@ -2,9 +2,9 @@ import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, typ
 import { dirname, join } from 'node:path';
 
 /**
- * What root makes in a folder of somebody else belongs to them, as SQLite has it for its own files: a command by root beside a
- * service would otherwise leave what the service cannot read. Takes a file that was just made by `O_CREAT | O_EXCL`, by its
- * descriptor, so that nothing else can take its place meanwhile, and the folder it is in. For everybody but root it does nothing.
+ * Gives a file that root created in another user's folder to that user, as SQLite does with its own files: otherwise, a command
+ * that root runs beside a service would leave files that the service can't read. The file must be new (`O_CREAT | O_EXCL`) and is
+ * passed as a descriptor, because a path could be replaced in the meantime. Does nothing for users other than root.
  */
 export function giveToOwner(descriptor: number, folder: string): void {
   if (process.geteuid?.() === 0) give(descriptor, statSync(folder));
@@ -16,8 +16,8 @@ export function giveFolderToOwner(path: string): void {
 }
 
 /**
- * The same for a folder that was just made and all that root has put into it. The folder itself goes last: until then nobody else
- * can reach what is in it, and so put other files in its place.
+ * Like {@link giveToOwner}, for a new folder and everything that root has put into it. The folder itself is given last: until
+ * then, no other user can reach its contents and replace them.
  */
 export function giveTreeToOwner(path: string): void {
   if (process.geteuid?.() === 0) giveTree(path, statSync(dirname(path)));

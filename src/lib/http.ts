@@ -5,7 +5,7 @@ import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './patient-socket.ts';
 import { excerptAt } from './redact.ts';
 
-/** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
+/** One request. The body is created again for each attempt, so that a retry starts at the first byte. */
 export interface HttpRequestOptions {
   readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -86,7 +86,7 @@ export class HttpAgent {
     if (lingerMs === undefined) return socket;
     const onLinger = (lingering: Lingering): void => {
       this.#lingering.add(lingering);
-      // Not at once: whoever sent the request is about to ask.
+      // Not at once: the sender of the request is about to ask.
       void lingering.isClosed.then(() => setImmediate(() => this.#lingering.delete(lingering)));
     };
     return new LingeringSocket(socket, { lingerMs, onLinger });

@@ -22,7 +22,7 @@ type Done = (error?: Error | null) => void;
 
 /**
  * A socket with a lingering close: destroyed before an answer, it sends its end (FIN) and reads on until the other side closes
- * as well. A socket closed at once would tell nobody whether what it has sent is still on its way.
+ * as well. After an immediate close, it would be unknown whether the sent data is still in transit.
  */
 export class LingeringSocket extends Duplex {
   readonly #socket: Socket;

@@ -4,9 +4,9 @@ import { refuseForeignLinks } from './foreign-links.ts';
 import { giveFolderToOwner } from './give-to-owner.ts';
 
 /**
- * Makes a folder and those above it that are missing, as `mkdir -p` does; one that is there stays as it is. Throws the
- * system's error, and `FOREIGN_LINK` where root would follow somebody else's link. Node's own `recursive` never comes back where a folder exists but refuses new ones with "no such
- * file", as those of /proc do. `lasting`: what is made is there after a power cut, too.
+ * Creates a folder and its missing parents, like `mkdir -p`; an existing folder is left unchanged. Throws the system's error, and
+ * `FOREIGN_LINK` if root would follow another user's link. Node's own `recursive` never returns if an existing folder refuses new
+ * ones with "no such file", as those of /proc do. `lasting`: the folders survive a power cut.
  */
 export function makeFolder(path: string, mode = 0o777, { lasting = false }: { lasting?: boolean } = {}): void {
   refuseForeignLinks(path);
@@ -18,7 +18,7 @@ export function makeFolder(path: string, mode = 0o777, { lasting = false }: { la
     giveFolderToOwner(path);
     if (lasting) syncList(above);
   } catch (thrown) {
-    // Somebody else may have been faster.
+    // Another process may have created it first.
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw thrown;
   }
 }

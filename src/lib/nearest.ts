@@ -1,5 +1,5 @@
 /**
- * The known word that somebody most likely meant, or undefined when none is close. Counts insertions, deletions,
+ * The known word that the user most likely meant, or undefined if none is close. Counts insertions, deletions,
  * replacements and swapped neighbours; one slip is forgiven for every three characters, at least one.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {

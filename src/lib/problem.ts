@@ -6,7 +6,7 @@ import { present } from './present.ts';
 /**
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
  *
- * - `config`: a person has to mend the config or the command line; that job does not start, the others do.
+ * - `config`: the config or the command line must be fixed; this job doesn't start, the others do.
  * - `login`: the credentials were refused or have run out; with {@link Problem.isLoginRefused} they are put on hold.
  * - `try_later`: the other side is busy or away; wait, then try again.
  * - `row`: one row cannot be carried; the run ends unless the job tolerates it.
@@ -16,7 +16,7 @@ import { present } from './present.ts';
  */
 export type Family = 'config' | 'login' | 'try_later' | 'row' | 'quota' | 'job' | 'bug';
 
-/** Where a problem was met. Every member is optional; whoever knows more adds it with {@link Problem.at}. */
+/** Where a problem occurred. All fields are optional; callers add what they know with {@link Problem.at}. */
 export interface ProblemLocation {
   readonly file?: string;
   /** 1-based line in `file`. */
@@ -34,7 +34,7 @@ export interface ProblemLocation {
 }
 
 export interface ProblemOptions {
-  /** `AREA_WHAT`, upper case, stable for ever: people search for it and scripts branch on it. */
+  /** `AREA_WHAT` in upper case. Never changes: people search for it and scripts branch on it. */
   readonly code: string;
   readonly family: Family;
   /** What happened, one plain sentence without a full stop. */
@@ -44,7 +44,7 @@ export interface ProblemOptions {
   readonly seen?: string;
   /** The values that would have been right. */
   readonly allowed?: string;
-  /** The next command or edit that mends it. */
+  /** The command or edit that fixes it. */
   readonly next?: string;
   /** For `try_later`: how long the other side asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
@@ -115,14 +115,14 @@ export class Problem extends Error {
   }
 }
 
-/** The command as it is to be typed: whoever wrote the advice need not have known of which job it would be told. */
+/** Replaces `JOB` in a command by the job: the code that wrote the advice need not know the job. */
 function named(next: string, job: string | undefined): string {
   return job === undefined ? next : next.replaceAll(/\bJOB\b/g, () => job);
 }
 
 /**
- * Any thrown thing as a Problem: a Problem stays itself, the rest becomes what the caller says. A module of ours that is
- * missing is never the fault of a file, a source or a config, whoever met it, and a limit on open files is never ours.
+ * Converts anything thrown to a Problem: a Problem is returned unchanged, any other error gets the code and family of the caller.
+ * Two errors have a fixed code, wherever they occur: a missing module of Sluice, and the limit on open files.
  */
 export function toProblem(thrown: unknown, otherwise: { code: string; family: Family }): Problem {
   if (thrown instanceof Problem) return thrown;

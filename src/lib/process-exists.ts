@@ -1,4 +1,4 @@
-/** Whether there is a process of this number: one that can be signalled, or that belongs to somebody else. */
+/** Whether a process with this ID exists: one that we may signal, or one of another user. */
 export function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);

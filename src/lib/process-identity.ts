@@ -7,7 +7,7 @@ export interface Identity {
   readonly host: string;
   /** The boot of the machine. systemd-nspawn shows some of its processes one of its own making. */
   readonly boot: string;
-  /** The process-id namespace: in each of two containers on one volume, process 1 is somebody else. */
+  /** The PID namespace: two containers on one volume both have a process 1. */
   readonly space: string;
   readonly pid: number;
   /** In clock ticks since boot, by which a process is told from a former one of its number; empty where the system does not tell. */
@@ -27,8 +27,8 @@ export const ourselves: Identity = {
 };
 
 /**
- * What became of a process, as far as `me` can tell. The process table says so where both see the same one; else only
- * that a machine was started anew since then does. Who gets `unknown` has to go by signs of life.
+ * The state of a process, as far as `me` can see it: from the process table, if both share one, or because the machine has
+ * restarted since. For `unknown`, callers rely on the heartbeat.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';

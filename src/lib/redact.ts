@@ -14,7 +14,7 @@ const shortestPart = 8;
 /** A line of a secret of several lines that is as long as this tells something by itself. */
 const shortestLine = 16;
 const forms = new Set<string>();
-/** Longest first; undefined while it has to be put in order anew. */
+/** Longest first; undefined if it must be sorted again. */
 let ordered: readonly string[] | undefined;
 
 /**

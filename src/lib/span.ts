@@ -27,7 +27,7 @@ export function spanText(milliseconds: number): string {
   let text = '';
   for (const unit of ['w', 'd', 'h', 'm', 's']) {
     const count = Math.floor(left / unitMs[unit]!);
-    // Nobody says "1w1d": weeks only stand alone.
+    // "1w1d" is unusual: weeks are only used alone.
     if (count === 0 || (unit === 'w' && left % unitMs.w! !== 0)) continue;
     text += `${count}${unit}`;
     left -= count * unitMs[unit]!;
@@ -35,7 +35,7 @@ export function spanText(milliseconds: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** What somebody will have meant who wrote `90 s`, `15 minutes` or `1 Hour`; undefined when that cannot be told. */
+/** The duration that `90 s`, `15 minutes` or `1 Hour` was probably meant to be; undefined if that is unclear. */
 export function meantSpan(text: string): string | undefined {
   const parts = [...text.toLowerCase().matchAll(/(\d{1,9})\s*([a-z]+)/g)];
   const words = parts.map(([, count, word]) => `${count}${unitWords.find(([form]) => form.test(word!))?.[1] ?? '?'}`);

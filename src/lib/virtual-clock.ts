@@ -24,9 +24,8 @@ const quickTurns = 20;
 const upMs = 1_000_000;
 
 /**
- * A clock whose time passes only when nothing is left to do: it then jumps to the next instant that somebody sleeps
- * until, wakes that one sleeper, and waits until everything that follows from it has come to rest. So days pass in seconds,
- * and as one thing happens after the other, they pass the same way each time.
+ * A clock that only advances when the program is idle: it jumps to the earliest wake-up time, wakes that one sleeper, and waits
+ * until the program is idle again. Days pass in seconds, and because events happen one at a time, each run is the same.
  */
 export class VirtualClock implements Clock {
   readonly #start: number;
@@ -34,7 +33,7 @@ export class VirtualClock implements Clock {
   readonly #sleepers = new Set<Sleeper>();
   #elapsed = 0;
   #held = 0;
-  /** Resolves when nobody holds it any more. */
+  /** Resolves when no caller holds the clock. */
   #free = Promise.withResolvers<void>();
 
   /** `start`: the first instant, epoch milliseconds. */

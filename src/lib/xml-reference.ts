@@ -37,7 +37,7 @@ function otherEnd(bytes: Buffer, start: number): number {
   return end < last && referredCharacter(bytes, start, end) !== undefined ? end + 1 : noReference;
 }
 
-/** The code point that the reference from its `&` at `start` to its `;` at `end` stands for; undefined if it is none. */
+/** The code point of the reference from its `&` at `start` to its `;` at `end`; undefined if it is not a valid reference. */
 export function referredCharacter(bytes: Buffer, start: number, end: number): number | undefined {
   const text = bytes.toString('latin1', start + 1, end);
   const [, hex, digits] = /^#(?:x([\da-fA-F]+)|(\d+))$/.exec(text) ?? [];
