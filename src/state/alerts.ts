@@ -30,9 +30,9 @@ export interface ChannelRecord {
   readonly problem?: string;
 }
 
-/** A channel that has been broken for long is not worth more than this; the oldest message gives way. */
+/** Maximum number of messages that wait for a broken channel; beyond it, the oldest is dropped. */
 const maxWaiting = 200;
-/** Settled messages that stay, for whoever wants to see what was told. */
+/** Number of settled messages that are kept as a history. */
 const keptMessages = 500;
 /** One statement takes a bounded number of values. */
 const rowsAtOnce = 1_000;

@@ -19,9 +19,9 @@ export interface DiskOptions {
   readonly forgot: (what: Forgotten) => void;
 }
 
-/** Nobody looks at the disk for less. */
+/** The smallest grant: for less, the disk is not measured again. */
 const leastGrantBytes = 1_000_000;
-/** Other processes may fill the folder as well: of the room that there is, each takes a part before it looks again. */
+/** Other processes write to the folder too: each is granted this fraction of the space before it measures again. */
 const grantedPart = 4;
 const usualFreeBytes = 100_000_000;
 const freePart = 20;
@@ -29,14 +29,14 @@ const freePart = 20;
 const moreBytes = 16_000_000;
 
 /**
- * The room that a state folder has: what its limit and its disk leave. Whoever writes what may grow asks first. Where there
- * is none, delivered payloads go that are only kept to go back to, the oldest first; then whoever asks is refused, and
- * nothing else ever goes. Several processes may pass the limit together by what each of them has asked for, a
- * fourth of the room at most.
+ * The free space of a state folder, within its limit and its disk. Writers of large files ask first. If there is not enough,
+ * the delivered payloads that are kept for rollbacks are deleted, oldest first; if that is not enough, the request is refused.
+ * Nothing else is ever deleted. Several processes together may exceed the limit by their grants, a quarter of the free space each
+ * at most.
  */
 export class Disk implements DiskSpace {
   readonly #given: DiskOptions;
-  /** What may still be written before somebody looks. */
+  /** Bytes that may still be written before the next measurement. */
   #left = 0;
   #looking: Promise<void> = Promise.resolve();
 
@@ -96,7 +96,7 @@ interface RoomOnDisk {
   readonly keptFree: number;
 }
 
-/** Looks at the disk of a folder, and at the folder where nobody has done so yet; `used`: the bytes that it holds. */
+/** Measures the free space of a state folder. `used`: its size in bytes, if already known. */
 export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
   used = bytesIn(store.folder),

@@ -19,6 +19,6 @@ export function removeIfEmpty(folder: string, root: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another file is still in it, or somebody else has removed it.
+    // It still contains another file, or another process has removed it.
   }
 }

@@ -94,7 +94,7 @@ export class LoginHolds {
     return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
-  /** Lifts all holds of an account, with a record of who did. False if there was none. */
+  /** Lifts all holds of an account and records the user who did. False if there was none. */
   resume(account: LoginAccount, { by, source }: { by: DecidedBy; source: string }): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();

@@ -44,7 +44,7 @@ export class LoginRecords {
     await this.#change(name, { asked_at: null });
   }
 
-  /** The vendor took the grant back. Its tokens stay, for whoever wants to know what happened. */
+  /** The vendor revoked the grant. Its tokens are kept for diagnosis. */
   async refuse(name: string, { code, message }: { code: string; message: string }): Promise<void> {
     await this.#change(name, { state: 'refused', code, message });
   }

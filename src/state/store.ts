@@ -100,9 +100,9 @@ export interface Store extends Repositories {
 /** How a state folder is opened. */
 export interface StoreOptions {
   readonly clock: Clock;
-  /** How many delivered payloads stay on the disk; none where nothing is said. */
+  /** How many delivered payloads stay on disk; default: none. */
   readonly keep?: PayloadRetention;
-  /** False: the database is in memory and ends with this process; for a state that nobody else looks at or needs afterwards. */
+  /** False: the database is in memory and ends with this process; for a state that no other process needs. */
   readonly durable?: boolean;
   /** For tests: who this process is, and who has died. */
   readonly processes?: Processes;

@@ -131,7 +131,7 @@ async function seal(
 ): Promise<number> {
   const database = new SqliteDatabase(join(folder, databaseName));
   try {
-    // One file that stands for itself: no log beside it.
+    // A single self-contained file, without a write-ahead log.
     database.pragma('journal_mode = DELETE');
     const said = database.pragma('quick_check');
     if (said !== 'ok') throw damaged(String(said));

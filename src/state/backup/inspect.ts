@@ -11,11 +11,11 @@ import { migrations } from '../migrations/index.ts';
 import { newestHash } from '../migrations/newest-hash.ts';
 import type { OutboxState } from '../tables.ts';
 
-/** What a look at a state's database found; nothing was written, migrated or mended. */
+/** The result of inspecting a state's database. Nothing is written, migrated or repaired. */
 export interface Inspection {
-  /** `ok`, or what SQLite's quick_check said first. */
+  /** `ok`, or the first error of SQLite's quick_check. */
   readonly integrity: string;
-  /** Set where it could not be looked into, which need not be its fault: a full disk, a folder of somebody else. */
+  /** Set if the database was not readable. The cause may be outside of it: a full disk, another user's folder. */
   readonly unread?: Problem;
   readonly schema: number;
   /** The newest schema that this Sluice knows. */

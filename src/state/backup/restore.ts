@@ -99,7 +99,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   }
 }
 
-/** Nobody may be at work on the state that is to be replaced. One that cannot be opened any more has nobody in it. */
+/** Refuses to replace a state that a process uses. A state that can't be opened is not in use. */
 async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
   if (!hasDatabase(state)) return;
   if (!replace) throw stateThere(state);
@@ -147,7 +147,7 @@ function inUse(state: string, who: string): Problem {
   return new Problem({
     code: 'STATE_IN_USE',
     family: 'config',
-    message: 'Somebody works on this state; nothing was changed',
+    message: 'The state is in use by another process; nothing was changed',
     seen: `${who} on ${state}`,
     next: 'stop the daemon first, and wait for runs to end',
   });

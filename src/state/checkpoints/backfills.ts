@@ -44,7 +44,7 @@ export class Backfills {
       .execute();
   }
 
-  /** It has become part of the job's rows, or nobody wants it any more. */
+  /** Ends a backfill that was merged into the job's rows or is no longer wanted. */
   async end(job: string): Promise<void> {
     await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }

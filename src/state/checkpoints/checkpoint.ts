@@ -51,7 +51,7 @@ export async function rewindCheckpoint(inside: StoreContext, run: string): Promi
   await new Generations(inside).takeBack(run);
 }
 
-/** A payload that was given up is owed once more: on again, where nothing else has been read since. */
+/** A payload that was given up is owed again: advances the checkpoint again, unless a later run has moved it. */
 export async function readvanceCheckpoint(
   inside: StoreContext,
   { job, run }: { job: string; run: string },

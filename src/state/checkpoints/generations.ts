@@ -51,7 +51,7 @@ export class Generations {
     return join(this.#context.folder, 'sets');
   }
 
-  /** What the job's next run goes on from; undefined where it begins anew. */
+  /** The generation that the job's next run continues; undefined if it reads everything. */
   async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
     const row = await this.#context.db
       .selectFrom('current_generations')
@@ -104,9 +104,9 @@ export class Generations {
   }
 
   /**
-   * The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it.
-   * Nobody knows whether that one was ever shown: its payload may have given way to this one. A range that was read again
-   * for this run is read, and not among the rows: the same backfill can be finished once more.
+   * The payload of a run will not be delivered: goes back to the previous generation, unless a later run has continued from
+   * it. It is unknown whether that one was ever shown: this payload may have superseded it. The range of a backfill was read,
+   * but is not in the rows: the same backfill can be finished again.
    */
   async takeBack(run: string): Promise<void> {
     const row = await this.#context.db
@@ -127,13 +127,13 @@ export class Generations {
     await this.#set(job, { run, previous_run: null });
   }
 
-  /** The job's next run begins anew. */
+  /** The job's next run reads everything. */
   async forget(job: string): Promise<void> {
     await this.#context.db.deleteFrom('current_generations').where('job', '=', job).execute();
     await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
-  /** Nobody knows any more what instances show: the whole of each set is made a payload again. */
+  /** It is unknown what the instances show: the next run of each job builds a payload of all its rows. */
   async doubt(): Promise<void> {
     await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }

@@ -22,7 +22,7 @@ export class Watermarks {
     this.#context = context;
   }
 
-  /** Where the job's next run goes on; undefined where it begins anew. */
+  /** The watermark that the job's next run continues from; undefined if it reads everything. */
   async find(job: string, reading: string): Promise<string | undefined> {
     const row = await this.#row(job);
     return row?.reading === reading ? row.text : undefined;

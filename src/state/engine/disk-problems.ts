@@ -3,22 +3,25 @@ import { countOf } from '../../lib/count-text.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { DiskUsage, DiskUsageKind } from '../disk-usage.ts';
 
-/** What a kind of files is called, and what makes room where it takes too much. */
-const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly mend?: string }>> = {
-  owed: { name: 'owed', mend: 'send what is owed: sluice sync; "sluice status" says what it waits for' },
-  quarantined: { name: 'held back by guards', mend: 'decide on what guards hold back: sluice quarantine' },
-  dead: { name: 'dead', mend: 'mend what the service has against it, then: sluice dead send JOB' },
-  kept: { name: 'kept for a rollback', mend: 'keep fewer delivered payloads: "keep" in the config' },
+/** The name of each kind of files, and how to free its space. */
+const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fix?: string }>> = {
+  owed: { name: 'owed', fix: 'send owed payloads: "sluice sync"; "sluice status" shows why they wait' },
+  quarantined: { name: 'quarantined', fix: 'approve or discard quarantined payloads: "sluice quarantine"' },
+  dead: { name: 'dead', fix: 'fix the cause that the service names, then run "sluice dead send JOB"' },
+  kept: { name: 'kept for a rollback', fix: 'keep fewer delivered payloads: "keep" in the config' },
   rows: {
-    name: 'rows that jobs keep',
-    mend: 'keep fewer rows: "retain" in "write" of the job, or begin anew with sluice state clear JOB',
+    name: 'kept rows',
+    fix: 'keep fewer rows: set "retain" in "write" of the job, or start over with "sluice state clear JOB"',
   },
   spooling: {
-    name: 'runs under way or cut off',
-    mend: 'wait for the runs under way; what dead ones left goes with the next start',
+    name: 'running or interrupted runs',
+    fix: 'wait for the current runs; the next start deletes the files of interrupted ones',
   },
   history: { name: 'history' },
-  former: { name: 'former states', mend: 'delete what a restore put aside: rm -r before-… in the state folder' },
+  former: {
+    name: 'previous states',
+    fix: 'delete the states that a restore moved aside: rm -r before-… in the state folder',
+  },
   other: { name: 'other files' },
 };
 
@@ -29,9 +32,9 @@ export function diskUsageText(holdings: readonly DiskUsage[]): string {
     .join(', ');
 }
 
-/** What a person can do to make room, the greatest gain first; undefined where nothing is to be gained. */
+/** How a person can free space, the greatest gain first; undefined if there is nothing to free. */
 export function roomAdvice(holdings: readonly DiskUsage[]): string | undefined {
-  return holdings.map(({ kind }) => kinds[kind].mend).find((mend) => mend !== undefined);
+  return holdings.map(({ kind }) => kinds[kind].fix).find((fix) => fix !== undefined);
 }
 
 export function diskLimit(seen: {
@@ -45,11 +48,11 @@ export function diskLimit(seen: {
   return new Problem({
     code: 'DISK_LIMIT',
     family: 'try_later',
-    message: `The state folder ${folder} has no room for more`,
+    message: `Disk limit reached: state folder ${folder}`,
     where: { stage: 'spool' },
-    seen: `${bytesText(used)}, and ${bytesText(wanted)} to come: ${diskUsageText(holdings)}`,
+    seen: `${bytesText(used)} used, ${bytesText(wanted)} requested: ${diskUsageText(holdings)}`,
     allowed: `${bytesText(limitBytes)} (disk.limit_megabytes)`,
-    next: adviceOr(holdings, 'raise disk.limit_megabytes and start anew'),
+    next: adviceOr(holdings, 'raise disk.limit_megabytes and restart'),
   });
 }
 
@@ -63,15 +66,15 @@ export function diskFull(seen: {
   return new Problem({
     code: 'DISK_FULL',
     family: 'try_later',
-    message: `There is no room for the payload in ${folder}`,
+    message: `Disk full: no space for the payload in ${folder}`,
     where: { stage: 'spool' },
-    seen: `${bytesText(free)} free on its disk; the folder holds: ${diskUsageText(holdings)}`,
-    allowed: `${bytesText(keptFree)} of the disk stay free for others (disk.free_megabytes)`,
-    next: `Free some space there, or move the state folder to a larger disk; ${adviceOr(holdings, 'sluice doctor')}`,
+    seen: `${bytesText(free)} free on the disk; contents of the folder: ${diskUsageText(holdings)}`,
+    allowed: `at least ${bytesText(keptFree)} must stay free (disk.free_megabytes)`,
+    next: `free some space, or move the state folder to a larger disk; ${adviceOr(holdings, 'sluice doctor')}`,
   });
 }
 
-/** The run that is refused takes its own files with it: to wait for it makes no room. */
+/** A refused run deletes its own files, so waiting for runs is no advice here. */
 function adviceOr(holdings: readonly DiskUsage[], other: string): string {
   const advice = roomAdvice(holdings.filter(({ kind }) => kind !== 'spooling'));
   return advice === undefined ? other : `${advice}; or ${other}`;

@@ -34,7 +34,7 @@ export class PendingWrites {
     }
   }
 
-  /** Tries once more, then gives up: what this process holds ends with the process. */
+  /** Tries again, then gives up: the pending writes end with the process. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#flush().catch(() => undefined);

@@ -49,9 +49,9 @@ export function emptied(folder: string): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
     family: 'config',
-    message: 'The database of the state is empty, although there are payloads of former runs; nothing was changed',
+    message: 'The state database is empty, but payloads of earlier runs exist; nothing was changed',
     seen: folder,
-    next: `${restore}. Without a backup: move ${folder} away to begin anew`,
+    next: `${restore}. Without a backup: move ${folder} away to start over`,
   });
 }
 

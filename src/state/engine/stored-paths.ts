@@ -20,7 +20,7 @@ export function absolutePath(folder: string, stored: string): string {
   return resolve(folder, stored);
 }
 
-/** Whoever reads a row of the store is told where its file is now. */
+/** Resolves the stored paths of files in all rows that are read from the store. */
 export class StoredPathPlugin implements KyselyPlugin {
   readonly #folder: string;
 

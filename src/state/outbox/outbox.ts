@@ -212,7 +212,7 @@ export class Outbox {
     });
   }
 
-  /** A dead payload is owed once more, from its first attempt. False when newer data has made it pointless. */
+  /** Enqueues a dead payload again, starting with its first attempt. False if newer data has made it obsolete. */
   async requeue(id: number): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const row = await new Outbox(inside).find(id);

@@ -109,7 +109,7 @@ export class PayloadFiles {
    * of a living run stays whatever its age, which a clock that was set would falsify.
    */
   async sweep(): Promise<string[]> {
-    // Looked at before the runs: whoever has a folder by now has begun by then.
+    // List the folders before the runs: every run with a folder has started by then.
     const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
     const living = new Set((await new Runs(this.#context).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));

@@ -21,7 +21,7 @@ const waiting = prepared((db, value: BoundValue<Required<InstanceKey>>) =>
     .where('state', 'in', ['owed', 'quarantined', 'dead']),
 );
 
-/** Done here for the few rows of hot queries: SQLite prepares a statement that orders them anew each time. */
+/** Sorts the few rows of hot queries here: for ORDER BY, SQLite would prepare the statement again each time. */
 export function oldestFirst(rows: OutboxRow[]): OutboxRow[] {
   return rows.sort((a, b) => a.id - b.id);
 }

@@ -26,8 +26,8 @@ export class Receipts {
   }
 
   /**
-   * Whether the instance is known to hold these bytes. An attempt at other bytes that was given up may be carried out all the
-   * same, after these were taken: once that is over, they are sent once more (`Repeats`, or whoever has them next).
+   * Whether the instance is known to have these bytes. An abandoned upload of other bytes may still be processed after these
+   * were accepted: when that is no longer possible, they are sent again (`Resends`, or the next run that produces them).
    */
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
@@ -73,8 +73,8 @@ export class Receipts {
   }
 
   /**
-   * The source was asked and has nothing that the instance does not show: its data is as new as that question. Not where
-   * the instance still waits for something, or where nobody knows what it holds.
+   * The source reported no changes: the data of the instance is as new as that check. Not if a payload still waits for the
+   * instance, or if its contents are unknown.
    */
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
@@ -82,7 +82,7 @@ export class Receipts {
     if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
   }
 
-  /** A request with these contents is about to begin: from now on nobody knows what the instance holds. True where it was known. */
+  /** A request with these contents is about to start: the contents of the instance become unknown. True if they were known. */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
     const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);
@@ -96,13 +96,13 @@ export class Receipts {
     if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
   }
 
-  /** What the instance was given last cannot be made sure of: whoever has it next sends it. */
+  /** It is unknown whether the instance has the last payload: the next run that produces the same bytes sends them. */
   async distrust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
   }
 
-  /** The service has taken once more what the instance was given last. */
+  /** The service accepted the last payload of the instance again. */
   async repeated(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });

@@ -7,7 +7,7 @@ import { lateArrivals, lateMs } from './late-arrivals.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
 
-/** A delivered payload that is to be sent once more. */
+/** A delivered payload that will be sent again. */
 export interface Resend {
   readonly row: OutboxRow;
   /** Not before: epoch milliseconds. */
@@ -15,10 +15,10 @@ export interface Resend {
 }
 
 /**
- * Payloads that are sent once more. An upload that was given up may be carried out by the service after it has taken a newer
- * one: the instance then shows old data, and nobody is told. So what was delivered within ten minutes of an attempt at
- * other bytes that had no answer goes out again, once those minutes are over; that is the end of it. Only what the
- * service took last is ever repeated, and only while nothing else has been tried since (invariant 3).
+ * Delivered payloads that are sent again. The service may process an abandoned upload after it has accepted a newer one: the
+ * instance then shows old data, and no error is reported. A payload that was delivered within ten minutes of an unanswered
+ * attempt with other bytes is therefore sent again, once, after those ten minutes. Only the last accepted payload is resent, and
+ * only if nothing else was attempted since (invariant 3).
  */
 export class Resends {
   readonly #context: StoreContext;
@@ -48,7 +48,7 @@ export class Resends {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
       if (fresh === undefined) return undefined;
       const now = Math.round(inside.clock.now());
-      // Should something newer be taken while nobody knows what became of this, this has to give way once more.
+      // If newer data is accepted while the outcome of this resend is unknown, that data must be resent in turn.
       await inside.db
         .updateTable('outbox')
         .set({ unanswered_at: now, last_attempt_at: now })

@@ -45,14 +45,14 @@ export class Leases {
     }
   }
 
-  /** Who holds the lease now; undefined when nobody alive does. */
+  /** The live process that holds the lease, if any. */
   async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
     const [held] = await byName(this.#context.db, { name });
     if (held === undefined || (await new ProcessHeartbeats(this.#context).isDead(held.owner))) return undefined;
     return { owner: held.owner, takenAt: held.taken_at };
   }
 
-  /** All leases that somebody alive holds. */
+  /** All leases of live processes. */
   async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
     const owners = new ProcessHeartbeats(this.#context);
     const alive = new Map<string, boolean>();

@@ -11,7 +11,7 @@ export interface Processes {
   sharesBoot(owner: string): boolean;
 }
 
-/** The processes of this machine, told apart by pid and start time, so that a reused pid deceives nobody. */
+/** The processes of this machine, identified by PID and start time, because PIDs are reused. */
 export function systemProcesses(me: Identity = ourselves): Processes {
   const self = asText(me);
   return {

@@ -4,7 +4,7 @@ import type { ThrottledJobRow } from '../tables.ts';
 /** A job that runs less often for a while. */
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
 
-/** Former ones are kept for the history, but not for ever. */
+/** Maximum number of past throttles that are kept as a history. */
 const maxKept = 5_000;
 
 /** Which jobs run less often than their schedules say, and did. */

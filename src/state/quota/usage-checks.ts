@@ -2,7 +2,7 @@ import { redact } from '../../lib/redact.ts';
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { UsageRow } from '../tables.ts';
 
-/** A refusal is asked about again after this: somebody may have given the permission meanwhile. */
+/** After a refusal, the next check is this far away: the permission may have been granted in the meantime. */
 const refusedForMs = 7 * 86_400_000;
 
 /** When the service was last asked what an account has used, so that all processes together do not ask too often. */
@@ -14,8 +14,8 @@ export class UsageChecks {
   }
 
   /**
-   * The right to ask now, where nobody has asked within `everyMs` and the service has not refused of late; it counts from
-   * this moment, whatever comes of it. A clock that was set back below the last time begins anew.
+   * Claims the right to check now. False if any process has checked within `everyMs`, or if the service refused recently. The
+   * interval starts now, whatever the result. If the clock was set back to before the last check, the interval starts over.
    */
   claim(account: string, everyMs: number): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {

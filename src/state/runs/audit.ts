@@ -19,7 +19,7 @@ interface AuditEntry {
   readonly latter?: string | null;
 }
 
-/** What people decided, for ever: who, when, why. Written in the transaction of the decision itself. */
+/** A permanent record of decisions: who, when, why. Written in the transaction of the decision. */
 export class Audit {
   readonly #context: StoreContext;
 

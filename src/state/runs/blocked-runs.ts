@@ -65,7 +65,7 @@ function problemOf(record: BlockedRecord) {
   return {
     code: 'RUN_BLOCKED',
     message: `The event loop was blocked for ${Math.round(record.seconds)} s while the run read its source, so the process was ended${at(record)}`,
-    next: 'look at what the source sends, and report it with the place in the code; the job runs once more, last and alone',
+    next: 'check the data of the source, and report the problem with the place in the code; the job runs again, last and alone',
   };
 }
 

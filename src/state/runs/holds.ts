@@ -36,7 +36,7 @@ export class Holds {
     });
   }
 
-  /** Lets the job go, with a record of who did. False when nobody held it. */
+  /** Resumes the job and records the user who did. False if it was not on hold. */
   release(job: string, by: DecidedBy): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();

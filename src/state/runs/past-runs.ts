@@ -35,8 +35,8 @@ const newest = `
   where place <= ?`;
 
 /**
- * The past of each job of a state folder, by name; empty where there is no state. Only looks: nothing is written, migrated
- * or mended. Throws what SQLite throws at a file that it cannot read.
+ * The past runs of each job of a state folder, by name; empty if there is no state. Read-only: nothing is written, migrated
+ * or repaired. Throws SQLite's error if the file is not readable.
  */
 export function readPastRuns(folder: string): Map<string, PastRuns> {
   if (!hasDatabase(folder)) return new Map();

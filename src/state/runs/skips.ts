@@ -14,7 +14,7 @@ export interface Skipped {
   readonly firings: number;
 }
 
-/** What the schedules wanted and nobody did: the other half of the history. */
+/** Firings without a run: the other half of the history. */
 export class Skips {
   readonly #context: StoreContext;
 

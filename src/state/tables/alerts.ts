@@ -9,7 +9,7 @@ export interface AlertsTable {
   group_key: string;
   cause: string;
   level: number;
-  /** The highest level that was told; 0: nobody has been told. */
+  /** The highest level that was reported; 0: none. */
   told: number;
   /** Since when it is so, as far as is known. */
   since: number;
@@ -17,9 +17,9 @@ export interface AlertsTable {
   opened_at: number;
   /** When it was noticed at its present level. */
   changed_at: number;
-  /** When it was noticed that it is over, as long as that has not been told. */
+  /** When it was found to be resolved, until that is reported. */
   cleared_at: number | null;
-  /** When somebody who knows the subject last looked. */
+  /** When a process that can check the subject last did. */
   seen_at: number;
   what: string;
   code: string | null;

@@ -24,7 +24,7 @@ export interface OutboxTable {
   /** Of `attempts`, those that failed while the service took something else: the payload is to blame, and not the service. */
   faults: Generated<number>;
   last_attempt_at: number | null;
-  /** Also of a delivered one that is to be sent once more: not before. */
+  /** Earliest time of the next attempt, also of the resend of a delivered payload. */
   next_attempt_at: number | null;
   /** When an attempt last ended without an answer: it may still be carried out. Not yet set while the last one has no end. */
   unanswered_at: number | null;

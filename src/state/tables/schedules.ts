@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 
 export interface SchedulesTable {
   job: string;
-  /** The words that `next_at` was reckoned from: when they change, so must it. */
+  /** The schedule that `next_at` was calculated from: if it changes, so must `next_at`. */
   schedule: string;
   next_at: number;
 }
