@@ -14,7 +14,7 @@ export function outcomeLabel(state: RunOutcome['state']): string {
 
 const waitingLabels: Readonly<Record<string, string>> = {
   QUOTA_SPENT: 'waiting for quota',
-  ACCOUNT_HELD: 'rate-limited',
+  ACCOUNT_PAUSED: 'rate-limited',
 };
 
 /** Why a payload waits, in a few words, by the code of the problem. */

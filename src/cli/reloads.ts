@@ -104,7 +104,7 @@ async function reload(
     answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(recordedFault), ...more }, runtime.store);
   const refuse = async (problems: readonly Problem[]): Promise<string> => {
     await keepRefusal(note, runtime, problems);
-    runtime.events.emit('config.refused', { file, faults: problems.length });
+    runtime.events.emit('config.refused', { file, errors: problems.length });
     await answer(problems);
     return `a newer config was refused: ${countOf(problems.length, 'error')}`;
   };

@@ -99,8 +99,8 @@ function resultText({ job, state, problem, until }: RunOutcome): string {
   if (state === 'waiting_retry') return `owed: next attempt ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
   if (state === 'waiting_login') return 'owed: the destination rejects the credentials';
   if (state === 'busy') return 'another run of this job is in progress';
-  if (state === 'held' && problem?.code === 'LOGIN_ON_HOLD') return 'on hold: login refused';
-  if (state === 'held') return `on hold: to resume, run "sluice resume ${job}"`;
+  if (state === 'on_hold' && problem?.code === 'LOGIN_ON_HOLD') return 'on hold: login refused';
+  if (state === 'on_hold') return `on hold: to resume, run "sluice resume ${job}"`;
   if (state === 'quarantined') return 'quarantined: the instance keeps its current data';
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }

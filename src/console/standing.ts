@@ -11,9 +11,9 @@ export const signs: Readonly<Record<Standing, string>> = { bad: 'âœ–', wait: 'â—
 export function standingsOf({ conditions }: Pick<Status, 'conditions'>): (job: JobStatus) => Standing {
   const bad = affectedJobs(conditions, 'error');
   const slow = affectedJobs(conditions, 'warning');
-  return ({ job, enabled, held, last_run, owed }) => {
+  return ({ job, enabled, on_hold, last_run, owed }) => {
     if (bad.has(job)) return 'bad';
-    if (slow.has(job) || held === true || owed.length > 0) return 'wait';
+    if (slow.has(job) || on_hold === true || owed.length > 0) return 'wait';
     return enabled && last_run !== undefined ? 'good' : 'idle';
   };
 }

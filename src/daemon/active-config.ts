@@ -44,7 +44,7 @@ export class ActiveConfig {
   }
 
   /** Call it when the account was rate-limited, without knowing whether for a second or for the day. */
-  held(account: string, refusals: number): void {
+  paused(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
   }
 

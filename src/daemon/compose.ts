@@ -32,7 +32,7 @@ export interface Runtime {
   readonly room?: DiskSpace;
   /** The package that runs; absent in processes that end soon. */
   readonly installation?: Installation;
-  /** What start-up found and mended. */
+  /** What startup found and recovered. */
   readonly healed: RecoverResult;
   /** Closes connections and files. What is owed stays owed. */
   close(): Promise<void>;

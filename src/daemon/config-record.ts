@@ -17,13 +17,13 @@ const takenName = 'daemon.config';
 const refusedName = 'daemon.config.refused';
 const shownName = 'daemon.config.shown';
 
-/** Which text of which file a daemon has in force. */
+/** The file and the text that the active config of a daemon was read from. */
 export interface ConfigRecord {
   readonly file: string;
   readonly sha256: string;
 }
 
-/** A fault as far as it says what to mend. */
+/** The parts of an error that tell the user what to fix. */
 export interface RecordedFault {
   readonly code: string;
   readonly place: string;
@@ -43,7 +43,7 @@ export interface LeftOutJob {
   readonly faults: readonly RecordedFault[];
 }
 
-/** What a daemon has in force. */
+/** The active config of a daemon. */
 export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;
@@ -75,7 +75,7 @@ export interface PreparedRecord extends ConfigRecord {
   readonly shown: string;
 }
 
-/** Makes ready what {@link saveRecord} writes down: the whole of the config as it will be in force, secrets out. */
+/** Prepares the record that {@link saveRecord} stores: the whole effective config, without secrets. */
 export async function prepareRecord(
   note: ConfigRecord,
   { config, made, problems, refused }: Loaded,
@@ -86,7 +86,7 @@ export async function prepareRecord(
   return { ...note, faults: problems.map(recordedFault), leftOut, shown: packed.toString('base64') };
 }
 
-/** Writes down what this process has put in force, for commands in others. */
+/** Records the active config of this process, for commands in other processes. */
 export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
   const { self: owner } = store.processes;
   const taken: Owned<Omit<ActiveRecord, 'differs'>> = { ...note, owner, at: clock.now() };
@@ -112,7 +112,7 @@ export function recordedFault({ code, message, where, next }: Problem): Recorded
   return { code, place: placeOf(where), message, next };
 }
 
-/** What the daemon that is called `owner` has in force; undefined where that is not known. */
+/** The active config of the daemon `owner`; undefined if it is not known. */
 export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
   const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
   if (taken === undefined) return undefined;

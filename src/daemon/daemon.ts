@@ -40,7 +40,7 @@ export class Daemon {
     });
     runtime.events.listen((...[name, facts]) => {
       if (name === 'request.sent') this.#now.sent(facts.account);
-      if (name === 'account.held') this.#now.held(facts.account, facts.refusals);
+      if (name === 'account.paused') this.#now.paused(facts.account, facts.refusals);
       if (name === 'source.answered') this.#firings.answered(facts.source);
     });
     startHistoryPruning(runtime);
@@ -70,9 +70,9 @@ export class Daemon {
   }
 
   /**
-   * Puts a new config in force, whole: schedules, jobs, destinations; where that fails, the old one stays. Runs under way
-   * end with the one they began with. The state folder cannot be exchanged under a running daemon; whoever calls this
-   * makes sure that it is the same.
+   * Activates a new config as a whole: schedules, jobs, destinations. If that fails, the previous one stays active. Runs in
+   * progress keep the config that they started with. The state folder can't change while the daemon runs; callers must check
+   * that it is the same.
    */
   adopt(config: Config): Promise<void> {
     const adopted = this.#adopting.then(() => this.#adopt(config));
@@ -80,7 +80,7 @@ export class Daemon {
     return adopted;
   }
 
-  /** The config that is in force now. */
+  /** The active config. */
   get config(): Config {
     return this.#now.config;
   }
@@ -90,7 +90,7 @@ export class Daemon {
     return this.#firings.ticking();
   }
 
-  /** Ends within a few seconds. Running extracts are given up and begun anew at the next start; owed payloads stay owed. */
+  /** Ends within a few seconds. Cancels running extracts, which start again at the next start; owed payloads stay owed. */
   async stop(reason: string): Promise<void> {
     this.#runtime.events.emit('daemon.stopping', { reason });
     this.#firings.stop();
@@ -140,7 +140,7 @@ export class Daemon {
     this.#retiring.add(retired);
   }
 
-  /** What is owed to a destination that the config lacks stays owed; somebody should know. */
+  /** Warns about payloads for destinations that are no longer in the config: they stay owed. */
   async #sayStranded(): Promise<void> {
     const { store, events } = this.#runtime;
     const owed = await store.outbox.inState('owed');

@@ -6,7 +6,7 @@ import type { JobRunStats } from '../state/runs/run-stats.ts';
 import type { Store } from '../state/store.ts';
 import type { Throttleable } from './throttle-day.ts';
 
-/** Calendars that are reckoned without a pause. */
+/** Number of calendars that are calculated between two yields to the event loop. */
 const atOnce = 50;
 /** Runs of a job that its estimate rests on. */
 export const maxRunsRead = 200;

@@ -70,9 +70,9 @@ export type RunEvents = {
   /** There was no room for something new: files of delivered payloads that were kept for a rollback are gone, the oldest first. */
   'payloads.forgotten': { readonly payloads: number; readonly bytes: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
-  /** The new config has a fault as a whole: the old one stays in force. */
-  'config.refused': { readonly file: string; readonly faults: number };
-  /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
+  /** The new config is refused as a whole: the previous one stays active. */
+  'config.refused': { readonly file: string; readonly errors: number };
+  /** The schedules stopped, or a firing stays overdue: the supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
   /** The wall clock was set by more than two seconds, back where they are below zero. */
@@ -88,7 +88,7 @@ export type RunEvents = {
   /** A source was looked at, and answered. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
   /** It did not: the next run that reads it is likely to fail as well. */
-  'source.silent': {
+  'source.failed': {
     readonly source: string;
     readonly milliseconds: number;
     readonly since: number;
@@ -97,7 +97,7 @@ export type RunEvents = {
     readonly next?: string;
   };
   /** The login of a source was refused: all sources of the account wait until `until`, or for a person where it is absent. */
-  'source.held': {
+  'source.on_hold': {
     readonly source: string;
     readonly place: string;
     readonly user: string;

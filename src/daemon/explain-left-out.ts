@@ -40,11 +40,11 @@ export async function explainLeftOut(
   const delivered = runs.find(({ state }) => state === 'delivered');
   const payload = waiting.at(-1) ?? (delivered && (await store.outbox.ofRun(delivered.id)));
   const firing = await store.schedules.find(job);
-  const isKept = (runs.length > 0 || firing !== undefined) && (await isInForce(job, { config, store, overview }));
+  const isKept = (runs.length > 0 || firing !== undefined) && (await isActive(job, { config, store, overview }));
   return {
     job,
     ...(payload === undefined ? {} : await shownBy(payload, store)),
-    verdict: isKept ? 'the daemon runs it as it was before a fault in the config file' : leftOut,
+    verdict: isKept ? 'the config file has an error; the daemon runs the job with the previous config' : leftOut,
     because: [
       ...facts,
       ...standingOf(job, overview),
@@ -60,7 +60,7 @@ export async function explainLeftOut(
   };
 }
 
-/** An older payload says little of what is shown now. */
+/** Older payloads say little about what is shown now. */
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';
@@ -68,8 +68,8 @@ const nothing: Link = { message: 'nothing: the error must be fixed first' };
 
 const codeOf = ({ code }: Condition) => (code === undefined ? {} : { code });
 
-/** Whether the daemon has the job in the config that it took. */
-async function isInForce(
+/** Whether the job is in the daemon's active config. */
+async function isActive(
   job: string,
   { config, store, overview: { daemon } }: { config: Config; store: Store; overview: Overview },
 ): Promise<boolean> {
@@ -87,7 +87,7 @@ async function shownBy(
   return { instance, shows_as_of: receipt.as_of, ...(receipt.certain === 0 ? { in_doubt: true } : {}) };
 }
 
-/** What the job is at, or held by. */
+/** What the job is doing or waiting for. */
 function standingOf(job: string, overview: Overview): Link[] {
   const hold = overview.hold(job);
   const attempt = overview.nextAttempt(job);

@@ -65,7 +65,7 @@ const words: Readonly<Record<RunRow['state'], string>> = {
   interrupted: 'was interrupted',
 };
 
-/** Runs that nobody is at any more have ended with their process, though no start has written that down yet. */
+/** Runs without a live process have ended with it, even if no start has recorded that yet. */
 export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
@@ -109,10 +109,10 @@ export function checkedAt(silence: Silence | undefined): Link[] {
   return [{ at, message: `a check of its source failed: ${message}`, code }];
 }
 
-/** What keeps it from being sent, in the words of who waits. */
+/** Why the payload is not sent yet. */
 export function hinderedBy({ code, attempts }: OutboxRow): string {
   if (code === 'QUOTA_SPENT') return 'it is not sent';
-  // Where nobody is there, attempts are free and not counted.
+  // While the destination is unreachable, attempts are free and not counted.
   return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 

@@ -157,21 +157,21 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
   const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {
-    const later = 'sluice run sends it then; sluice plan shows who asks for how much';
+    const later = '"sluice run" sends it then; "sluice plan" shows how much each job needs';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
     const fix = `no daemon is running on this state folder: ${spent === undefined ? now : later}`;
     return { verdict: `${verdict}, but no daemon is running`, because, fix };
   }
   const fix =
-    spent === undefined ? awaited(row) : 'sluice plan shows who asks for how much, and what would make it fit';
+    spent === undefined ? awaited(row) : '"sluice plan" shows how much each job needs, and what would make it fit';
   return { verdict, because, next: { at, message: 'the daemon sends it' }, ...(row.code === null ? {} : { fix }) };
 }
 
 /** What a person can do about a payload that is tried again by itself. */
 function awaited({ code }: OutboxRow): string {
-  return code === 'RATE_LIMITED' || code === 'ACCOUNT_HELD' || code === 'SEND_SLOTS_BUSY'
-    ? 'nobody is needed: it goes out when the wait is over; sluice status shows what others use of the account'
-    : 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way';
+  return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
+    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows what other programs use of the account'
+    : 'no action needed during an outage of the service; to see the cause, run "sluice check --connect"';
 }
 
 function dead({ waiting, ...facts }: Facts): RuleResult | undefined {
@@ -228,13 +228,13 @@ function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
-  // Without a daemon somebody else may run the jobs: a timer, a person.
+  // Without a daemon, a timer or a person may run the jobs.
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
   const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
     const because = [due, { message: 'no daemon is running on this state folder' }, ended(last)];
     return {
-      verdict: 'late, nobody is there to run it',
+      verdict: 'late: no daemon is running',
       because,
       fix: `sluice run, or sluice sync ${job.name} once`,
     };

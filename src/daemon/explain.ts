@@ -26,7 +26,7 @@ export interface ExplainOptions {
   readonly cache?: ConditionCache;
 }
 
-/** Reads the store and says why a job's target shows what it shows; asks nobody and changes nothing. */
+/** Explains from the store why a job's target shows what it shows. Sends no requests and changes nothing. */
 export async function explainJob(job: Job, given: ExplainOptions): Promise<Explanation> {
   return (await explainJobs([job], given))[0] as Explanation;
 }

@@ -204,7 +204,7 @@ export class FiringLoop {
     });
     const outcome = await now.follow(run);
     // An attempt has no firing of its own in the history: what it waits for is written down before its run is given up.
-    if (firing.attempt !== undefined && outcome.state === 'held' && isToWait(firing, outcome.problem))
+    if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
     await this.#follow(firing, outcome);
@@ -221,7 +221,7 @@ export class FiringLoop {
     if (firing.attempt !== undefined) return;
     const isCovered = this.#queue.covers(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
-    if (state !== 'held') return;
+    if (state !== 'on_hold') return;
     if (isOfLogin) this.#notes.skipped(firing, loginReason, { isCovered, isDeferred: true });
     else this.#notes.skipped(firing, 'the job is on hold', { isCovered });
   }

@@ -11,7 +11,7 @@ export interface Firing {
   readonly job: Job;
   /** The instant it was planned for, epoch milliseconds. */
   readonly at: number;
-  /** The instant that its run stands for, where that is not the present: dates in queries are reckoned from it. */
+  /** The instant that its run is dated, if not now: dates in queries are relative to it. */
   readonly logicalAt?: number;
   /** Another attempt at it, after the last one failed. */
   readonly attempt?: RetryRow;
@@ -29,7 +29,7 @@ export interface DueFirings {
   readonly skipped?: SkippedFirings;
 }
 
-/** Names what a firing that waits stands for: the job, whose next firing takes its place, or itself where it has a run of its own. */
+/** The key of a waiting firing: its job, if the job's next firing may replace it, or its run, if it already has one. */
 export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }

@@ -18,9 +18,9 @@ export interface ResumePoint {
 }
 
 /**
- * Looks up how far a job has come. A set without a watermark counts only where the source never gave one: rows that are all
- * read again must not be put to those that were. "Nothing has changed" may only be said of what the instance shows: where
- * that is not sure, it is read or made once more.
+ * Finds the point from which a job resumes. Kept rows without a watermark count only if the source never had one: a full read
+ * must not be merged into earlier rows. A source may report "unchanged" only for what the instance shows: if that is in
+ * doubt, the data is read or built again.
  */
 export async function findResumePoint(
   store: Places,
@@ -39,7 +39,7 @@ export async function findResumePoint(
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
     const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
-    // What only gives what is new has no way to give the last of it once more.
+    // A source that only returns new rows can't return the last ones again.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }

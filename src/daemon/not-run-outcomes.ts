@@ -14,7 +14,7 @@ export const noWork = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as con
 /** The job is on hold: by a person, or because it blocked the process. */
 export function heldOutcome(job: Job, { since, who, why }: HoldRow): RunOutcome {
   const problem = new Problem({
-    code: 'JOB_HELD',
+    code: 'JOB_ON_HOLD',
     family: 'job',
     message:
       who === blockedHolder
@@ -24,13 +24,13 @@ export function heldOutcome(job: Job, { since, who, why }: HoldRow): RunOutcome 
     seen: `by ${who} since ${instantText(since)}${why === '' ? '' : `: ${why}`}`,
     next: `sluice resume ${job.name}`,
   });
-  return { state: 'held', job: job.name, ...noWork, problem };
+  return { state: 'on_hold', job: job.name, ...noWork, problem };
 }
 
 /** The login of the job's source was refused, and is on hold. */
 export function loginHeldOutcome({ name, extract }: Job, hold: LoginHoldRow): RunOutcome {
   const problem = holdProblem(extract!.source.name, hold).at({ job: name });
-  return { state: 'held', job: name, ...noWork, problem };
+  return { state: 'on_hold', job: name, ...noWork, problem };
 }
 
 /** Another run of the job is in progress. */

@@ -11,7 +11,7 @@ interface Firing {
   readonly runsFrom?: number;
 }
 
-/** All firings in order of time; those of one instant in the order of the config. Each schedule is reckoned once. */
+/** All firings in order of time; those of one instant in the order of the config. Each schedule is calculated once. */
 export function* firingsOf<J extends Firing>(
   jobs: readonly J[],
   now: number,
@@ -52,7 +52,7 @@ function take<J>(group: Group<J>, last: number): { at: number; order: number; jo
   return due;
 }
 
-/** Jobs that fire at the same instants; each calendar is reckoned once, however its jobs are spread. */
+/** Jobs that fire at the same instants; each calendar is calculated once, however its jobs are spread. */
 function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
   const ordered = jobs.map((job, order) => ({ job, order }));
   const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));

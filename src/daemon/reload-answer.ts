@@ -10,9 +10,9 @@ export interface ReloadAnswer {
   /** The newest request that it answers. */
   readonly asked: number;
   readonly jobs: number;
-  /** Why the config was refused; empty when it is in force. */
+  /** Why the config was refused; empty if it is active. */
   readonly faults: readonly RecordedFault[];
-  /** What a person should know although the config is in force. */
+  /** Warnings about the config, which is active anyway. */
   readonly note?: string;
 }
 
@@ -25,7 +25,7 @@ export function askForReload(store: Store): Promise<number> {
   });
 }
 
-/** The newest request: to be read before the config, so that an answer never stands for an edit that it has not seen. */
+/** The newest request. Read it before the config: an answer must never confirm an edit that the reload has not seen. */
 export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
 }

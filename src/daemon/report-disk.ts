@@ -17,7 +17,7 @@ export interface DiskStatus {
   readonly level: 0 | 1 | 2;
 }
 
-/** From this part of the limit on somebody should know. */
+/** From this fraction of the limit on, the report warns. */
 const warnedPart = 0.9;
 /** With less than this the next result may be one too many. */
 const littleBytes = 1_000_000;
@@ -32,7 +32,7 @@ export async function reportDisk(
   return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
 }
 
-/** The same for who knows already what is in the folder. */
+/** Like {@link reportDisk}, for callers that already know the contents of the folder. */
 export function diskStatusOf(
   limits: DiskLimits,
   { folder, holds }: { readonly folder: string; readonly holds: readonly DiskUsage[] },
@@ -49,7 +49,7 @@ export function diskStatusOf(
   };
 }
 
-/** {@link reportDisk} for who asks again and again: looks once a minute at most. */
+/** Like {@link reportDisk}, for frequent callers: measures at most once a minute. */
 export class DiskWatch {
   #last: { readonly at: number; readonly status: DiskStatus | undefined } | undefined;
 

@@ -11,7 +11,7 @@ export interface Health {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];
 }
 
-/** Looks into the store: is there a daemon, is it alive, do its schedules tick? Asks nobody. */
+/** Reads from the store whether a daemon exists, is alive, and runs its schedules. Sends no requests. */
 export async function reportHealth(store: Store, clock: Clock): Promise<Health> {
   const holder = await store.leases.holder('daemon');
   const state = stateCheck(await store.probe());

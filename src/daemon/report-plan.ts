@@ -29,7 +29,7 @@ export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly spent_until?: number;
   /** What the service says that the account may use on this day; absent when it has not said. */
   readonly allowance?: number;
-  /** Jobs without a history: each of their firings is reckoned as one request. */
+  /** Jobs without a history: each of their firings counts as one request. */
   readonly guessed: readonly string[];
   /** How the daemon makes the running day fit: every n-th firing runs (0: none). Empty when it fits, or is another day. */
   readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
@@ -51,17 +51,17 @@ export interface PlanReport {
 
 export interface PlanQuestion {
   readonly config: Config;
-  /** Absent: nothing has run yet, and every firing is reckoned as one request. */
+  /** Absent: nothing has run yet, and every firing counts as one request. */
   readonly store: Store | undefined;
   readonly now: number;
   /** Absent: the next midnight in New York, when the allowance resets at the service. */
   readonly until?: number;
 }
 
-/** Beyond this a list of firings serves nobody, and would not fit into one text. */
+/** A longer list of firings would help no reader, and would not fit into one text. */
 const mostListed = 100_000;
 
-/** Reads the store and reckons what the schedules will ask of every account; asks nobody and changes nothing. */
+/** Calculates from the store how many requests the schedules will need per account. Sends none and changes nothing. */
 export async function reportPlan({
   config,
   store,

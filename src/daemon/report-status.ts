@@ -23,7 +23,7 @@ export interface JobStatus {
   /** One sentence: what it does or waits for now. */
   readonly state: string;
   /** Set while a person, or Sluice itself, holds it. */
-  readonly held?: true;
+  readonly on_hold?: true;
   readonly last_run?: {
     readonly run: string;
     readonly state: string;
@@ -67,7 +67,7 @@ export interface StrandedStatus {
   readonly payloads: number;
 }
 
-/** A login that only a person can mend, with the command that does. */
+/** A login that needs a person, with the command that renews it. */
 export interface NeedyLogin {
   readonly login: string;
   readonly sources: readonly string[];
@@ -112,7 +112,10 @@ export interface Status {
   };
 }
 
-/** Reads where everything stands from the store, where there is one already, and whether it takes writes; asks nobody. `known`: where it has been read already. */
+/**
+ * Reads the status of all jobs from the store, if one exists, and whether it is writable. Sends no requests. `known`: the
+ * overview, if the caller has read it already.
+ */
 export async function reportStatus(
   config: Config,
   store: Store | undefined,
@@ -218,7 +221,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     job: job.name,
     enabled: job.enabled,
     state: isEndless && state === 'running' ? 'running, again and again' : state,
-    ...(overview.hold(job.name) === undefined ? {} : { held: true }),
+    ...(overview.hold(job.name) === undefined ? {} : { on_hold: true }),
     last_run: last === undefined ? undefined : runOf(last),
     last_delivered_at: shown,
     next_run_at: next,

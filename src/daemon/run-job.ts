@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly job: Job;
   readonly origin: Priority;
   readonly signal: AbortSignal;
-  /** The instant that the run stands for, epoch milliseconds; absent: the present. Dates in queries are reckoned from it. */
+  /** The instant that the run is dated, epoch milliseconds; absent: now. Dates in queries are relative to it. */
   readonly logicalAt?: number;
   /** The instant that its firing was planned for, epoch milliseconds. */
   readonly firedAt?: number;
@@ -71,7 +71,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Does something with a job that nobody else may run meanwhile. Busy or held: it is not done, and the outcome says so. */
+/** Does something under the job's lease. If the job is busy or on hold, does nothing and returns that outcome. */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
@@ -93,7 +93,7 @@ async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOu
   return work().finally(entry.end);
 }
 
-/** {@link runJob} for who holds the job already. */
+/** Like {@link runJob}, for callers that already hold the job's lease. */
 export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const { runtime, job, origin } = given;
   const { events, clock } = runtime;

@@ -30,7 +30,7 @@ export interface RunOutcome {
     | 'failed'
     | 'dead'
     | 'retrying'
-    | 'held'
+    | 'on_hold'
     | 'busy'
     | 'stopped';
   readonly job: string;

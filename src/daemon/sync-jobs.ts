@@ -107,7 +107,7 @@ async function sendLeftovers(given: {
   if (signal.aborted) return;
   const names = new Set(jobs.map(({ name }) => name));
   const tried = new Set(outcomes.map(({ run }) => run));
-  // Whoever runs the job now sends what it makes and what it finds.
+  // The process that runs the job now sends its own payload and all that wait.
   const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
   const isOurs = (job: string): boolean => names.has(job) || (given.isAll === true && !config.jobs.has(job));
   const owed = (await store.outbox.inState('owed')).filter(

@@ -27,13 +27,13 @@ export class Systemd {
     this.#isMute = env.NOTIFY_SOCKET === undefined || env.NOTIFY_SOCKET === '';
   }
 
-  /** The config is in force, jobs fire; again after each reload. `remark`: what a person should see beside it. */
+  /** The config is active and jobs fire; called again after each reload. `remark`: shown beside it in the status. */
   ready(jobs: number, remark?: string): Promise<void> {
     const more = remark === undefined ? '' : `; ${remark}`;
     return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} active${more}`);
   }
 
-  /** It has started and stands behind another one: whoever starts it need not wait until that one ends. */
+  /** On standby for another daemon: the service manager need not wait until that one ends. */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
     return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);

@@ -3,8 +3,7 @@ import { easternText } from '../lib/time-text.ts';
 import { nextFiring, type Schedule } from '../schedule/schedule.ts';
 
 /**
- * Says of a job that it runs less often, so that whoever wonders at night understands: how, until when and why. `every`:
- * only every n-th firing runs; 0: none.
+ * Explains in one sentence how much less often a job runs, until when and why. `every`: only every nth firing runs; 0: none.
  */
 export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;

@@ -12,7 +12,7 @@ import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
-/** The day is reckoned anew this often, as long as something fires: what is used and what runs cost has changed then. */
+/** While jobs fire, the day is recalculated this often: usage and the cost of runs change. */
 const reviewMs = 15 * 60_000;
 /** A firing is asked for at most so late when it is not one that was missed. */
 const lateMs = 60_000;
@@ -59,19 +59,19 @@ export class Throttler {
     return clock.monotonic() - last.at >= reviewMs;
   }
 
-  /** One at a time; whoever else wants one waits for it. */
+  /** The review in progress; concurrent callers share it. */
   #review(config: Config, firing: number): Promise<void> {
-    this.#reviewing ??= this.#reckon(config, firing).finally(() => {
+    this.#reviewing ??= this.#recalculate(config, firing).finally(() => {
       this.#reviewing = undefined;
     });
     return this.#reviewing;
   }
 
-  async #reckon(config: Config, firing: number): Promise<void> {
+  async #recalculate(config: Config, firing: number): Promise<void> {
     const { store, clock } = this.#given;
     const [now, at] = [clock.now(), clock.monotonic()];
     const until = now + untilMidnight(now);
-    // The firing that asks is still to be paid. One that was missed long ago stands for itself alone.
+    // The request of this firing is still to be counted. A firing that was missed long ago counts alone.
     const from = Math.min(now, Math.max(firing, now - lateMs));
     const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();

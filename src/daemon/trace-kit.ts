@@ -8,9 +8,9 @@ import type { Log } from '../lib/log.ts';
 const flushMs = 3_000;
 
 /**
- * Our own kit, for who has loaded none: sends spans to a collector by OTLP over HTTP, as JSON. Address, headers, timeout,
- * batching and resource are read from the variables of the standard. Returns what sends the last spans on the way out;
- * it never throws and is bounded.
+ * A minimal exporter, for users who have not loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address, headers,
+ * timeout, batching and resource from the standard variables. Returns a function that sends the remaining spans on exit; it
+ * never throws, and its time is limited.
  */
 export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
   diag.setLogger(sayingTo(log), DiagLogLevel.WARN);

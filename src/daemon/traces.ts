@@ -21,7 +21,7 @@ export interface TracesOptions {
   readonly version: string;
 }
 
-/** Whether somebody takes spans: a kit of OpenTelemetry is loaded. */
+/** Whether spans are recorded: an OpenTelemetry SDK is loaded. */
 export function hasSdk(): boolean {
   const probe = trace.getTracer('sluice').startSpan('sluice.probe');
   return trace.isSpanContextValid(probe.spanContext());

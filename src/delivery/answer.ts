@@ -23,9 +23,9 @@ export interface EnvelopeAnswer {
 const shownCharacters = 300;
 
 /**
- * Reads an answer for what the service meant by it. All that it says is JSON with an envelope (service document, section 1), and
- * only that is taken for its word; but what it answers to an upload is not shown (section 4.12), so a 2xx without any body counts as
- * a success as well, unless it says that it is a page: that comes from somebody else.
+ * Interprets a response of the service. The service always answers with a JSON envelope (service document, section 1), and only
+ * that is trusted. The response to an upload is not documented (section 4.12), so a 2xx without a body counts as success too,
+ * unless its content type is HTML: then a proxy answered.
  */
 export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
   const envelope = parseObject(http.text);

@@ -27,8 +27,8 @@ export interface ApplyPlan {
 export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
- * What `apply` would do to make the service's data sources what the config declares. Only reads. A source that was
- * made by somebody else is never taken over, whatever its name.
+ * Plans what `apply` would do to create the declared data sources at the service. Only reads. Never takes over a data source
+ * that Sluice did not create, whatever its name.
  */
 export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<ApplyPlan> {
   const lists = new Map<string, Promise<RemoteDatasource[]>>();

@@ -11,16 +11,16 @@ export interface DestinationCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /**
-   * Repeating it changes nothing more. GET and PUT are, unless told; another method is not: when nobody knows whether it
-   * was carried out, it is not repeated but fails with `CALL_AMBIGUOUS`.
+   * Whether the call is idempotent. Default: true for GET and PUT. If the outcome of any other call is unknown, it is not
+   * retried but fails with `CALL_AMBIGUOUS`.
    */
   readonly repeatable?: boolean;
-  /** Most requests that are spent on it; 4 unless told. */
+  /** Maximum number of requests; default 4. */
   readonly attempts?: number;
 }
 
 const mostAttempts = 4;
-/** Pauses up to this long are waited for; longer ones end the call with `ACCOUNT_HELD`. */
+/** The longest pause that a call waits for; a longer one fails the call with `ACCOUNT_PAUSED`. */
 const patienceMs = 60_000;
 
 /**
@@ -84,7 +84,7 @@ export class DestinationClient {
       if (!('closed' in passed)) return passed;
       const { closed } = passed;
       const leftMs =
-        closed.why === 'held' || closed.why === 'away' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
+        closed.why === 'paused' || closed.why === 'away' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
       if (leftMs > patienceMs) throw closedProblem(closed, this.#gate.destination.name, clock.now());
       await clock.sleep(Math.max(1, leftMs), this.#signal);
     }
@@ -105,7 +105,7 @@ export class DestinationClient {
   }
 }
 
-/** Nobody knows whether a call was carried out that must not be carried out twice. */
+/** The outcome of a call that must not be repeated is unknown. */
 function ambiguousCall(what: string, cause: Problem): Problem {
   return new Problem({
     code: 'CALL_AMBIGUOUS',

@@ -27,8 +27,8 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
 }
 
 /**
- * Puts a former payload back: it is owed once more, and the job that writes its instance is held. Returns the new row. Throws `JOB_BUSY` while a
- * run of the job is under way, `PAYLOAD_DAMAGED` where the file is not what was written.
+ * Rolls back to an earlier payload: enqueues it again and puts the job that writes its instance on hold. Returns the new row.
+ * Throws `JOB_BUSY` while the job runs, `PAYLOAD_DAMAGED` if the file has changed.
  */
 export async function rollback(
   gateway: Gateway,
@@ -87,7 +87,7 @@ function tooLate({ job, run }: OutboxRow): Problem {
   return new Problem({
     code: 'DECISION_LATE',
     family: 'job',
-    message: 'Somebody was faster: the payload is not waiting any more, or the instance has newer data',
+    message: 'Another process already handled this payload, or the instance has newer data',
     where: { job },
     seen: `run ${run}`,
     next: 'sluice status',

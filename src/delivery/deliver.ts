@@ -39,7 +39,7 @@ export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): 
   });
 }
 
-/** Sends once more what is due for that (see `Resends`), of the jobs that are ours; for callers without a deliverer. */
+/** Sends the due resends (see `Resends`) of these jobs; for callers without a deliverer. */
 export async function resendDue(given: DeliverOptions & { readonly isOurs: (job: string) => boolean }): Promise<void> {
   const { gateway, isOurs } = given;
   const all = await gateway.store.resends.all();

@@ -20,7 +20,7 @@ export class Deliverer {
   readonly #underway = new Map<number, Promise<void>>();
   /** Not before this (monotonic ms), by payload: what the last try said. */
   readonly #notBefore = new Map<number, number>();
-  /** When to look next for what is to be sent once more (monotonic ms). */
+  /** When to look for due resends next (monotonic ms). */
   #repeatsAt = 0;
   #loop: Promise<void> | undefined;
   #nap = new AbortController();
@@ -34,7 +34,7 @@ export class Deliverer {
     this.#loop ??= this.#run();
   }
 
-  /** Something new is owed, or credentials may have been mended: look now. */
+  /** Call it when a payload was enqueued or credentials may have been fixed. */
   nudge(): void {
     this.#gateway.resetAuth();
     this.#notBefore.clear();
@@ -60,7 +60,7 @@ export class Deliverer {
     dispose();
   }
 
-  /** Sends once more what is due for that, a few at a time: it is never urgent. */
+  /** Sends due resends, a few at a time: they are never urgent. */
   async #startRepeats(lanes: UploadPool): Promise<void> {
     const { store, clock } = this.#gateway;
     if (clock.monotonic() < this.#repeatsAt) return;

@@ -1,11 +1,11 @@
-/** Which payload, of what, to where. */
+/** Identifies a payload, its job and its target. */
 export interface PayloadFacts {
   readonly id: number;
   readonly job: string;
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
-  /** Of the bytes, in hexadecimal digits: what the instance shows can be held against it. */
+  /** Of the bytes, in hexadecimal digits; can be compared with what the instance shows. */
   readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
@@ -22,8 +22,8 @@ interface Trouble {
 }
 
 /**
- * What happens to payloads and requests. Each event follows the durable step that it names: a process that is killed
- * on hearing `payload.owed` owes, one killed on `upload.started` has counted the attempt and sent nothing yet.
+ * Events of payloads and requests. Each is emitted after the durable step that it names: after `payload.owed`, the payload is
+ * in the outbox; at `upload.started`, the attempt is counted and nothing has been sent.
  */
 export type DeliveryEvents = {
   'payload.owed': PayloadFacts;
@@ -38,7 +38,7 @@ export type DeliveryEvents = {
   'payload.restored': PayloadFacts & By;
   'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
-  /** Sent once more, because an upload of something else had no answer before it and might have come late. */
+  /** Sent again, because an earlier upload of other data had no answer and might have arrived late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   /** `attempt`: the one that failed; absent where none was made. */
@@ -46,9 +46,9 @@ export type DeliveryEvents = {
   'upload.started': PayloadFacts & { readonly attempt: number };
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
-  'quota.turned': { readonly account: string; readonly destination: string };
+  'quota.reset': { readonly account: string; readonly destination: string };
   /** `refusals`: how many times in a row the service has said that it was too much, without saying that the day is over. */
-  'account.held': {
+  'account.paused': {
     readonly account: string;
     readonly destination: string;
     readonly until: number;
@@ -57,7 +57,7 @@ export type DeliveryEvents = {
   /** Requests a second that are sent from now on, because the service took fewer than we sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
   /** What the service has counted on the account's running day; `others` are those that we did not make. */
-  'usage.told': {
+  'usage.reported': {
     readonly account: string;
     readonly destination: string;
     readonly day: string;
@@ -65,10 +65,10 @@ export type DeliveryEvents = {
     readonly others: number;
     readonly allowance?: number;
   };
-  /** The service will not tell what the account has used; it is left alone with that for a week. */
+  /** The service refuses to report the usage of the account; it is not asked again for a week. */
   'usage.refused': { readonly account: string; readonly destination: string; readonly message: string };
   'login.refused': { readonly account: string; readonly destination: string } & Trouble;
-  /** `milliseconds`: how long it stood in line, where there was room for it in the allowances of second and day. */
+  /** `milliseconds`: how long it waited in the send queue. */
   'request.sent': {
     readonly account: string;
     readonly method: string;

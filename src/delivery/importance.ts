@@ -11,8 +11,8 @@ export function rankOfPriority(priority: JobPriority = 'normal'): number {
 }
 
 /**
- * The rank of a payload that waits: that of its job, and one more for each day that its instance has waited, so that
- * nothing waits for ever. A clock that was set back below the beginning of the wait counts as no wait.
+ * The priority of a waiting payload: that of its job, plus one for each day that its instance has waited, so that no payload
+ * starves. If the clock was set back to before the wait started, the wait counts as zero.
  */
 export function rankOfPayload(
   { waiting_since }: Pick<OutboxRow, 'waiting_since'>,

@@ -50,9 +50,8 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
 }
 
 /**
- * The same few buffers are filled again and again: a fresh one for every piece would double the time of an upload to a
- * fast service. So whoever reads must be done with a piece when it asks for the one after the next, as a socket is whose
- * `drain` is waited for.
+ * Reuses a few buffers: allocating one per chunk would double the time of an upload to a fast service. A consumer must
+ * therefore be done with a chunk before it requests the one after the next. A socket is, if the sender waits for `drain`.
  */
 async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');

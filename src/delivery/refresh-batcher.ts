@@ -36,8 +36,8 @@ interface Batch {
 }
 
 /**
- * Brings together the refreshes that fall due in the same moment: whoever takes a seat is waited for, and when all have
- * asked or left, the wishes for one client account of one destination go out as a single request.
+ * Batches refreshes that are due at the same moment. It waits until every ticket holder has requested a refresh or left, then
+ * sends one request per client account of a destination.
  */
 export class RefreshBatcher {
   #batch: Batch | undefined;
@@ -92,7 +92,7 @@ async function send(asked: readonly PendingRefresh[]): Promise<void> {
   }
 }
 
-/** One that is stopped goes by itself; the request ends when nobody waits for it any more. */
+/** A canceled caller leaves at once; the request is canceled when no caller waits for it. */
 function whenAllAborted(asked: readonly PendingRefresh[]): { signal: AbortSignal; dispose: () => void } {
   const all = new AbortController();
   let waiting = asked.length;

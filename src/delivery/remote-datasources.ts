@@ -9,8 +9,8 @@ export interface RemoteDatasource {
 }
 
 /**
- * The address in the properties of every data source that `apply` makes. Nobody ever calls it (the name can never
- * resolve); it says that the source is pushed to, and tells ours from one that a person made under the same name.
+ * The URL in the properties of every data source that `apply` creates. It is never called (the name can't resolve); it marks
+ * the data source as created by Sluice, to distinguish it from one that a person created under the same name.
  */
 export const markerUrl = 'https://pushed-by-sluice.invalid/';
 

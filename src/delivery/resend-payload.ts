@@ -9,12 +9,12 @@ import { dataPath, upload } from './upload.ts';
 
 /** Below everything that is owed. */
 export const resendRank = -1;
-/** Nothing is lost by a delay: what was tried in vain is not tried again before this. */
+/** Resends are never urgent: after a failure, the next attempt waits this long. */
 const restMs = 10 * 60_000;
 
 /**
- * Sends a delivered payload once more, so that nothing older stands in its place (see `Repeats`). Paid for like any
- * request, and only while nothing else is in the way: what it meets is waited out. True when it was taken.
+ * Sends a delivered payload again, in case an older upload arrived after it (see `Resends`). It counts against the quota like any
+ * request, and is only sent if nothing blocks the destination. Returns true if the service accepted it.
  */
 export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {
   const { store } = given.gateway;

@@ -8,11 +8,11 @@ import type { EnvelopeAnswer } from './answer.ts';
  * What is done after an attempt.
  * - `settle`: it is done.
  * - `retry`: again after a backoff; the attempt counts.
- * - `pause`: the service asked for quiet: nothing goes to the account for a while; the attempt does not count.
- * - `away`: nobody was there to ask: nothing goes to the destination for a while; the attempt does not count.
- * - `wait_for_day`: the day's allowance is spent; the attempt does not count.
- * - `login`: the account refuses us; nothing goes there until somebody mends that; the attempt does not count.
- * - `dead`: trying the same again would end the same.
+ * - `pause`: rate-limited: nothing is sent for the account for a while; the attempt does not count.
+ * - `away`: unreachable: nothing is sent to the destination for a while; the attempt does not count.
+ * - `wait_for_day`: the daily allowance is used up; the attempt does not count.
+ * - `login`: the credentials were refused; nothing is sent until they are fixed; the attempt does not count.
+ * - `dead`: a retry would fail in the same way.
  */
 export type DecisionAction = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
 
@@ -26,7 +26,7 @@ export interface Decision {
   readonly problem?: Problem;
   /** What the service asked for. */
   readonly retryAfterMs?: number;
-  /** True when nobody knows whether the request was carried out. */
+  /** True if it is unknown whether the service processed the request. */
   readonly ambiguous: boolean;
 }
 
@@ -113,7 +113,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_NOT_FOUND',
     family: 'config',
     message: 'The service does not know the target',
-    next: "sluice apply, where the job declares its data source: it is gone and can be made anew; else check the target's id and client_id, and the destination's url",
+    next: 'run "sluice apply" if the job declares its data source: it was deleted and can be created again; otherwise check the target\'s id and client_id, and the destination\'s url',
   },
   {
     when: ({ status, errorCode }) => status === 413 || errorCode === 'data_too_large',
@@ -145,7 +145,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_REFUSED',
     family: 'job',
     message: 'The service refuses the request',
-    next: 'mend what the service names, then run the job again',
+    next: 'fix the cause that the service names, then run the job again',
   },
   {
     when: () => true,

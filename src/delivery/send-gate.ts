@@ -14,7 +14,7 @@ import { backoffMs, type Decision, limitReached, pauseMs, type RequestOutcome } 
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotReturns } from './slot-returns.ts';
 
-/** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
+/** The network and the randomness that a gate uses; tests and the simulation inject their own. */
 export interface Network {
   agentFor(destination: Destination): HttpAgent;
   /** From 0 to below 1, for pauses that must not coincide. */
@@ -66,7 +66,7 @@ export class SendGate {
   #spentUntil: number | undefined;
   /** 429s in a row. */
   #pauses = 0;
-  /** As long as nobody is there: how often in a row that was so, and until when (monotonic ms) nothing else is sent. */
+  /** While the destination is unreachable: consecutive failures, and until when (monotonic ms) nothing else is sent. */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
   readonly #returns: SlotReturns;
@@ -177,7 +177,7 @@ export class SendGate {
       if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
       const prepared = await prepare(parts);
       if (prepared === undefined) throw new Rejected('idle');
-      // One goes ahead and sees whether somebody is there again.
+      // Half-open: one request probes whether the destination is reachable again.
       if (this.#breaker !== undefined)
         this.#breaker = { ...this.#breaker, until: clock.monotonic() + connectTimeoutMs };
       this.#reportNewDay();
@@ -209,7 +209,7 @@ export class SendGate {
     return sendSlots.look(this.destination.account, daysOf(this.#options.clock.now(), maxTravelMs));
   }
 
-  /** Why nothing can go, whatever is left of the day; `heldUntil`: what is known of the account. */
+  /** Why nothing can be sent, apart from the quota. `heldUntil`: the end of the account's pause. */
   #blocked(heldUntil: number | undefined): Closed | undefined {
     if (this.#login !== undefined) return { why: 'login', problem: this.#login };
     const { clock } = this.#options;
@@ -217,7 +217,7 @@ export class SendGate {
     if (this.#breaker !== undefined && awayMs > 0) {
       return { why: 'away', until: clock.now() + awayMs, problem: this.#breaker.problem };
     }
-    return heldUntil === undefined ? undefined : { why: 'held', until: heldUntil };
+    return heldUntil === undefined ? undefined : { why: 'paused', until: heldUntil };
   }
 
   async #spentIn(
@@ -233,7 +233,7 @@ export class SendGate {
     return undefined;
   }
 
-  /** What may be used of a day. A request that was sent before the day turned may arrive after it: it counts on both. */
+  /** Usable requests of a day. A request that was sent before midnight may arrive after it, so it counts on both days. */
   #limits(slots: SlotSnapshot, priority: Priority): Limits {
     return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
   }
@@ -244,7 +244,7 @@ export class SendGate {
     throw new Rejected({ closed });
   }
 
-  /** The longer nobody is there, the longer it is until the next look. Those who failed together look together. */
+  /** The longer the destination is unreachable, the longer the breaker stays open. Requests that failed together count once. */
   #openBreaker(problem: Problem): number {
     const now = this.#options.clock.monotonic();
     const times = (this.#breaker?.times ?? 0) + 1;
@@ -276,7 +276,7 @@ export class SendGate {
   async #pauseAccount(waitMs: number): Promise<void> {
     const { store, clock, emit } = this.#options;
     await store.accounts.hold(this.destination.account, waitMs);
-    emit('account.held', { ...this.#names(), until: clock.now() + waitMs, refusals: this.#pauses });
+    emit('account.paused', { ...this.#names(), until: clock.now() + waitMs, refusals: this.#pauses });
   }
 
   #reportSpent(until: number): void {
@@ -288,7 +288,7 @@ export class SendGate {
   #reportNewDay(): void {
     if (this.#spentUntil === undefined || this.#options.clock.now() < this.#spentUntil) return;
     this.#spentUntil = undefined;
-    this.#options.emit('quota.turned', this.#names());
+    this.#options.emit('quota.reset', this.#names());
   }
 
   #names() {

@@ -39,7 +39,7 @@ export interface SendOptions {
   readonly deadline?: number | undefined;
 }
 
-/** A power cut is not the payload's fault, but what ends its process every time must not do so for ever. */
+/** A power cut is not the payload's fault, but a payload that crashes its process every time must not be retried forever. */
 const maxCrashes = 40;
 
 /** How often the lease of an instance is tried while another upload to it is under way, and for how long. */
@@ -245,7 +245,7 @@ async function markDead(
   return { state: 'dead', problem };
 }
 
-/** Somebody else settled it meanwhile. */
+/** Another process settled it in the meantime. */
 function settledState(row: OutboxRow | undefined): DeliveryState {
   if (row?.state === 'delivered') return { state: 'delivered' };
   if (row?.state !== 'dead') return { state: 'superseded' };

@@ -23,8 +23,8 @@ interface UploadPoolOptions {
 }
 
 /**
- * Sends payloads side by side, as many per destination as requests fit into a second, the important ones first. The
- * rest waits as rows in the store, and one that is stuck holds up nobody else.
+ * Sends payloads in parallel, up to the requests per second of each destination, by priority. The others wait as rows in the
+ * store. A stuck upload doesn't block the rest.
  */
 export class UploadPool {
   readonly #options: UploadPoolOptions;
@@ -42,7 +42,7 @@ export class UploadPool {
     return this.#queueOf(gate).add(() => this.#sendSafely(row, gate), { priority });
   }
 
-  /** Sends a delivered payload once more, after all that is owed; never rejects. Undefined when no gate leads there. */
+  /** Resends a delivered payload after all owed ones; never rejects. Undefined if the destination has no gate. */
   resend(repeat: Resend): Promise<void> | undefined {
     const { destination, url } = repeat.row;
     const gate = this.#options.gateway.find(destination) ?? this.#options.gateway.at(url);

@@ -104,7 +104,7 @@ export class UsageWatch {
     const told = toldFor(daysOf(clock.now()), answer.data.overview);
     if (told === undefined) return;
     const { used, others, allowance } = await store.quota.reconcile(account, told.day, told);
-    emit('usage.told', { account, destination, day: told.day, used, others, ...(allowance && { allowance }) });
+    emit('usage.reported', { account, destination, day: told.day, used, others, ...(allowance && { allowance }) });
   }
 }
 

@@ -17,7 +17,7 @@ export interface ResultCandidate {
   };
   /** What was counted in the rows, where a guard asks for that. */
   readonly watch?: GuardCounters;
-  /** The instant that the run stands for, epoch milliseconds. Absent: the beginning of its extract. */
+  /** The instant that the run is dated, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 

@@ -22,7 +22,7 @@ export class VerifiedCache {
     return seen !== undefined && this.#clock.monotonic() - seen < validMs;
   }
 
-  /** It was sent, or has waited for another try: whoever sends it again looks again. */
+  /** It was sent or waits for a retry: the next attempt verifies it again. */
   end(id: number): void {
     this.#seen.delete(id);
   }

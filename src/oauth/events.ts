@@ -5,7 +5,7 @@ export type LoginEvents = {
   /** The vendor has given a token; it is not on disk yet. */
   'token.answered': { readonly login: string };
   /** The new tokens are on disk. */
-  'token.kept': { readonly login: string; readonly expires_at?: number };
+  'token.stored': { readonly login: string; readonly expires_at?: number };
   /** The vendor has ended the grant: a person has to log in. */
   'token.refused': { readonly login: string; readonly code: string; readonly message: string };
   /** No token this time; the grant is as good as before. */

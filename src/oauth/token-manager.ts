@@ -168,7 +168,7 @@ export class TokenManager implements TokenSource {
     emit('token.answered', { login: login.name });
     const whole = await tokenStore.save(granted, kept, { fresh: kept === undefined });
     const { lifetimeMs, askedAt } = whole;
-    emit('token.kept', {
+    emit('token.stored', {
       login: login.name,
       expires_at: lifetimeMs === undefined ? undefined : askedAt + lifetimeMs,
     });

@@ -104,7 +104,7 @@ const decisions: Record<string, Decision> = {
     async settle(stage, { about, before }) {
       const { home, oracle } = stage;
       oracle.wentBack(about);
-      const isHeld = async () => (await home.sync()).jobs[0]!.state === 'held';
+      const isHeld = async () => (await home.sync()).jobs[0]!.state === 'on_hold';
       if (!(await isHeld())) {
         expect(await oracle.look()).toBe(before);
         oracle.wentBack(about);

@@ -70,7 +70,7 @@ beforeAll(async () => {
   expect((await place.home.sync(place.how(''))).code).toBe(0);
   const all = (await stepsOf(place)).slice(before);
   const asked = all.indexOf('say token.asked #1');
-  const kept = all.indexOf('say token.kept #1');
+  const kept = all.indexOf('say token.stored #1');
   steps = all.slice(asked - 2, kept + 2);
 });
 
@@ -84,7 +84,7 @@ describe('a token that is renewed by a process that is killed before every durab
         place.expire();
         const answered = vendor.asked.length;
         expect(await home.sync(place.how(step)), step).toMatchObject({ signal: 'SIGKILL' });
-        const isLost = vendor.asked.length > answered && steps.indexOf(step) < steps.indexOf('say token.kept #1');
+        const isLost = vendor.asked.length > answered && steps.indexOf(step) < steps.indexOf('say token.stored #1');
         const next = await home.sync(place.how(''));
         if (isLost && next.code !== 0) {
           expect(next).toMatchObject({ code: 1, jobs: [{ state: 'failed', problem: { code: 'LOGIN_LOST' } }] });

@@ -30,7 +30,7 @@ async function setUp({ hasCredentials = false } = {}) {
 }
 
 describe('sluice reload', () => {
-  it('answers with 0 once the new config is in force', async () => {
+  it('exits with 0 when the new config is active', async () => {
     const { home, config, orders, world } = await setUp();
     await config({ orders, stock: { ...orders, target: world.instances.json, format: 'json' } });
     expect(await home.sluice(['reload'])).toMatchObject({

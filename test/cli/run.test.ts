@@ -62,9 +62,9 @@ describe('sluice run', () => {
     await home.config(config({ orders: { ...orders('* * * * *').orders, source: 'fils' } }));
     daemon.child.kill('SIGHUP');
     await until('the refusal', () => count('config.refused') === 1);
-    const fault = linesOf(daemon).find(({ msg }) => msg === 'config.fault');
+    const fault = linesOf(daemon).find(({ msg }) => msg === 'config.error');
     expect(fault?.place).toMatch(/sluice\.yaml:\d+/);
-    expect(fault?.fault).toContain('files');
+    expect(fault?.message).toContain('files');
     await home.config(config({ renamed: orders('* * * * *').orders }));
     daemon.child.kill('SIGHUP');
     await until('the new config', () => count('config.reloaded') === 1);
@@ -114,8 +114,8 @@ describe('sluice run', () => {
     expect(lines.at(-1)).toMatchObject({ msg: 'daemon.started', jobs: 1, scheduled: 1 });
     const faults = lines.slice(0, -1);
     expect(faults.length).toBeGreaterThan(1);
-    for (const fault of faults) expect(fault).toMatchObject({ msg: 'config.fault', fault: expect.any(String) });
-    expect(faults.map(({ fault }) => fault).join('\n')).toContain('nowhere');
+    for (const fault of faults) expect(fault).toMatchObject({ msg: 'config.error', message: expect.any(String) });
+    expect(faults.map(({ message }) => message).join('\n')).toContain('nowhere');
     daemon.child.kill('SIGTERM');
     await daemon.ended;
   });

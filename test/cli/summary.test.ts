@@ -32,7 +32,7 @@ describe('the exit code of a sync', () => {
     ['1 if a payload is dead', [outcome('dead', problem('job'))], exit.failed],
     ['1 if a result is quarantined', [outcome('quarantined', problem('row'))], exit.failed],
     ['1 if a payload waits for another attempt', [outcome('waiting_retry', problem('try_later'))], exit.failed],
-    ['1 if a job is held, or held by another run', [outcome('held')], exit.failed],
+    ['1 if a job is on hold, or busy with another run', [outcome('on_hold')], exit.failed],
     ['1 if a source refuses its login', [outcome('failed', problem('login', { source: 'shop' }))], exit.failed],
     ['3 if the destination refuses the credentials', [delivered, refused], exit.refused],
     [

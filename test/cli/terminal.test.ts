@@ -149,8 +149,8 @@ describe('the log on a terminal', () => {
 
   it('puts what has several lines below, indented, and quotes what has blanks', () => {
     const { log, text } = open('debug');
-    log.error('config.fault', { place: 'a b', fault: 'one\ntwo' });
-    expect(text()).toBe('03:04:05Z error config.fault       place="a b"\n    one\n    two\n');
+    log.error('config.error', { place: 'a b', message: 'one\ntwo' });
+    expect(text()).toBe('03:04:05Z error config.error       place="a b"\n    one\n    two\n');
   });
 
   it('leaves out what is below its level, and every secret', () => {

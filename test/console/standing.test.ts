@@ -18,12 +18,12 @@ it.each<[string, Condition[], Partial<JobStatus>, string]>([
   ['is idle if it is disabled, whatever its last run was', [], { enabled: false }, 'idle'],
   ['waits while something is owed', [], { owed: [payload] }, 'wait'],
   ['waits while something is owed, also if it is disabled', [], { owed: [payload], enabled: false }, 'wait'],
-  ['waits while a person holds it', [], { held: true }, 'wait'],
+  ['waits while a person holds it', [], { on_hold: true }, 'wait'],
   ['waits with a warning', [about('warning', 'other', 'orders')], {}, 'wait'],
   [
     'is bad with an error, whatever else is so',
     [about('warning', 'orders'), about('error', 'orders')],
-    { held: true },
+    { on_hold: true },
     'bad',
   ],
   [

@@ -247,7 +247,7 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
-  it('leaves the old one at work, deliveries and all, where it cannot be put in force', async () => {
+  it('keeps the previous config active, deliveries included, if the new one cannot be activated', async () => {
     const { folder, config, service, instance, destination } = await setUp();
     const clock = new SetClock();
     const { daemon, hear, runtime } = await startDaemon(config, { clock });

@@ -62,7 +62,7 @@ describe('a firing that was due', () => {
   it('makes the job late where no daemon is there, however good its last run was', async () => {
     const { explain } = await setUp();
     const { verdict, because, fix } = await explain();
-    expect(verdict).toBe('late, nobody is there to run it');
+    expect(verdict).toBe('late: no daemon is running');
     expect(because[0]).toEqual({ at: noon + hour, message: 'a run was due' });
     expect(fix).toBe('sluice run, or sluice sync orders once');
   });

@@ -207,7 +207,7 @@ it('a secret in a file is read again, so that a job whose password was corrected
     return [state, problem?.code];
   };
   expect(await run()).toEqual(['failed', 'FTP_LOGIN_REFUSED']);
-  expect(await run()).toEqual(['held', 'LOGIN_ON_HOLD']);
+  expect(await run()).toEqual(['on_hold', 'LOGIN_ON_HOLD']);
   await writeFile(password, 'right\n');
   expect(await run()).toEqual(['owed', undefined]);
   right = 'another';

@@ -57,7 +57,7 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
   const started = await startDaemon(config, { clock, before: overdue(...jobs) });
   const { hear, count, runtime } = started;
   await hear('payload.delivered', { job: 'healthy' });
-  await hear('source.held', { source: 'bank', place: 'bank:1', user: 'etl', refusals: 1, code: 'BANK_REFUSED' });
+  await hear('source.on_hold', { source: 'bank', place: 'bank:1', user: 'etl', refusals: 1, code: 'BANK_REFUSED' });
   await expect.poll(() => count('run.finished') + count('firing.skipped')).toBe(3);
   expect(bank.refused).toHaveLength(1);
 
@@ -97,7 +97,7 @@ it.each(['stopped', 'killed'] as const)(
     const { clock, bank, configWith } = await setUp();
     const wrong = await configWith('wrong');
     const first = await startDaemon(wrong, { clock, before: overdue(...wrong.jobs.values()) });
-    await first.hear('source.held');
+    await first.hear('source.on_hold');
     await expect.poll(() => first.count('run.finished') + first.count('firing.skipped')).toBe(3);
     if (end === 'stopped') await first.stop();
     // What a kill would leave.

@@ -80,7 +80,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', 
     clock.advance(50 * minute);
     expect(await wrong()).toEqual([]);
     clock.advance(10 * minute);
-    await hear('source.silent', 1);
+    await hear('source.failed', 1);
     expect(await wrong()).toMatchObject([
       {
         subject: 'source:shop',

@@ -88,7 +88,7 @@ describe('the deliverer', () => {
       await wait(2);
     }
     expect(stage.seen).toHaveLength(2);
-    expect(heard.names()).toContain('quota.turned');
+    expect(heard.names()).toContain('quota.reset');
     expect(await store.quota.use('account', dayOf(turn))).toMatchObject({ used: 1 });
   });
 

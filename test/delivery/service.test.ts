@@ -300,7 +300,7 @@ describe('a call of the API', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1_000);
     stage.script.push(say(429, { headers: { 'retry-after': '300' } }));
     await expect(client.call('GET', '/x')).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 300_000 });
-    await expect(client.call('GET', '/x')).rejects.toMatchObject({ code: 'ACCOUNT_HELD' });
+    await expect(client.call('GET', '/x')).rejects.toMatchObject({ code: 'ACCOUNT_PAUSED' });
     expect(stage.seen).toHaveLength(3);
   });
 

@@ -68,7 +68,7 @@ describe('what the service counts on an account', () => {
     expect(Number(query.get('start_date')) * 1000).toBe(startOfDay(clock.now()));
     expect(Number(query.get('end_date')) * 1000).toBe(clock.now());
     expect(await use()).toMatchObject({ used: 8, others: 7, allowance: 10 });
-    expect(heard.events.find(({ name }) => name === 'usage.told')?.facts).toEqual({
+    expect(heard.events.find(({ name }) => name === 'usage.reported')?.facts).toEqual({
       account: 'account',
       destination: 'main',
       day: today,
@@ -173,7 +173,7 @@ describe('what the service counts on an account', () => {
     const states: string[] = [];
     for (let i = 0; i < 6 && states.at(-1) !== 'waiting_quota'; i++) {
       states.push((await deliver())[0]!.state);
-      const refusals = heard.events.filter(({ name }) => name === 'account.held').length;
+      const refusals = heard.events.filter(({ name }) => name === 'account.paused').length;
       watch.doubt('account', refusals);
       await watch.idle();
       clock.advance(10 * 60_000);
@@ -215,7 +215,7 @@ it('the embedded service tells what a colleague has used, and we stop before it 
   watches.push(watch);
   watch.look('account');
   await watch.idle();
-  expect(heard.events.find(({ name }) => name === 'usage.told')?.facts).toMatchObject({ others: 7, allowance: 9 });
+  expect(heard.events.find(({ name }) => name === 'usage.reported')?.facts).toMatchObject({ others: 7, allowance: 9 });
   for (const name of ['a', 'b', 'c']) await commitText(gateway, { job: jobFor(destination, name), text: name });
   const signal = AbortSignal.timeout(30_000);
   const given = { gateway, signal } as const;

@@ -74,7 +74,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
 
   const third = await home.sync();
   expect(third.signal).toBeNull();
-  expect(third.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'held' });
+  expect(third.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'on_hold' });
   expect(runs().filter((run) => run === 'bad interrupted RUN_BLOCKED')).toHaveLength(2);
   const explained = said(await home.sluice(['explain', 'bad']));
   expect(explained).toContain('on hold');

@@ -108,13 +108,13 @@ const deliverNewer = async ({ home }: Stage) => {
 type Elsewhere =
   | 'run.warning'
   | 'run.retrying'
-  | 'quota.turned'
+  | 'quota.reset'
   | 'refresh.queued'
   | 'refresh.failed'
   | `firing.${string}`
   | `job.${string}`
   | 'quota.short'
-  | `usage.${'told' | 'refused'}`
+  | `usage.${'reported' | 'refused'}`
   | 'extract.unchanged'
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived' | 'repeated'}`
   | `config.${string}`
@@ -146,7 +146,7 @@ const matrix: { readonly [S in Step]: Case } = {
   'payload.waiting': { fault: { answer: 500 }, requests: [2] },
   'payload.dead': { fault: { answer: 422 }, requests: [2] },
   'payload.delivered': { before: deliverOlder, requests: [2] },
-  'account.held': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
+  'account.paused': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
   'account.slowed': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
   'login.refused': { fault: { answer: 401 }, requests: [2] },
   'quota.spent': { fault: { answer: 429, code: 'daily_limit_reached' }, requests: [2], dayTurns: true },

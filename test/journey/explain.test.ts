@@ -91,7 +91,7 @@ describe('sluice explain', () => {
     const scheduled = config();
     await home.config({ ...scheduled, jobs: { orders: { ...scheduled.jobs.orders, schedule: 'every 1h' } } });
     const daemon = home.start(['run'], { env });
-    const isRunning = 'the daemon runs it as it was before a fault in the config file';
+    const isRunning = 'the config file has an error; the daemon runs the job with the previous config';
     await expect
       .poll(async () => (await explain('orders')).found[0])
       .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs on schedule' } });
@@ -121,7 +121,7 @@ describe('sluice explain', () => {
     ]);
   });
 
-  it('tells a refused key and a spent allowance apart, and that nobody is there to send what is owed', async () => {
+  it('tells a refused key and a spent allowance apart, and reports that no daemon is running to send the owed payload', async () => {
     const { home, config, explain } = await setUp({ destination: { requests_per_day: 1 } });
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();

@@ -295,7 +295,7 @@ describe('a kill', () => {
       const one = await stage([whole, table(150, 'wrong')]);
       expect((await one.home.sluice(['rollback', 'rows'], killAt(event))).signal).toBe('SIGKILL');
       one.home.age();
-      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'held' }]);
+      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'on_hold' }]);
       expect(await world.data(one.instance)).toBe(whole);
     },
   );
@@ -311,7 +311,11 @@ describe('a rollback', () => {
     expect(await world.data(one.instance)).toBe(whole);
 
     const held = await read(one, table(151, 'wrong'));
-    expect(held).toMatchObject({ code: 1, state: 'held', problem: { code: 'JOB_HELD', next: 'sluice resume rows' } });
+    expect(held).toMatchObject({
+      code: 1,
+      state: 'on_hold',
+      problem: { code: 'JOB_ON_HOLD', next: 'sluice resume rows' },
+    });
     expect(held.problem!.seen).toContain('wrong prices');
     expect(await world.data(one.instance)).toBe(whole);
     const status = JSON.parse((await one.home.sluice(['status', '--json'])).stdout) as { jobs: { state: string }[] };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-it('status tells a config that is not in force yet, and sluice health speaks of the daemon, not of a config that somebody has broken while it runs', async () => {
+it('status reports that the config file differs from the active config, and sluice health checks the daemon, not a config file broken meanwhile', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const config = { version: 1, destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} };

@@ -202,7 +202,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect(await shop.home.sluice(['rollback', 'orders', '--why', 'looks wrong'])).toMatchObject({ code: 0 });
     expect(await shop.shown()).toBe(await shop.wanted('id < 3'));
     await shop.put([1, 'ONE']);
-    expect((await shop.sync()).jobs).toMatchObject([{ state: 'held' }]);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'on_hold' }]);
     const resumed = await shop.home.sluice(['resume', 'orders']);
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('continues from the rows kept') });
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);

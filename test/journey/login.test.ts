@@ -243,7 +243,7 @@ describe('tokens at work', () => {
     const shift = { CLOCK_SHIFT_MS: '55000' };
     const killed = await home.sync({
       preload: ['shifted-clock', 'kill-at'],
-      env: { ...shift, KILL_AT: 'token.kept' },
+      env: { ...shift, KILL_AT: 'token.stored' },
     });
     expect(killed.signal).toBe('SIGKILL');
     const next = await home.sync({ preload: ['shifted-clock'], env: shift });

@@ -64,7 +64,7 @@ function holdsOf({ folder }: Home): unknown[] {
 }
 
 const refused = [{ state: 'failed', problem: { code: 'FTP_LOGIN_REFUSED' } }];
-const held = [{ state: 'held', problem: { code: 'LOGIN_ON_HOLD' } }];
+const held = [{ state: 'on_hold', problem: { code: 'LOGIN_ON_HOLD' } }];
 
 it('a person sees that a login was refused, and everything that goes on a timer leaves it alone', async () => {
   const { home, logins } = await setUp();
@@ -153,9 +153,11 @@ it('two syncs that start at the same moment send a wrong password once', async (
 it('a process that is killed around the steps of a refusal sends the password once more at most', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
-  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.held|say extract\.failed/.test(step));
+  const steps = (await stepsOf(listed)).filter((step) =>
+    /login_holds|say source\.on_hold|say extract\.failed/.test(step),
+  );
   expect(steps).toContain('commit insert into login_holds #1');
-  expect(steps).toContain('say source.held #1');
+  expect(steps).toContain('say source.on_hold #1');
   for (const step of steps) {
     const town = await setUp();
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
@@ -171,7 +173,7 @@ it('a process that is killed around the attempt that was due has made it, or lea
   await listed.home.sync();
   makeDue(listed.home);
   expect((await listed.home.sync(dieAt(listed, ''))).jobs).toMatchObject(refused);
-  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.held|say run\.started/.test(step));
+  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.on_hold|say run\.started/.test(step));
   expect(steps.length).toBeGreaterThan(3);
   for (const step of steps) {
     const town = await setUp();

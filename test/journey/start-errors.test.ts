@@ -52,12 +52,12 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
   const { home, receiver, run, mend } = await setUp(world, { jobs: { bad } });
   const daemon = await run();
   const lines = daemon.output().trimEnd().split('\n');
-  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['config.fault', 'daemon.started']);
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['config.error', 'daemon.started']);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     level: 50,
     code: 'CONFIG_UNKNOWN_SOURCE',
     place: expect.stringMatching(/sluice\.yaml:\d+:\d+$/),
-    fault: expect.stringContaining('nowhere'),
+    message: expect.stringContaining('nowhere'),
   });
   await receiver.receives(1);
   expect(receiver.titles()).toEqual(['the active config differs from the config file']);
@@ -117,7 +117,7 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const faulty = await start((await setUp(world, { ...top, jobs: { bad } })).home);
   expect(faulty.code).toBe(2);
-  expect(JSON.parse(faulty.stdout)).toMatchObject({ code: 'CONFIG_UNKNOWN_SOURCE', msg: 'config.fault' });
+  expect(JSON.parse(faulty.stdout)).toMatchObject({ code: 'CONFIG_UNKNOWN_SOURCE', msg: 'config.error' });
   expect(faulty.stderr).toMatch(/^START_FAULTS: Not started: the config has 1 error/);
 
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
@@ -151,7 +151,7 @@ it('with fail does not begin without a token for each login, nor with a connecto
 });
 
 it.each([
-  ['in the log, one line each', [], ['config.fault', 'config.fault'], /^CONFIG_UNUSABLE/],
+  ['in the log, one line each', [], ['config.error', 'config.error'], /^CONFIG_UNUSABLE/],
   ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
 ])('tells why a file cannot be used at all %s', async (_, flags, lines, stderr) => {
   const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });

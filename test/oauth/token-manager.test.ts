@@ -84,7 +84,7 @@ describe('a login by a person', () => {
     await agreeAt(desk);
     await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
     const token = await tokenOf(desk);
-    expect(desk.events).toEqual(['token.asked', 'token.answered', 'token.kept']);
+    expect(desk.events).toEqual(['token.asked', 'token.answered', 'token.stored']);
     expect((await desk.entry.tokenStore.load())?.granted.accessToken).toBe(token);
   });
 

@@ -18,7 +18,7 @@ export interface Showing {
   readonly from: Origins;
 }
 
-/** The options of a part, which is a map of them, each as it is in force. */
+/** The options of a part, which is a map of them, each with its effective value. */
 export function fillPart(part: Part, options: OptionSet, { document, from }: Showing): Record<string, unknown> {
   const nature = { schema: schemaOf(options), secret: false };
   return fillValue(part.value ?? {}, part.path, { document, part, from, nature }) as Record<string, unknown>;
@@ -31,7 +31,7 @@ interface Given {
 }
 
 /**
- * A value of the config as it is in force: what is not written has its default, secrets are hidden. Where each written
+ * The effective value of an option: options that are not in the file have their default, secrets are hidden. Where each written
  * value comes from (its line, its variables) is put into `from`; a list is one value there.
  */
 function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {

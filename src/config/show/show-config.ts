@@ -9,7 +9,7 @@ import type { Part } from '../text/variables.ts';
 import { fillPart, type Origins, type Showing } from './fill-value.ts';
 import { showJob } from './show-job.ts';
 
-/** A config in the words of its file, as it is in force, without what it leaves out for its faults. Secrets are hidden. */
+/** The effective config with the keys of its file, without the parts that have errors. Secrets are hidden. */
 export interface ShownConfig {
   /** Every option; those that are not there have no value and no default. */
   readonly values: Readonly<Record<string, unknown>>;

@@ -36,14 +36,14 @@ const relevantEvents: ReadonlySet<keyof SluiceEvents> = new Set([
   'payload.superseded',
   'login.refused',
   'token.refused',
-  'token.kept',
+  'token.stored',
   'quota.spent',
-  'quota.turned',
+  'quota.reset',
   'config.reloaded',
   'config.refused',
   'source.answered',
-  'source.silent',
-  'source.held',
+  'source.failed',
+  'source.on_hold',
   'source.resumed',
   'clock.set',
   'state.unwritable',
@@ -167,7 +167,7 @@ export class AlertLoop {
       });
   }
 
-  /** Those of the config in force. */
+  /** From the active config. */
   #beatsNow(): Heartbeats | undefined {
     const { runtime, config } = this.#given;
     const { alerts, folder } = config();

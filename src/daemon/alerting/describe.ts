@@ -11,7 +11,7 @@ import { explainJob } from '../explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';
 import { reportDisk } from '../report-disk.ts';
 
-/** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
+/** What the reader of an alert wants to know next: what the dashboard shows, what Sluice does, and how to fix it. */
 export async function describe(
   subject: string,
   {
@@ -52,7 +52,7 @@ export async function describe(
     const next = { message: 'it is checked again within 15 minutes; runs also try it on schedule' };
     return { next, fix: advice ?? 'sluice check --connect' };
   }
-  if (kind === 'account') return { fix: 'sluice plan shows who asks for how much, and what would make it fit' };
+  if (kind === 'account') return { fix: '"sluice plan" shows how much each job needs, and what would make it fit' };
   if (occasion === 'unsent') {
     const next = { message: 'the daemon keeps retrying; owed payloads are sent as soon as the service accepts them' };
     return { next, fix: 'sluice check --connect tells what is in the way' };

@@ -6,7 +6,7 @@ import { checkSource } from './check-source.ts';
 
 export interface SourceChecksOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log' | 'loginGate'>;
-  /** The config that is in force now. */
+  /** The active config. */
   readonly config: () => Config;
 }
 
@@ -21,8 +21,8 @@ const besideMs = 60_000;
 const restMs = 1_000;
 
 /**
- * Looks at sources on a clock of its own, so that people hear of one that does not answer before the next run fails. A run that
- * read a source stands for a look at it, and no look goes on beside one: it waits, or it is given up.
+ * Checks sources on its own schedule, so that people hear of an unreachable source before the next run fails. A run that read
+ * the source counts as a check. A check never overlaps with a run of the same source: it waits or is canceled.
  */
 export class SourceChecks {
   readonly #given: SourceChecksOptions;
@@ -149,7 +149,7 @@ export class SourceChecks {
       const check = await saveCheck(store, answer, { source: source.name, at: clock.now(), before });
       const facts = { source: source.name, milliseconds: clock.monotonic() - began };
       if (check.trouble === undefined) events.emit('source.answered', facts);
-      else events.emit('source.silent', { ...facts, ...check.trouble });
+      else events.emit('source.failed', { ...facts, ...check.trouble });
     } finally {
       await logins.close();
     }

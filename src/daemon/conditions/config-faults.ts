@@ -4,7 +4,7 @@ import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'sluice config show; fix the file, then sluice reload';
 
-/** Parts of the config that are not in force: jobs left out for their faults, other faults, a reload that was refused. */
+/** Parts of the config that are not active: jobs left out because of their errors, other errors, a refused reload. */
 export function findConfigFaults({
   config,
   overview,

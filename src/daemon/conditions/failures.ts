@@ -65,8 +65,8 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
 }
 
 /**
- * A run that is tried again: a failure if it has been for long, or if the firings before it failed. After a person's run that failed
- * nobody is needed yet.
+ * A run that is being retried: a failure if it takes long, or if the firings before it failed. If only a manual run failed before
+ * it, no action is needed yet.
  */
 function retryOf(
   job: Job,

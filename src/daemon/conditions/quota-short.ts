@@ -7,7 +7,7 @@ import { firingsLeft, throttleDay } from '../throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** Reckoning the rest of the day takes a while where there are thousands of jobs. */
+/** Calculating the rest of the day takes a while with thousands of jobs. */
 const planEveryMs = 900_000;
 
 /** What becomes of an account whose day does not reach for all that its schedules ask. */

@@ -18,7 +18,7 @@ interface Known {
 }
 
 /**
- * Finds jobs whose instance shows data that is too old. Reckoned from the last good publication, or from when the job was
+ * Finds jobs whose instance shows data that is too old. Measured from the last good publication, or from when the job was
  * first seen where there is none, so it fires though nothing runs. The calendar is only asked when a publication is new.
  */
 export class Staleness {

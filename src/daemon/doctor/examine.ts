@@ -16,7 +16,7 @@ import { examineZones } from './zones.ts';
 const spareBytes = 64 * 1024 * 1024;
 const forOthers = 0o077;
 
-/** Looks at the machine as far as this config touches it; writes nothing and asks nobody. `now` is epoch milliseconds. */
+/** Checks the parts of the machine that this config uses. Writes nothing, sends nothing. `now` is epoch milliseconds. */
 export function examine(config: Config, { now, version }: { now: number; version: string }): Finding[] {
   return [
     examineVersions(version),

@@ -1,4 +1,4 @@
-/** One thing that was looked at. `mend` stands where it is not as it should be. */
+/** The result of one check. `fix` is set if the check failed. */
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;

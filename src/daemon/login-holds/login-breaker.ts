@@ -135,7 +135,7 @@ export class LoginBreaker {
       kept = await loginHolds.refuse(key, { code, message, retryAt });
     });
     const hold = kept ?? { ...key, refusals: 1, retry_at: retryAt(1) };
-    emit('source.held', {
+    emit('source.on_hold', {
       ...{ source: source.name, place: hold.place, user: hold.account, refusals: hold.refusals, code, message },
       ...(hold.retry_at === null ? {} : { until: hold.retry_at }),
     });

@@ -11,7 +11,7 @@ interface LoginWaitsOptions {
   readonly gate: LoginBreaker;
   readonly clock: Clock;
   readonly fire: (firing: Firing) => void;
-  /** The source that a job reads in the config in force. */
+  /** The source of a job in the active config. */
   readonly sourceOf: (job: string) => Source | undefined;
   readonly failed: (error: unknown) => void;
   /** The daemon stops. */

@@ -25,16 +25,16 @@ export const otherLines: readonly OtherLine[] = [
   },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped; the last line.' },
   {
-    line: 'config.fault',
+    line: 'config.error',
     level: 'error',
-    facts: ['code', 'place', 'fault'],
+    facts: ['code', 'place', 'message'],
     says: 'A config error. At startup, the affected jobs are left out; at a reload, the config is refused.',
   },
   {
-    line: 'config.remark',
+    line: 'config.warning',
     level: 'warn',
-    facts: ['code', 'place', 'remark'],
-    says: 'Advice about the config, which stops nothing; only at startup.',
+    facts: ['code', 'place', 'message'],
+    says: 'A warning about the config; logged only at startup.',
   },
   {
     line: 'the state folder cannot be changed while the daemon runs: restart it',

@@ -1,5 +1,6 @@
 import { levelOf } from '../log-events.ts';
-import { type EventWords, eventWords } from './event-words.ts';
+import { eventWords } from './event-words.ts';
+import type { EventWords } from './field-words.ts';
 import { otherLines } from './other-lines.ts';
 
 type Name = keyof typeof eventWords;

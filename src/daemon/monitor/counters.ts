@@ -69,7 +69,7 @@ export class Counters {
     this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests stood in line for their turn.', 'account');
     this.#waits = counter('waits', 'Times that sending came to a halt, by reason.', 'account', 'reason');
     this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
-    this.#reloads = counter('config_reloads', 'Configs that were taken anew or refused.', 'result');
+    this.#reloads = counter('config_reloads', 'Config reloads, accepted or refused.', 'result');
     this.#tokens = counter('token_failures', 'Logins that gave no token; "refused" needs a person.', 'result');
     this.#alerts = counter(
       'alert_messages',
@@ -143,7 +143,7 @@ export class Counters {
       this.#lineSeconds.inc({ account: this.#account(account) }, milliseconds / 1000),
     'request.answered': (facts) => this.#request(facts),
     'quota.spent': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'quota' }),
-    'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
+    'account.paused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'paused' }),
     'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
     'firing.throttled': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
     'firing.skipped': ({ job, firings }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }, firings),
@@ -152,7 +152,7 @@ export class Counters {
     },
     'payloads.forgotten': ({ payloads }) => this.#forgotten.inc(payloads),
     'source.answered': ({ source }) => this.#checks.inc({ source: this.#sources.of(source), result: 'answered' }),
-    'source.silent': ({ source }) => this.#checks.inc({ source: this.#sources.of(source), result: 'silent' }),
+    'source.failed': ({ source }) => this.#checks.inc({ source: this.#sources.of(source), result: 'failed' }),
     'config.reloaded': () => {
       this.#reloads.inc({ result: 'reloaded' });
       this.#begin();

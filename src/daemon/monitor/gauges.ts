@@ -24,7 +24,7 @@ export interface GaugesOptions {
   readonly conditions: () => Promise<readonly Condition[]>;
 }
 
-/** What is read when somebody asks: the store's and the schedules' present state. */
+/** Gauges that are read at scrape time: the current state of the store and the schedules. */
 export class Gauges {
   readonly #given: GaugesOptions;
   readonly #accounts = new Names();

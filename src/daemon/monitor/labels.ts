@@ -1,4 +1,4 @@
-/** Beyond this many names a label stops telling them apart, so that no config can flood whoever scrapes. */
+/** Maximum number of values of a label: beyond it, the values are merged, so that no config can flood the scraper. */
 const mostNames = 1000;
 
 /** The values of one label, first come, first named; what comes after the thousandth is `other`. */

@@ -17,7 +17,7 @@ import { Gauges } from './gauges.ts';
 import { isOwnName } from './own-name.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
-/** Who asks for figures asks in one line; nobody needs more connections than this. */
+/** Requests for metrics are short and rare; no scraper needs more connections than this. */
 const maxConnections = 64;
 const patienceMs = 10_000;
 
@@ -155,7 +155,7 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
     family: 'config',
     message: `The monitor cannot listen: ${error.message}`,
     seen: `${host}:${port}`,
-    allowed: 'an address of this machine and a port that nobody else has',
+    allowed: 'an address of this machine and a free port',
     next: 'set another address with "monitor" in the config or --monitor HOST:PORT',
     cause: error,
   });

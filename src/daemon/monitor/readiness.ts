@@ -16,7 +16,7 @@ export interface ReadinessOptions {
   readonly heartbeat: Heartbeat;
   /** Reads what is wrong now. */
   readonly conditions: () => Promise<readonly Condition[]>;
-  /** How many jobs are in force. */
+  /** Number of jobs in the active config. */
   readonly jobs: () => number;
 }
 
@@ -49,13 +49,13 @@ export class Readiness {
     });
   }
 
-  /** For supervisors that restart what has died: this process answers, its schedules tick. */
+  /** For supervisors that restart a dead process: this process responds and its schedules run. */
   alive(): ReadinessResult[] {
     const { ticking, message } = this.#given.heartbeat.check();
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, message }];
   }
 
-  /** Whether data flows: the state can be read and written, the whole config is in force, credentials are taken. */
+  /** Whether data flows: the state is readable and writable, the whole config is active, credentials are accepted. */
   async ready(): Promise<ReadinessResult[]> {
     const alive = this.alive();
     if (this.#isStopping) return [...alive, { name: 'config', ok: false, message: 'the daemon is stopping' }];
@@ -69,8 +69,7 @@ export class Readiness {
 
   #check({ name, kinds, fine }: (typeof checks)[number], errors: readonly Condition[]): ReadinessResult[] {
     const bad = errors.filter(({ kind }) => kinds.some((one) => one === kind));
-    if (bad.length === 0)
-      return [{ name, ok: true, message: fine ?? `${countOf(this.#given.jobs(), 'job')} in force` }];
+    if (bad.length === 0) return [{ name, ok: true, message: fine ?? `${countOf(this.#given.jobs(), 'job')} active` }];
     return bad.map((condition) => ({ name, ok: false, message: words[condition.kind]?.(condition) ?? condition.kind }));
   }
 }

@@ -10,7 +10,8 @@ import { shareOf } from '../../schedule/spread.ts';
  * Faults that pass and that an attempt of ours does not help: another run is at work, a person has to act, or what failed is
  * waited for elsewhere (a full disk by `DiskRetries`).
  */
-const waitedForElsewhere = /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_HELD|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
+const waitedForElsewhere =
+  /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_PAUSED|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
 
 /** Whether a run that ended with this may be tried again. */
 export const isPassing = ({ family, code }: Problem): boolean =>

@@ -91,7 +91,7 @@ function without(error: unknown): null {
 /** The run, and all that its source logs in with: what is encrypted for another login cannot be opened. */
 async function purposeOf({ runtime: { store }, job: { extract } }: HandedOnOptions, run: string): Promise<string> {
   const { login, options, connector } = extract?.source ?? {};
-  // A person may log in as somebody else.
+  // The new login may be of another user.
   const grant = login?.grant === 'authorization_code' ? (await store.logins.find(login.name))?.made_at : undefined;
   return JSON.stringify(['attempt', run, connector?.id, options, login, grant]);
 }

@@ -19,7 +19,7 @@ export const hour = 60 * minute;
 
 export const noon = Date.parse('2026-11-23T12:00:00Z');
 
-/** What is in force unless a config says otherwise. */
+/** The default settings of the test. */
 export const usual: RetryRule = { firstMs: 30 * second, longestMs: 10 * minute, withinMs: 6 * hour };
 
 export const key = 'ad'.repeat(20);

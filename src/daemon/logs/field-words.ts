@@ -1,0 +1,51 @@
+/** The documentation of an event: a sentence, and the meaning of each field. */
+export interface EventWords<F extends string = string> {
+  readonly says: string;
+  readonly facts: { readonly [K in F]: string };
+}
+
+/** The documentation of every event of a map. The compiler rejects missing and unknown events and fields. */
+export type WordsOf<Events> = { readonly [N in keyof Events & string]: EventWords<keyof Events[N] & string> };
+
+// Fields that mean the same in every event.
+export const job = 'the job';
+export const run = 'the run; all its lines have the same value';
+export const source = 'the source';
+export const destination = 'the destination';
+export const instance = 'the data-source instance';
+export const id = 'number of the payload in the outbox';
+export const bytes = 'size in bytes';
+export const rows = 'number of rows';
+export const milliseconds = 'duration';
+export const code = 'error code ([errors.md](errors.md))';
+export const message = 'the error message';
+export const next = 'the fix';
+export const account = 'the account whose requests are counted: a name from the config, or a hash';
+export const until = 'when it continues';
+export const at = 'planned time of the firing';
+export const reason = 'the reason';
+export const who = 'the user who decided';
+export const why = 'the reason that the user gave';
+export const file = 'the config file';
+export const payloads = 'number of payloads';
+export const firings = 'number of firings';
+export const login = 'the login';
+export const place = 'the server';
+export const user = 'the user that the source logs in as';
+export const channel = 'the channel';
+export const problem = 'the error message';
+export const attempt = 'number of the attempt, from 1';
+export const method = 'method of the request';
+export const path = 'path of the request, without the query';
+export const jobs = 'number of jobs in the config';
+export const title = 'title of the message';
+export const since = 'when it started';
+export const requested = 'number of requested data sources';
+
+export const payload = { id, job, run, destination, instance, sha256: 'hash of the bytes', bytes, rows };
+const { id: _, ...withoutId } = payload;
+/** The fields of a result that never entered the outbox. */
+export const unborn = withoutId;
+export const trouble = { code, message };
+export const by = { who, why };
+export const paying = { account, destination };
