@@ -33,8 +33,7 @@ const fields = { id: 'id', name: 'name', modified: 'modified_at' };
 export default defineService({
   id: 'box',
   title: 'Box',
-  summary:
-    'Reads the files of Box as tables (csv, json, xml, xlsx, zip), what lies in its folders, and what happened there.',
+  summary: 'Reads the files of Box as tables (csv, json, xml, xlsx, zip), lists folders, and reads events.',
   version: '2.0',
   base: 'https://api.box.com/{{ api_version }}',
   options: {
@@ -68,8 +67,7 @@ export default defineService({
       about: 'Files, folders and links in a folder.',
       options: {
         folder: option.text({
-          about:
-            'Ids of the folders, separated by commas; 0 is the one that holds everything. Folders inside are not looked into.',
+          about: 'Ids of the folders, separated by commas; 0 is the root folder. Subfolders are not read.',
           default: '0',
           example: '123456789',
         }),
@@ -118,7 +116,7 @@ export default defineService({
     newest: {
       about: 'The rows in the file that was changed last among those that a search finds.',
       options: {
-        search: option.text({ about: 'What to look for, in names and contents.', required: true, example: 'orders' }),
+        search: option.text({ about: 'Search text, for names and contents.', required: true, example: 'orders' }),
         within: option.text({ about: 'Ids of the folders to search, separated by commas.', example: '123456789' }),
         endings: option.text({ about: 'Endings of the names that count, separated by commas.', example: 'csv,xlsx' }),
         count: option.integer({
@@ -154,7 +152,8 @@ export default defineService({
       about: 'What happened: uploads, downloads, shares, logins.',
       options: {
         whose: option.choice(['enterprise', 'user'], {
-          about: '`enterprise`: of everybody, which takes an administrator. `user`: of the one who logged in.',
+          about:
+            '`enterprise`: events of all users, requires an administrator. `user`: events of the user who logged in.',
           default: 'enterprise',
         }),
         created_after: option.text({
@@ -204,9 +203,9 @@ export default defineService({
       status: 403,
       verdict: 'permission',
       said: 'message',
-      next: 'look at the scopes of the app in the developer console; events of the enterprise take an administrator',
+      next: 'check the scopes of the app in the developer console; events of the enterprise require an administrator',
     },
-    { status: 400, verdict: 'config', said: 'message', next: 'look at the options of the query' },
+    { status: 400, verdict: 'config', said: 'message', next: 'check the options of the query' },
   ],
   check: {
     request: { path: '/users/me', query: { fields: 'login' } },
@@ -214,10 +213,10 @@ export default defineService({
   },
   limits: [
     'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with a key of their own (JWT) are not served; client credentials take their place.',
-    'How many requests are allowed is not confirmed here; a 429 says how long to wait.',
-    'With `incremental: true` the files of `content` and `newest` are fetched only when one of them has changed, and then whole.',
+    'The request limits are not confirmed; a 429 response has the time to wait.',
+    'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
     'Box finds new files by search only after a while, so `newest` may be late; `content` never is.',
-    'Box may tell an event twice. Within a run it comes once; across two runs it may come again.',
+    'Box may report an event twice. A run returns it once; two runs may both return it.',
   ],
   example: `sources:
   box:

@@ -69,7 +69,7 @@ function inEnvelope(content: string): string {
 export default defineService({
   id: 'comscore',
   title: 'comScore',
-  summary: 'Reads audience reports of comScore (Media Metrix), which comScore makes on demand for its subscribers.',
+  summary: 'Reads audience reports of comScore (Media Metrix), which are generated on demand for subscribers.',
   options: {
     user: option.text({ about: 'The user that logs in at comScore.', required: true, example: 'ann@example.com' }),
     password: option.text({
@@ -98,7 +98,7 @@ export default defineService({
       verdict: 'config',
       said: 'Envelope.Body.Fault.faultstring',
       say: 'refuses the report',
-      next: 'look at the numbers of the query: comScore’s lists of parameters name those that your subscription has',
+      next: 'check the numbers in the query against the parameter lists of your comScore subscription',
     },
     { body: { ERROR: true }, verdict: 'fail', said: 'ERROR' },
   ],
@@ -109,11 +109,11 @@ export default defineService({
     say: 'comScore describes its reports to us',
   },
   limits: [
-    'comScore gives its report API to subscribers alone and publishes no documentation of it: what is here follows public clients of it.',
-    'There are no dates: a period is a number that comScore gives to it.',
+    'The report API is only open to subscribers, and comScore publishes no documentation of it: this connector follows public clients.',
+    'There are no dates: comScore identifies periods by number.',
     'The columns are those of the report’s table, with `time_period` before them.',
     'Whether the check proves the credentials is not confirmed; a report does.',
-    'Digital Analytix, which `comscore` stood for as well, was sold and is not read.',
+    'Digital Analytix, formerly also a comScore product, was sold and is not supported.',
   ],
   example: `sources:
   audience:
@@ -173,8 +173,8 @@ function noTable(): Problem {
   return new Problem({
     code: 'COMSCORE_NO_TABLE',
     family: 'job',
-    message: 'comScore says that the report is done, and gives no table',
-    next: 'look at the same report in comScore; what has no table there cannot be read',
+    message: 'comScore reports that the report is done, but returned no table',
+    next: 'check the same report in comScore; a report without a table cannot be read',
   });
 }
 

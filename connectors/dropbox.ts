@@ -6,8 +6,7 @@ const more: RequestData = { path: '/2/files/list_folder/continue', json: { curso
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
-  summary:
-    'Reads the files of a Dropbox as tables (csv, json, xml, xlsx, zip), what lies there, and what a search finds.',
+  summary: 'Reads the files of a Dropbox as tables (csv, json, xml, xlsx, zip), lists folders, and searches.',
   base: 'https://api.dropboxapi.com',
   login: {
     kind: 'oauth',
@@ -34,7 +33,7 @@ export default defineService({
         }),
         recursive: option.boolean({ about: 'Look into the folders inside it as well.', default: true }),
         deleted: option.boolean({
-          about: 'Give a row for what has been deleted as well: with `deleted` true, a path, and no `id`.',
+          about: 'Include deleted files: as rows with `deleted` true, a path and no `id`.',
           default: false,
         }),
       },
@@ -91,7 +90,7 @@ export default defineService({
     search: {
       about: 'Files and folders that a search finds.',
       options: {
-        query: option.text({ about: 'What to look for, in names and contents.', required: true, example: 'invoice' }),
+        query: option.text({ about: 'Search text, for names and contents.', required: true, example: 'invoice' }),
       },
       request: { path: '/2/files/search_v2', json: { query: '{{ query }}', options: { max_results: 1000 } } },
       records: 'matches.*.metadata.metadata',
@@ -118,7 +117,7 @@ export default defineService({
       body: { error_summary: /^(?:path\/)?not_found/ },
       verdict: 'config',
       say: 'has no such file or folder',
-      next: 'look at `path` or `file`: they begin with a slash, and `path` is empty for the whole Dropbox',
+      next: 'check `path` or `file`: they start with a slash; an empty `path` is the whole Dropbox',
     },
     { status: 409, verdict: 'fail' },
     { status: 429, verdict: 'wait', wait: { at: 'error.retry_after', unit: 'seconds' } },
@@ -127,8 +126,8 @@ export default defineService({
   budget: { at_once: 1 },
   check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
   limits: [
-    'How many requests are allowed is not published; a 429 says how long to wait.',
-    'An incremental run gives what has changed, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
+    'The request limits are not published; a 429 response has the time to wait.',
+    'An incremental run returns only changes, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
     'The deletion of a folder is one row, with the path of the folder; the files that were in it may have no rows of their own.',
   ],
   example: `sources:

@@ -56,17 +56,16 @@ const campaign = {
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
-  summary:
-    'Reads what campaigns of Google Ads (AdWords, once) cost and bring, day by day, and any query in its language.',
+  summary: 'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and any GAQL query.',
   version: 'v26',
   base: 'https://googleads.googleapis.com/{{ api_version }}',
   options: {
     manager: option.text({
-      about: 'Number of the manager account through which the accounts are reached.',
+      about: 'Number of the manager account, if the accounts are accessed through one.',
       example: '123-456-7890',
     }),
     developer_token: option.text({
-      about: 'Google has not asked for one since September 2026 and ignores it; sent where it is given.',
+      about: 'Google has not required one since September 2026 and ignores it; sent if it is set.',
       secret: true,
       example: `\${env:GOOGLE_ADS_DEVELOPER_TOKEN}`,
     }),
@@ -150,11 +149,11 @@ export default defineService({
     refusal('authorizationError', 'USER_PERMISSION_DENIED', {
       verdict: 'permission',
       say: 'does not show this account to the user who logged in',
-      next: 'set `manager` where the account is reached through a manager account; the stream accounts lists what there is',
+      next: 'set `manager` if the account is accessed through a manager account; the stream accounts lists the accounts',
     }),
     refusal('authorizationError', ['CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION', 'DEVELOPER_TOKEN_NOT_APPROVED'], {
       verdict: 'permission',
-      say: 'lets this app see test accounts alone',
+      say: 'allows this app access to test accounts only',
       next: 'apply for a higher access level on the page of the Google Ads API in the Google Cloud console',
     }),
     refusal('quotaError', 'ACCESS_PROHIBITED', { verdict: 'permission' }),
@@ -177,10 +176,10 @@ export default defineService({
   },
   limits: [
     'The AdWords API and its language are no more: reports are asked for in the Google Ads Query Language.',
-    'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not looked at.',
-    'Money is in the currency of the account; in a `report` it comes as Google writes it, in millionths (`cost_micros`).',
-    'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows, which is not confirmed, is one request.',
-    'An account that is closed is left out, with a line in the log. A version of the API lives about a year, which is not confirmed: it is an option.',
+    'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not considered.',
+    'Money is in the currency of the account; a `report` has it as Google returns it, in millionths (`cost_micros`).',
+    'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows counts as one request (not confirmed).',
+    'Closed accounts are skipped and logged. A version of the API lasts about a year (not confirmed); set another one with `api_version`.',
   ],
   example: `sources:
   ads:
@@ -257,7 +256,7 @@ function missingManager(): never {
   throw new Problem({
     code: 'SERVICE_ACCOUNT',
     family: 'config',
-    message: 'it is not said which accounts of Google Ads to read',
+    message: 'no Google Ads accounts are set',
     next: 'set `customer` in the query, or `manager` in the source for all accounts below it; the stream accounts lists them',
   });
 }

@@ -3,8 +3,7 @@ import { googleOAuth } from './_google-oauth.ts';
 
 const property = {
   property: option.text({
-    about:
-      'Numbers of the GA4 properties, separated by commas. The view ids of Universal Analytics mean nothing any more.',
+    about: 'Numbers of the GA4 properties, separated by commas. View IDs of Universal Analytics no longer work.',
     required: true,
     example: '123456789',
   }),
@@ -33,7 +32,7 @@ export default defineService({
         ...property,
         dimensions: option.list<string>(
           { type: 'string' },
-          { about: 'By what the figures are split.', default: ['date'], example: ['date', 'country'] },
+          { about: 'Dimensions of the report.', default: ['date'], example: ['date', 'country'] },
         ),
         metrics: option.list<string>(
           { type: 'string' },
@@ -151,23 +150,23 @@ export default defineService({
       status: 403,
       verdict: 'permission',
       said: 'error.message',
-      next: 'let the account that logged in see the property, and enable the Google Analytics Data and Admin APIs for its app',
+      next: 'give the account that logged in access to the property, and enable the Google Analytics Data and Admin APIs for its app',
     },
     {
       status: 400,
       verdict: 'config',
       said: 'error.message',
-      next: 'look at `property`, `dimensions` and `metrics`; the stream `fields` lists them',
+      next: 'check `property`, `dimensions` and `metrics`; the stream `fields` lists them',
     },
   ],
   check: {
     request: { base: admin, path: '/{{ api_version }}/accountSummaries', query: { pageSize: 1 } },
-    say: 'Google Analytics answers and takes our login',
+    say: 'connected to Google Analytics; login accepted',
   },
   limits: [
     'Figures of the last days are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below a hundred, requests are a minute apart, and the log says so. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
-    'Google may leave out rows of few people, and put what is too much into a row called (other).',
+    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below 100, requests are one minute apart, which is logged. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
+    'Google may omit rows with few users, and combine excess rows into one called (other).',
   ],
   example: `sources:
   website:

@@ -22,11 +22,11 @@ const sharedDrive = {
 
 const where = {
   search: option.text({
-    about: "What to look for, in Google's words for searches; everything when absent.",
+    about: 'Search query in the syntax of Google. Default: all files.',
     example: "name contains 'orders' and mimeType = 'text/csv'",
   }),
   folder: option.text({
-    about: 'Id of the folder whose files count, without those of folders inside it.',
+    about: 'ID of the folder to read, without its subfolders.',
     example: '1aBcD',
   }),
   drive: option.text({ about: 'Id of a shared drive to look into, instead of one’s own files.', example: '0AbCdE' }),
@@ -58,7 +58,7 @@ const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTi
 export default defineService({
   id: 'google_drive',
   title: 'Google Drive',
-  summary: 'Reads the files of Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and what lies there.',
+  summary: 'Reads the files of Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and lists files.',
   version: 'v3',
   base: 'https://www.googleapis.com',
   login: {
@@ -67,8 +67,8 @@ export default defineService({
   },
   streams: {
     files: {
-      about: 'What lies in the Drive, the oldest change first.',
-      options: { ...where, trashed: option.boolean({ about: 'Tell what lies in the bin as well.', default: false }) },
+      about: 'The files of the Drive, by time of change.',
+      options: { ...where, trashed: option.boolean({ about: 'Include files in the trash.', default: false }) },
       request: {
         path: '/drive/{{ api_version }}/files',
         query: {
@@ -139,7 +139,7 @@ export default defineService({
       ...bytes,
     },
     storage: {
-      about: 'How much room there is and how much is taken.',
+      about: 'Total and used storage.',
       request: { path: '/drive/{{ api_version }}/about', query: { fields: 'user(emailAddress),storageQuota' } },
       records: { one: '' },
       columns: {
@@ -165,7 +165,7 @@ export default defineService({
       body: { 'error.errors.*.reason': 'exportSizeLimitExceeded' },
       verdict: 'config',
       said: 'error.message',
-      say: 'does not export what is larger than 10 MB',
+      say: 'does not export files larger than 10 MB',
       next: 'read the spreadsheet with the connector google_spreadsheets',
     },
     {
@@ -179,9 +179,9 @@ export default defineService({
       verdict: 'config',
       said: 'error.message',
       say: 'has no such file, or does not show it to us',
-      next: 'look at `file`, `folder` and `drive`, and share them with the account that logged in',
+      next: 'check `file`, `folder` and `drive`, and share them with the account that logged in',
     },
-    { status: 400, verdict: 'config', said: 'error.message', next: 'look at `search`, `folder` and `drive`' },
+    { status: 400, verdict: 'config', said: 'error.message', next: 'check `search`, `folder` and `drive`' },
   ],
   check: {
     request: { path: '/drive/{{ api_version }}/about', query: { fields: 'user(emailAddress)' } },
@@ -190,9 +190,9 @@ export default defineService({
   limits: [
     'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such bound.',
     'Documents, drawings and shortcuts of Google’s own are no tables and are refused.',
-    'With `incremental: true` the files of `content` and `newest` are fetched only when one of them has changed, and then whole.',
-    'An incremental run of `files` finds what was changed, not what was deleted, and not a file that was uploaded with an older time of change.',
-    'How many requests are allowed is not confirmed here: where Google says that it is too many, we wait. That a limit of the day is called dailyLimitExceeded is not confirmed either.',
+    'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
+    'An incremental run of `files` finds changed files, but no deleted files, and no files that were uploaded with an older time of change.',
+    'The request limits are not confirmed: if Google reports too many requests, Sluice waits. Nor is it confirmed that the error of the daily limit is dailyLimitExceeded.',
   ],
   example: `sources:
   drive:
@@ -251,7 +251,7 @@ function isNative({ name, type }: DriveFile): boolean {
     message: `"${name}" in Google Drive is not a table`,
     seen: type,
     allowed: 'a spreadsheet of Google’s own, or a file that was uploaded: csv, json, xml, xlsx, zip',
-    next: 'look at `file` or `search`',
+    next: 'check `file` or `search`',
   });
 }
 

@@ -51,7 +51,7 @@ export default defineService({
           example: 'Orders',
         }),
         range: option.text({
-          about: 'The part of the sheet that holds the table; all of it when absent. Without a last row: to the end.',
+          about: 'The range of the table. Default: the whole sheet. Without a last row: to the end.',
           example: 'B3:F',
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),
@@ -65,7 +65,7 @@ export default defineService({
           default: 'plain',
         }),
         rows_per_request: option.integer({
-          about: 'So many rows are asked for at once.',
+          about: 'Rows per request.',
           default: 2000,
           minimum: 1,
         }),
@@ -117,7 +117,7 @@ export default defineService({
       status: 404,
       verdict: 'config',
       say: 'has no such spreadsheet, or does not show it to us',
-      next: 'look at `spreadsheet`, and share it with the account that logged in',
+      next: 'check `spreadsheet`, and share it with the account that logged in',
     },
     {
       status: 403,
@@ -126,7 +126,7 @@ export default defineService({
       next: 'share the spreadsheet with the account that logged in, and enable the Google Sheets API for its app',
     },
     // Also what is no spreadsheet of Google's own, such as a workbook that lies in Drive.
-    { status: 400, verdict: 'config', next: 'look at `spreadsheet`; a workbook (.xlsx) is read through google_drive' },
+    { status: 400, verdict: 'config', next: 'check `spreadsheet`; a workbook (.xlsx) is read through google_drive' },
   ],
   budget: { rates: [{ requests: 300, within: '60s' }] },
   check: {
@@ -134,11 +134,11 @@ export default defineService({
     say: 'the spreadsheet "{{ answer.properties.title }}" is there',
   },
   limits: [
-    'Google cannot tell which cells have changed: the whole sheet is read each time.',
-    'Dates come as the sheet shows them; give the cells the format yyyy-mm-dd where a date has to be told from a text.',
+    'Google does not report which cells have changed: each run reads the whole sheet.',
+    'Dates are returned as the sheet shows them; use the cell format yyyy-mm-dd to distinguish dates from text.',
     'Blank cells are null; rows without any cell are left out.',
     'A sheet that is edited during a run may be read partly before and partly after the edit.',
-    'Google documents 300 reads a minute for an app, which we keep to; the smaller share of one user is not confirmed, so where it is met we wait.',
+    'Google documents 300 reads a minute for an app, and Sluice respects that; the lower limit per user is not confirmed: when it is exceeded, Sluice waits.',
   ],
   example: `sources:
   budget:
@@ -216,7 +216,7 @@ function rangesMissing(seen: number, asked: number): Problem {
   return new Problem({
     code: 'SERVICE_NO_LIST',
     family: 'job',
-    message: 'Google Sheets does not give all ranges of the sheet that it is asked for',
+    message: 'Google Sheets did not return all requested ranges of the sheet',
     seen: `${seen} ranges`,
     allowed: `${asked} ranges`,
   });

@@ -4,7 +4,7 @@ const properties = option.list<string>(
   { type: 'string', minLength: 1 },
   {
     about:
-      'Names of the properties that become columns, your own ones too, beside `id`, `created_at` and `updated_at`. When absent: for deals dealname, amount, dealstage, pipeline, closedate and hubspot_owner_id; for contacts email, firstname, lastname, lifecyclestage, hs_lead_status and hubspot_owner_id; for companies name, domain, industry, country, numberofemployees, annualrevenue and hubspot_owner_id.',
+      'Properties to read as columns, including custom ones, besides `id`, `created_at` and `updated_at`. Default: for deals dealname, amount, dealstage, pipeline, closedate and hubspot_owner_id; for contacts email, firstname, lastname, lifecyclestage, hs_lead_status and hubspot_owner_id; for companies name, domain, industry, country, numberofemployees, annualrevenue and hubspot_owner_id.',
     example: ['dealname', 'amount', 'closedate'],
   },
 );
@@ -16,7 +16,7 @@ export default defineService({
   summary: 'Reads deals, contacts and companies of HubSpot with any of their properties, their owners and deal stages.',
   options: {
     token: option.text({
-      about: 'Access token of a private app; takes the place of `login`.',
+      about: 'Access token of a private app; replaces `login`.',
       secret: true,
       example: `$\{env:HUBSPOT_TOKEN}`,
     }),
@@ -118,14 +118,14 @@ export default defineService({
   },
   check: {
     request: { path: crm('owners'), query: { limit: 1 } },
-    say: 'HubSpot answers and takes our credentials',
+    say: 'connected to HubSpot; credentials accepted',
   },
   limits: [
-    'Deals, contacts and companies come from the search, which gives no more than 10,000 at a time: they are asked for in the order of their ids, so there is no such end. What is archived is not found.',
-    'Changes take a moment until the search knows them: an incremental run reads again what changed in the ten minutes before the last run.',
-    'The search may be asked four times in a second. Private apps have an allowance for a day as well, which ends a run when it is used up.',
+    'Deals, contacts and companies are read with searches. A search returns at most 10,000 results, so they are read in order of ID, one search after the other. Archived objects are not found.',
+    'The search index lags behind: an incremental run reads again what changed in the ten minutes before the last run.',
+    'The search allows four requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
     'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` asks for the same under the version that follows it.',
-    'Not confirmed by the vendor’s documentation: which scopes suffice for the list of properties.',
+    'Not confirmed by the vendor’s documentation: the scopes that the list of properties requires.',
   ],
   example: `sources:
   crm:

@@ -26,7 +26,7 @@ const elements: RequestData = {
 export default defineService({
   id: 'iformbuilder',
   title: 'iFormBuilder',
-  summary: 'Reads what people filled into the forms of iFormBuilder (Zerion), and which forms there are.',
+  summary: 'Reads the records and the list of forms of iFormBuilder (Zerion).',
   options: {
     server: option.text({
       about: 'Name of the server, the first part of its address.',
@@ -129,19 +129,19 @@ export default defineService({
       status: 404,
       verdict: 'config',
       said: 'error_message',
-      next: 'look at `server`, `profile` and `page_id`; the stream `pages` lists the forms',
+      next: 'check `server`, `profile` and `page_id`; the stream `pages` lists the forms',
     },
     { status: [400, 406], verdict: 'config', said: 'error_message' },
   ],
   check: {
     request: { path: 'profiles', query: { limit: 1 } },
-    say: 'iFormBuilder answers and takes our login',
+    say: 'connected to iFormBuilder; login accepted',
   },
   limits: [
-    'The elements of a form come as text, because the vendor’s numbers for data types are not in the documentation that we have; the transform `cast` makes numbers and dates of them.',
+    'The elements of a form are returned as text, because the data types are not documented; use the transform `cast` for numbers and dates.',
     'A form of more than a thousand elements needs the option `elements`.',
-    'The login is a signed assertion, which the vendor’s samples confirm; the client’s secret signs and is never sent. Keys with a dot in them (a newer way to log in) and API 8 are not supported.',
-    'An incremental run asks by day, as the samples show it, and leaves out by itself what it has had.',
+    'The login is an assertion signed with the client secret, as in the vendor’s samples; the secret is never sent. Keys that contain a dot (a newer kind of login) and API 8 are not supported.',
+    'An incremental run requests whole days, as in the samples, and drops the records that it has already read.',
   ],
   example: `sources:
   inspections:

@@ -10,10 +10,10 @@ const leadsExport = '/bulk/{{ api_version }}/leads/export';
 export default defineService({
   id: 'marketo',
   title: 'Marketo',
-  summary: 'Reads leads, what they did, and programs of Adobe Marketo Engage.',
+  summary: 'Reads leads, their activities, and programs of Adobe Marketo Engage.',
   options: {
     munchkin: option.text({
-      about: 'Munchkin id of the subscription, with which the address of its API begins.',
+      about: 'Munchkin ID of the subscription: the first part of its API host name.',
       required: true,
       pattern: '^[A-Za-z0-9-]+$',
       example: '123-ABC-456',
@@ -174,7 +174,7 @@ export default defineService({
     { body: { 'errors.*.code': '603' }, verdict: 'permission', next: 'give the API user’s role this right in Marketo' },
     { body: { 'errors.*.code': '607' }, verdict: 'daily' },
     { body: { 'errors.*.code': '1029', 'errors.*.message': /quota/i }, verdict: 'daily' },
-    { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', say: 'has too many exports under way' },
+    { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', say: 'has too many exports in progress' },
     { body: { 'errors.*.code': '606' }, verdict: 'wait', wait: '20s' },
     { body: { 'errors.*.code': ['502', '604', '608', '611', '614', '615'] }, verdict: 'wait' },
     {
@@ -190,13 +190,13 @@ export default defineService({
   check: {
     request: { path: '/rest/{{ api_version }}/leads/describe.json' },
     say: ({ answer }) =>
-      `Marketo answers and takes our login; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
+      `connected to Marketo; login accepted; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
   },
   limits: [
     'Confirmed by the vendor’s documents: addresses, paging tokens, states of exports, 31 days for one export, two exports at a time and ten in the queue, 500 MB of exports a day, 100 calls in 20 seconds and 50,000 a day, both counted until midnight Central time.',
     'Not confirmed: that ten kinds of activity is the most for one call, and that activities show up within ten minutes.',
-    'Deleted leads are not told.',
-    'An export takes a minute or more, whatever its size.',
+    'Deleted leads are not reported.',
+    'Even a small export takes a minute or more.',
     'Custom activities and fields that only SOAP knew are not read.',
   ],
   example: `sources:

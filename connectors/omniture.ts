@@ -17,7 +17,7 @@ const suite = {
 };
 
 const dimension = {
-  about: 'By what the figures are split; in the stream `report` by days where nothing is said.',
+  about: 'Dimension of the report. Default in the stream `report`: days.',
   example: 'variables/page',
 };
 
@@ -32,7 +32,7 @@ const shared = {
   ),
   segments: option.list<string>(
     { type: 'string' },
-    { about: 'Ids of segments that all have to hold; the stream `segments` lists them.', example: ['s300_abc'] },
+    { about: 'IDs of segments, combined with AND; the stream `segments` lists them.', example: ['s300_abc'] },
   ),
 };
 
@@ -63,7 +63,7 @@ export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
   summary:
-    'Reads reports of Adobe Analytics, which was Omniture SiteCatalyst: any metrics by any dimension, and day by day.',
+    'Reads reports of Adobe Analytics (formerly Omniture SiteCatalyst): any metrics by any dimension, and by day.',
   options: {
     company: option.text({
       about: 'Global company id; `sluice check --connect` lists those that the login may use.',
@@ -139,29 +139,29 @@ export default defineService({
     {
       body: { 'columns.columnErrors.*.errorCode': true },
       verdict: 'config',
-      say: 'does not give one of the metrics',
-      next: 'look at `metrics`; the stream `components` lists them',
+      say: 'did not return one of the metrics',
+      next: 'check `metrics`; the stream `components` lists them',
     },
     { status: 429, verdict: 'wait', wait: '6s' },
     {
       status: 400,
       verdict: 'config',
-      next: 'look at `rsid`, `dimension`, `metrics` and `segments`; the stream `components` lists what there is',
+      next: 'check `rsid`, `dimension`, `metrics` and `segments`; the stream `components` lists them',
     },
     {
       status: 403,
       verdict: 'permission',
-      next: 'look at `company`, and give the app a product profile of Adobe Analytics',
+      next: 'check `company`, and give the app a product profile of Adobe Analytics',
     },
   ],
   budget: { rates: [{ requests: 12, within: '6s' }] },
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute, commas between the scopes of an app by itself.',
+    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute, commas between the scopes of a server-to-server app.',
     'Not confirmed: that refresh tokens of people rotate, and how a metric is refused inside a good answer.',
     'Which scopes an app needs is shown in Adobe’s Developer Console; others than the usual ones go into `scopes` of the login.',
     'A report is split by one dimension; `daily` adds the day, at the price of a request for every day.',
-    'Days are those of the report suite: its zone and the one of the job should be the same.',
+    'Days are in the time zone of the report suite: set the same time zone for the job.',
     'Figures of the last two days are read again by an incremental run.',
     'Nothing of the API 1.4 works any more, neither its methods nor its login by WSSE.',
   ],

@@ -4,8 +4,7 @@ import { defineRetiredService } from '#sdk';
 export default defineRetiredService({
   id: 'radian6',
   title: 'Radian6 (Social Studio)',
-  summary: 'Read what people wrote on social media about a topic.',
+  summary: 'Read social media posts about a topic.',
   gone: 'Salesforce, who had made it a part of Social Studio, retired that on 18 November 2024, and its API went with it.',
-  instead:
-    'People use other social listening services such as Brandwatch or Sprinklr, none of which speaks its API: read theirs with simple_rest.',
+  instead: 'Alternatives are Brandwatch or Sprinklr, which have other APIs: read them with simple_rest.',
 });

@@ -36,11 +36,11 @@ const bulkJob = '/jobs/query/{{ job.id }}';
 export default defineService({
   id: 'salesforce',
   title: 'Salesforce',
-  summary: 'Reads objects of Salesforce with typed columns, page by page or in bulk, and what SOQL queries find.',
+  summary: 'Reads objects of Salesforce with typed columns, page by page or in bulk, and SOQL queries.',
   options: {
     login_url: option.text({
       about:
-        'Where one logs in: https://test.salesforce.com for a sandbox, or the My Domain address, which client credentials need.',
+        'Login URL: https://test.salesforce.com for a sandbox, or the My Domain URL, which client credentials require.',
       default: 'https://login.salesforce.com',
       example: 'https://acme.my.salesforce.com',
       pattern: '^https?://[^/]+$',
@@ -130,7 +130,7 @@ export default defineService({
       columns: 'discovered',
     },
     objects: {
-      about: 'The objects that there are, with the names that `object` takes.',
+      about: 'The list of objects, with their names for `object`.',
       request: { path: '/sobjects' },
       records: 'sobjects',
       columns: { name: 'text', label: 'text', custom: 'boolean', queryable: 'boolean' },
@@ -142,7 +142,7 @@ export default defineService({
       status: [400, 404],
       body: { '*.errorCode': ['INVALID_FIELD', 'INVALID_TYPE', 'MALFORMED_QUERY', 'NOT_FOUND'] },
       verdict: 'config',
-      next: 'look at `object`, `columns`, `where` and `soql`; the stream `objects` lists what there is',
+      next: 'check `object`, `columns`, `where` and `soql`; the stream `objects` lists all objects',
     },
     {
       body: { '*.errorCode': 'INVALID_QUERY_LOCATOR' },
@@ -152,7 +152,7 @@ export default defineService({
     {
       body: { '*.errorCode': 'QUERY_TIMEOUT' },
       verdict: 'fail',
-      say: 'takes too long for this query',
+      say: 'timed out on this query',
       next: 'narrow it with `where`, or read it with `stream: bulk`',
     },
     {
@@ -168,12 +168,12 @@ export default defineService({
     say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} requests a day are left',
   },
   limits: [
-    'The allowance counts all requests of the organisation over 24 hours; when it is used up the run ends and a later one goes on.',
-    'A run sees a query as it was when it began. An incremental run reads again what changed in the ten minutes before the last run, because a long transaction shows up late.',
-    'Deleted records come only with `deleted: true`, marked by `IsDeleted`. Addresses and locations come as their parts, files not at all.',
+    'The limit counts all requests of the organization over 24 hours; when it is used up, the run fails and a later one continues.',
+    'A query returns the data as of its start. An incremental run reads again what changed in the ten minutes before the last run, because long transactions become visible late.',
+    'Deleted records are only included with `deleted: true`, marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
     'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
     'Apps may be set to give a new refresh token with every use (Refresh Token Rotation), and those of more than two production orgs have to be, since 2026: it is followed. Let no other program use the same login, and run at least every 30 days.',
-    'Not confirmed by the vendor’s documentation: whether scopes may be asked for with a signed assertion, that a running query does not see later changes, and how long an address may be.',
+    'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum length of a URL.',
   ],
   example: `sources:
   crm:
@@ -201,9 +201,9 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
         { about: 'Names of the fields that become columns; all of them when absent.', example: ['Name', 'Amount'] },
       ),
       where: option.text({ about: 'A condition in SOQL.', example: "StageName = 'Closed Won'" }),
-      deleted: option.boolean({ about: 'Tell what has been deleted as well.', default: false }),
+      deleted: option.boolean({ about: 'Include deleted records.', default: false }),
       changed_field: option.text({
-        about: 'The field that says when a record changed: for `incremental` and `start_date`.',
+        about: 'The field with the time of the last change, for `incremental` and `start_date`.',
         default: 'SystemModstamp',
         example: 'CreatedDate',
       }),
@@ -256,8 +256,8 @@ function nestedCut({ totalSize }: Fields): Problem {
   return new Problem({
     code: 'SALESFORCE_NESTED_CUT',
     family: 'config',
-    message: 'Salesforce gives only the first records of a list inside a record',
+    message: 'Salesforce returned only the first records of a nested list',
     seen: `a list of ${String(totalSize)} records`,
-    next: 'Read the inner object in a job of its own, or narrow the inner query in `soql`',
+    next: 'Read the nested object in a separate job, or narrow the inner query in `soql`',
   });
 }

@@ -5,7 +5,7 @@ export default defineRetiredService({
   id: 'searchMetrics',
   title: 'Searchmetrics',
   summary: 'Read how well websites rank in search engines.',
-  gone: 'Conductor took the company over in 2023, and the API at api.searchmetrics.com is no longer available; the vendor published no date.',
+  gone: 'Conductor acquired the company in 2023, and the API at api.searchmetrics.com is no longer available; the vendor published no date.',
   instead:
-    'People use the API of Conductor, whose reports are others and whose requests are signed, so they cannot be read through this name.',
+    'The alternative is the API of Conductor. It has other reports and signed requests, so this connector cannot read it.',
 });

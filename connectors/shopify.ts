@@ -5,11 +5,11 @@ const money = (name: string) => `${name} { shopMoney { amount } }`;
 const amount = (name: string) => ({ type: 'decimal', at: `${name}.shopMoney.amount` }) as const;
 
 const filter = option.text({
-  about: 'Only what this finds, in the search syntax of the vendor.',
+  about: 'Search filter in the syntax of the vendor.',
   example: 'financial_status:paid',
 });
 const pageSize = option.integer({
-  about: 'Records of one request. More of them cost more of what the shop allows at once.',
+  about: 'Records per request. Larger requests use more of the shop’s rate limit.',
   default: 50,
   minimum: 1,
   maximum: 250,
@@ -57,7 +57,7 @@ export default defineService({
       pattern: '^[a-z0-9][a-z0-9-]*$',
     }),
     token: option.text({
-      about: 'Access token of an app that was made in the shop itself; takes the place of `login`.',
+      about: 'Access token of a custom app of the shop; replaces `login`.',
       secret: true,
       example: `$\{env:SHOPIFY_TOKEN}`,
     }),
@@ -166,7 +166,7 @@ export default defineService({
         fields: 'legacyResourceId createdAt updatedAt state numberOfOrders amountSpent { amount currencyCode }',
         sort: 'UPDATED_AT',
       }),
-      about: 'Customers with what they have bought so far.',
+      about: 'Customers with their total purchases.',
       incremental: changed,
       columns: {
         id: { type: 'integer', at: 'legacyResourceId' },
@@ -201,7 +201,7 @@ export default defineService({
     },
   },
   errors: [
-    { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'look at `shop` and `api_version`' },
+    { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'check `shop` and `api_version`' },
     { status: 402, verdict: 'permission', say: 'has frozen this shop until it is paid for' },
     // GraphQL says all of this with status 200.
     { body: { 'errors.*.extensions.code': 'THROTTLED' }, verdict: 'wait', wait: '1s' },
@@ -217,7 +217,7 @@ export default defineService({
       say: 'allows no request that costs so much',
       next: 'lower `page_size`',
     },
-    { body: { 'errors.*.message': true }, verdict: 'config', next: 'look at `filter` and `api_version`' },
+    { body: { 'errors.*.message': true }, verdict: 'config', next: 'check `filter` and `api_version`' },
     { body: { 'data.*.userErrors.*.code': 'OPERATION_IN_PROGRESS' }, verdict: 'wait', wait: '30s' },
     { body: { 'data.*.userErrors.*.message': true }, verdict: 'config', next: 'look at `filter`' },
   ],
@@ -233,10 +233,10 @@ export default defineService({
   },
   limits: [
     'Amounts are in the currency of the shop. Those of an order line are before taxes or with them, as the shop has set it up.',
-    'Without the scope read_all_orders a shop shows the orders of its last 60 days alone.',
-    'The lines of orders come over the older REST API, which new public apps may not use. What an order held and was taken off is still told.',
-    'Several runs of bulk operations in one shop wait for each other. An incremental run reads again what changed in the ten minutes before the last run.',
-    'Not confirmed by the vendor’s documentation: what a request costs, and whether orders are told whatever their status where `filter` does not say.',
+    'Without the scope read_all_orders, a shop returns only the orders of the last 60 days.',
+    'Order lines are read with the older REST API, which new public apps cannot use. Lines that were removed from an order are still included.',
+    'Concurrent bulk operations of one shop wait for each other. An incremental run reads again what changed in the ten minutes before the last run.',
+    'Not confirmed by the vendor’s documentation: the cost of a request, and whether orders of any status are returned if `filter` does not set one.',
   ],
   example: `sources:
   shop:

@@ -1,18 +1,18 @@
 import { defineService, option, type RequestData, type StreamData } from '#sdk';
 
-/** Times are of UTC, whether their zone stands there or not. */
+/** Times are UTC, with or without a zone. */
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
 
 const since = '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}';
 
 const survey = {
   survey: option.text({
-    about: 'Numbers of the surveys, separated by commas; absent: all that the account may see.',
+    about: 'Numbers of the surveys, separated by commas. Default: all surveys of the account.',
     example: '105723396',
   }),
 };
 
-/** The address of the next page is left out of the last one, whose own address is there all the same. */
+/** The last page has no URL of a next page, but still has its own URL. */
 const paging = { by: 'page', present: 'links.next', always: 'links', total: 'total' } as const;
 
 const surveys = {
@@ -46,14 +46,14 @@ const responses = {
   paging,
 } as const;
 
-/** Version 3 of the SurveyMonkey API. Its documents are the public ones of the vendor. */
+/** Version 3 of the SurveyMonkey API, after the vendor's public documentation. */
 export default defineService({
   id: 'survey_monkey',
   title: 'SurveyMonkey',
-  summary: 'Reads surveys of SurveyMonkey, who answered them, and what was answered, with the words of the questions.',
+  summary: 'Reads surveys, responses and answers of SurveyMonkey, with the texts of the questions.',
   options: {
     token: option.text({
-      about: 'Access token of an app of your own; takes the place of `login`.',
+      about: 'Access token of your own app; replaces `login`.',
       secret: true,
       example: `\${env:SURVEYMONKEY_TOKEN}`,
     }),
@@ -72,7 +72,7 @@ export default defineService({
         grants: ['authorization_code'],
         authorize_url: 'https://api.surveymonkey.com/oauth/authorize',
         token_url: 'https://api.surveymonkey.com/oauth/token',
-        // Scopes are set in the app; the token has no end and is never refreshed.
+        // Scopes are set in the app; tokens never expire and are never refreshed.
         refresh: 'none',
         keep: ['access_url'],
       },
@@ -80,7 +80,7 @@ export default defineService({
   ],
   streams: {
     surveys: {
-      about: 'The surveys, with how many have answered.',
+      about: 'The surveys, with their number of responses.',
       request: {
         path: '/surveys',
         query: {
@@ -107,7 +107,7 @@ export default defineService({
       },
     },
     responses: {
-      about: 'One row for each response: who, when, how long.',
+      about: 'One row for each response, with its time and duration.',
       ...responses,
       partitions: { survey: surveys },
       incremental: { column: 'updated_at', key: 'id', settles: '5m' },
@@ -125,7 +125,7 @@ export default defineService({
       },
     },
     answers: {
-      about: 'One row for each answer, with the words of the question and of what was chosen.',
+      about: 'One row for each answer, with the texts of the question and the choice.',
       ...responses,
       partitions: {
         survey: surveys,
@@ -166,20 +166,20 @@ export default defineService({
       status: 403,
       body: { 'error.id': 1018 },
       verdict: 'config',
-      say: 'keeps this account in another part of the world',
+      say: 'stores this account in another region',
       next: 'set `data_center`, or log in again: sluice login',
     },
     {
       status: 404,
       verdict: 'config',
       say: 'has no such survey',
-      next: 'look at `survey`; the stream `surveys` lists them',
+      next: 'check `survey`; the stream `surveys` lists them',
     },
     {
       status: 413,
       verdict: 'config',
-      say: 'gives no questions of a survey with more than a thousand',
-      next: 'name the other surveys in `survey`, or read the stream `responses`',
+      say: 'does not return surveys with more than 1,000 questions',
+      next: 'set `survey` to the other surveys, or read the stream `responses`',
     },
   ],
   budget: {
@@ -194,10 +194,10 @@ export default defineService({
   },
   check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, pages, sorting by time of change, the host in the token’s answer, 120 calls in a minute and 500 a day for apps that are not public. Larger surveys need many of these: a call gives 100 responses.',
+    'Confirmed by the vendor’s documents: addresses, pages, sorting by time of change, the host in the token’s answer, 120 calls in a minute and 500 a day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
     'Not confirmed: that changes show up within five minutes.',
     'A survey with more than 1,000 questions has no `answers`: the vendor refuses its design.',
-    'Deleted responses are not told; a run without `incremental` leaves them out.',
+    'Deleted responses are not reported; a run without `incremental` no longer has them.',
   ],
   example: `sources:
   surveys:
@@ -210,9 +210,7 @@ jobs:
 `,
 });
 
-interface Facts {
-  readonly kept?: { readonly access_url?: string };
-}
+type Facts = { readonly kept?: { readonly access_url?: string } };
 
 const hosts: Readonly<Record<string, string>> = {
   us: 'https://api.surveymonkey.com',
@@ -220,7 +218,7 @@ const hosts: Readonly<Record<string, string>> = {
   ca: 'https://api.surveymonkey.ca',
 };
 
-/** The API of an account lives where the account does; the answer with the token says where. */
+/** The API host depends on the account's region; the token response has it. */
 function hostOf(login: Facts | undefined, dataCenter: unknown): string {
   return (login?.kept?.access_url ?? hosts[String(dataCenter)]!).replace(/\/+$/, '');
 }
@@ -251,7 +249,6 @@ interface Response {
 
 type Given = Readonly<Partial<Record<'choice_id' | 'row_id' | 'col_id' | 'other_id' | 'text', string>>>;
 
-/** A response's answers, one by one; the design says what its numbers mean. */
 function* flatAnswers({ pages = [] }: Response): Generator<{ question_id: string; answer: Given }> {
   for (const { questions = [] } of pages)
     for (const { id, answers = [] } of questions) for (const answer of answers) yield { question_id: id, answer };
@@ -282,7 +279,7 @@ interface Words {
 
 const known = new WeakMap<Design, Words>();
 
-/** The words behind the numbers of a survey: put together once for all its responses. */
+/** The texts of the questions and choices of a survey, collected once for all its responses. */
 function wordsOf(design: Design): Words {
   const found = known.get(design);
   if (found !== undefined) return found;
@@ -296,7 +293,7 @@ function wordsOf(design: Design): Words {
   return words;
 }
 
-/** In a matrix of menus the choices stand inside the columns. */
+/** In a matrix of menus, the choices are nested in the columns. */
 function withInner(choice: Choice): Choice[] {
   return [choice, ...(choice.choices ?? []).flatMap(withInner)];
 }

@@ -28,9 +28,9 @@ const oauth = {
 export default defineService({
   id: 'versature',
   title: 'net2phone Canada',
-  summary: 'Reads calls, the figures of call queues and users of net2phone Canada, which was Versature.',
+  summary: 'Reads calls, call queue statistics and users of net2phone Canada (formerly Versature).',
   options: {
-    vendor_id: option.text({ about: 'Id of the reseller, where the vendor gave you one.', example: '100' }),
+    vendor_id: option.text({ about: 'ID of the reseller, if the vendor assigned you one.', example: '100' }),
   },
   version: '1.10.0',
   base: 'https://integrate.versature.com/api',
@@ -41,7 +41,7 @@ export default defineService({
   headers: { accept: 'application/vnd.integrate.v{{ api_version }}+json' },
   streams: {
     calls: {
-      about: 'Calls of all users: who with whom, when, how long.',
+      about: 'Calls of all users: parties, time and duration.',
       window: { step: '7d', start: '7d', end: 'outside', look_back: '1d' },
       request: { path: '/cdrs/users/', query: { ...span, page_size: 1000, cursor: '{{ page.token }}' } },
       records: 'result',
@@ -95,15 +95,15 @@ export default defineService({
   },
   errors: [
     { status: 204, verdict: 'empty' },
-    { status: [400, 422], verdict: 'config', next: 'look at the dates, `queue` and `period`' },
+    { status: [400, 422], verdict: 'config', next: 'check the dates, `queue` and `period`' },
   ],
-  check: { request: { path: '/call_queues/' }, say: 'net2phone answers and takes our login' },
+  check: { request: { path: '/call_queues/' }, say: 'connected to net2phone; login accepted' },
   limits: [
     'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
-    'Not confirmed, for want of public documents: where a person agrees (`grant: authorization_code`), and the shape of answers. Calls are read as they were seen in 2026 (`result`, `cursor`, `more`); the other streams have whatever columns the records have, in a list or below `result`. Times without a zone are taken for UTC.',
-    'Version 1.10.0 was seen in use; the vendor’s own client asks for 1.7.0, which `api_version` can do as well.',
+    'Not confirmed, because there is no public documentation: the consent page (`grant: authorization_code`), and the format of responses. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
+    'The default is version 1.10.0, which is in use; the vendor’s own client requests 1.7.0, which you can set with `api_version`.',
     'Some companies get no calls here though they had some: then the vendor has to open this list for the app.',
-    'A call that was passed on stands there once for each leg; `call_id` is the same for all of them.',
+    'A transferred call has one row per leg, all with the same `call_id`.',
     'How many requests are allowed is not published. The newer API of net2phone, with keys, is another one.',
   ],
   example: `sources:

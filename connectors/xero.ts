@@ -67,7 +67,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
 export default defineService({
   id: 'xero',
   title: 'Xero',
-  summary: 'Reads invoices, bank transactions, profit and loss and balance sheets out of the books that Xero keeps.',
+  summary: 'Reads invoices, bank transactions, profit and loss, and balance sheets of Xero.',
   options: {
     organisations: option.list<string>(
       { type: 'string' },
@@ -102,7 +102,7 @@ export default defineService({
   headers: { accept: 'application/json' },
   streams: {
     invoices: {
-      about: 'Invoices and bills with what is still to be paid.',
+      about: 'Invoices and bills with the amounts due.',
       options: {
         ...where,
         statuses: option.list<string>(
@@ -200,7 +200,7 @@ export default defineService({
   },
   limits: [
     'Confirmed by the vendor’s documents: addresses, scopes, pages, If-Modified-Since, 60 calls in a minute and 5,000 a day for each organisation. Our pace counts all organisations of a source together.',
-    'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is the one of the day that was asked for, and that a custom connection (`grant: client_credentials`) lists its organisation as other logins do.',
+    'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
     'Apps made before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
     'Each refresh ends the refresh token before it, and 60 days without a run end the login.',
     'An organisation that is connected later is read from the last run on when `incremental` is set; a run without it reads everything.',

@@ -107,9 +107,9 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
   }
   const twice = beside.filter((name) => source[name] !== undefined);
   return [
-    ...twice.map((option) => ({ option, message: 'is already in the url; keep one of the two' })),
+    ...twice.map((option) => ({ option, message: 'is also in the url; remove one of the two' })),
     ...(driver !== undefined && driver !== meant && !(isMysql(driver) && isMysql(meant))
-      ? [{ option: 'driver', message: `is ${driver}, but the url is one of ${meant}` }]
+      ? [{ option: 'driver', message: `is ${driver}, but the url is for ${meant}` }]
       : []),
     ...(parsed.search === ''
       ? []
@@ -147,7 +147,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Fau
   const nowhere = driver === undefined && source.url === undefined;
   const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
   return [
-    ...(nowhere ? [{ option: 'driver', message: 'is missing: write driver, or a url that says it' }] : []),
+    ...(nowhere ? [{ option: 'driver', message: 'is missing: set driver, or a url with a scheme' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is for SQLite alone' }]),
     ...(hasNoUser ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
   ];
@@ -157,7 +157,7 @@ function queryFaults(
   { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
   driver: DriverName | undefined,
 ): Fault[] {
-  const alone = 'says how to read by a cursor; name the column in cursor';
+  const alone = 'requires cursor; set cursor to a column';
   return [
     ...(sql.trim() === '' ? [{ option: 'sql', message: 'is empty; write the statement that returns the rows' }] : []),
     ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; name a column of the result' }] : []),
@@ -167,12 +167,12 @@ function queryFaults(
       ? [
           {
             option: 'chunks',
-            message: 'are for reading all rows, and cursor for reading the new ones; keep one of the two',
+            message: 'reads all rows, and cursor only new ones; remove one of the two',
           },
         ]
       : []),
     ...(chunks !== undefined && driver === 'sqlite'
-      ? [{ option: 'chunks', message: 'mean nothing to SQLite, which has no connection to lose; take them out' }]
+      ? [{ option: 'chunks', message: 'do not apply to SQLite, which has no connection; remove them' }]
       : []),
   ];
 }

@@ -76,6 +76,6 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
     where: { column: name },
     seen: type,
     allowed: before.value.type,
-    next: 'cast it to its former type in the query, or clear the watermark, so that all rows are read again: `sluice state clear JOB`',
+    next: 'cast it to its former type in the query, or clear the watermark to read all rows again: `sluice state clear JOB`',
   });
 }

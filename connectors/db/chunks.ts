@@ -142,7 +142,7 @@ class Chunks {
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was not there any more when the next chunk was read',
       seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
-      next: 'if rows are deleted while it is read, leave chunks out, so that all rows are of one moment',
+      next: 'if rows are deleted during the read, omit chunks: then all rows are from one snapshot',
       incomplete: true,
     });
   }
@@ -187,11 +187,10 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',
-    message:
-      'rows have gone between two chunks: neither the row that was read last is there any more, nor any behind it',
+    message: 'rows disappeared between two chunks: the last row that was read is gone, and so are all rows after it',
     where: { column },
     seen: cutText(text, 80),
-    next: 'run the job again; look whether the table was emptied, or whether another server with fewer rows answers',
+    next: 'run the job again; check whether the table was emptied, or whether another server with fewer rows answers',
   });
 }
 
@@ -213,6 +212,6 @@ function notUnique(column: string, value: string): Problem {
     message: `chunks cannot go by column ${JSON.stringify(column)}: two rows have the same value`,
     where: { column },
     seen: cutText(value, 80),
-    next: 'take a column whose values are unique; the primary key is best',
+    next: 'use a column with unique values, ideally the primary key',
   });
 }

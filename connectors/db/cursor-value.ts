@@ -12,7 +12,7 @@ const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
 
 const instead: Readonly<Partial<Record<ColumnType, string>>> = {
   float: 'a float has no exact neighbours; cast it in the query: cast(… as decimal(20, 6))',
-  uuid: 'a uuid says nothing of when its row was written; take a column that grows, or cast a UUIDv7 to text',
+  uuid: 'a uuid is not ordered by time; use an increasing column, or cast a UUIDv7 to text',
 };
 
 /** Refuses columns that rows cannot be read on from. */
@@ -38,7 +38,7 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
     message: `the highest value of column ${JSON.stringify(column)} is none that rows can be read on from`,
     where: { column },
     seen: cutText(text, 80),
-    next: 'leave such rows out in the query: … where that_column < …',
+    next: 'exclude such rows in the query: … where that_column < …',
   });
 }
 
@@ -116,7 +116,7 @@ function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   return new Problem({
     code: 'DB_CURSOR_LAG',
     family: 'job',
-    message: `a lag of ${lag} cannot be taken from column ${JSON.stringify(column)}: it is ${type}`,
+    message: `a lag of ${lag} cannot be subtracted from column ${JSON.stringify(column)}: it is ${type}`,
     where: { column },
     seen: `lag: ${lag}`,
     allowed,
@@ -128,7 +128,7 @@ function lagFor(type: ColumnType, lag: Lag): { allowed: string; next: string } {
   if (type === 'text') {
     return {
       allowed: 'no lag',
-      next: 'delete lag; or read on by a column of numbers or times, where rows are committed late',
+      next: 'remove lag; or, if rows are committed late, use a cursor column of numbers or times',
     };
   }
   if (type === 'integer' || type === 'decimal') {

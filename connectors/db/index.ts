@@ -23,7 +23,7 @@ async function driverFor(given: SourceValues): Promise<Driver> {
   throw new Problem({
     code: 'DB_NO_DRIVER',
     family: 'config',
-    message: 'neither driver nor url says which kind of database it is',
+    message: 'unknown kind of database: neither driver nor url is set',
     allowed: Object.keys(byName).join(', '),
     next: 'write the option driver',
   });

@@ -46,7 +46,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1792, 1836, 1290],
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'a source is only read: write a query that changes nothing',
+    next: 'sources are read-only: use a query that changes nothing',
   },
   {
     errors: [1210, 1243, 1390],

@@ -37,6 +37,6 @@ function refused(sql: string, because: string): Problem {
     message: `the statement is not run: ${because}`,
     seen: cutText(sql, 80),
     allowed: `one statement that begins with ${reading.join(', ')}`,
-    next: 'write a query; what a procedure does has to become a query or a view',
+    next: 'use a query; turn the procedure into a query or a view',
   });
 }

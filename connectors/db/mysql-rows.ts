@@ -86,7 +86,7 @@ function refuseOddLengths(packet: Packet): void {
   const read = packet.readLengthCodedNumberExt;
   if (read.isQuiet) return;
   const quiet: Packet['readLengthCodedNumberExt'] = function readLength(this: Packet, first, ...rest) {
-    if (first === undefined || first > maxFirstByte) throw brokenProtocol('a length that is no length');
+    if (first === undefined || first > maxFirstByte) throw brokenProtocol('an invalid length');
     return read.call(this, first, ...rest);
   };
   quiet.isQuiet = true;

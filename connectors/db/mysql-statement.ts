@@ -77,7 +77,7 @@ function otherCount(wanted: number, given: number): Problem {
   return new Problem({
     code: 'DB_QUERY_FAILED',
     family: 'job',
-    message: `wrong number of parameters: the query has ${wanted}, the option parameters ${given}`,
+    message: `wrong number of parameters: the query has ${wanted}, the option parameters has ${given}`,
     next: 'give one parameter for each ? of the query',
   });
 }

@@ -50,7 +50,7 @@ function noSuchDate(seen: string): Problem {
     family: 'row',
     message: 'a date of the database is in no calendar',
     seen,
-    next: 'set zero_dates: null on the source, or keep it as text in the query: cast(… as char)',
+    next: 'set zero_dates: null on the source, or convert it to text in the query: cast(… as char)',
   });
 }
 

@@ -166,7 +166,7 @@ export const query = {
     minimum: 0,
     default: 50_000,
     about:
-      'PostgreSQL: rows per fetch of the server-side cursor; 0 runs the query without a cursor, so that the server can use parallel workers.',
+      'PostgreSQL: rows per fetch of the server-side cursor; 0 runs the query without a cursor, which allows parallel workers.',
   }),
   cursor: option.text({
     about:

@@ -14,7 +14,7 @@ const maxRowBytes = 0x3fffffff;
 /** Where the message ends that begins there; its header has arrived. Never before the end of its header. */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
-  if (length < headerBytes - 1) throw brokenProtocol(`a message of ${length} bytes, which is less than its own length`);
+  if (length < headerBytes - 1) throw brokenProtocol(`invalid message length: ${length} bytes`);
   if (length > maxRowBytes) throw brokenProtocol(`a message of ${length} bytes`);
   return at + 1 + length;
 }

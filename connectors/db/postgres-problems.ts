@@ -40,7 +40,7 @@ const rules: readonly Rule[] = [
     sqlstate: /^25006/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'a source is only read: write a query that changes nothing',
+    next: 'sources are read-only: use a query that changes nothing',
   },
   {
     sqlstate: /^(57014|25P04)/,
@@ -60,7 +60,7 @@ const otherParameters: ErrorMeaning = {
 /** The role doesn't exist, or isn't allowed to log in. The password isn't the reason. */
 const roleRefused: ErrorMeaning = {
   ...loginRefused,
-  next: 'check the user of the source; if the role is there, let it log in (alter role … login)',
+  next: 'check the user of the source; if the role exists, allow it to log in (alter role … login)',
 };
 
 type Where = Omit<Circumstances, 'connectSeconds'>;

@@ -102,7 +102,7 @@ function notRead(column: string): Problem {
   return new Problem({
     code: 'DB_RANGE',
     family: 'job',
-    message: `nothing says of which type column ${JSON.stringify(column)} is: the job has not read any row yet`,
+    message: `unknown type of column ${JSON.stringify(column)}: the job has not read any row yet`,
     where: { column },
     next: 'run the job once: `sluice sync JOB`',
   });

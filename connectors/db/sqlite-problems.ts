@@ -17,7 +17,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(CORRUPT|IOERR_CORRUPTFS)/,
     family: 'job',
     code: 'DB_FILE_DAMAGED',
-    next: 'look at the file: sqlite3 FILE "pragma integrity_check"; copy it again, or restore it from a backup',
+    next: 'check the file: sqlite3 FILE "pragma integrity_check"; copy it again, or restore it from a backup',
   },
   { codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL|IOERR|NOMEM)/, ...serverBusy },
   {
@@ -31,7 +31,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'a source is only read: write a query that changes nothing',
+    next: 'sources are read-only: use a query that changes nothing',
   },
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;

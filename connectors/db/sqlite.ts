@@ -173,9 +173,9 @@ function valueAt({ name, type }: Column, stored: SqliteValue, row: number): Valu
   throw new Problem({
     code: 'DB_VALUE_TYPE',
     family: 'row',
-    message: `column ${JSON.stringify(name)} is ${type}, but row ${row} holds another kind of value`,
+    message: `column ${JSON.stringify(name)} is ${type}, but row ${row} has another type of value`,
     where: { row, column: name },
     seen: stored instanceof Uint8Array ? `${stored.length} bytes` : JSON.stringify(cutText(String(stored), 80)),
-    next: `say in the query what it shall be: cast(${name} as text) as ${name}`,
+    next: `set its type in the query: cast(${name} as text) as ${name}`,
   });
 }

@@ -39,7 +39,7 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
     code: 'DB_DRIVER_MISSING',
     family: 'config',
     message: 'the driver for SQL Server is not installed',
-    next: 'run `npm install tedious` where Sluice is installed, or in the folder of the config',
+    next: 'run `npm install tedious` in the folder where Sluice is installed, or in the folder of the config',
   });
 }
 

@@ -27,7 +27,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [40615],
     family: 'config',
     code: 'DB_HOST_REFUSED',
-    next: 'let the address that the server names through its firewall',
+    next: 'allow the address that the server names in its firewall',
   },
   {
     // Passes: locks, deadlock, snapshot conflicts, memory, log and tempdb that are full, shutdown, start, upgrade, single user,

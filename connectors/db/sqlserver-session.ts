@@ -214,9 +214,9 @@ function variant(column: string): Problem {
   return new Problem({
     code: 'DB_VALUE_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(column)} is of type sql_variant, in which every value has a type of its own`,
+    message: `column ${JSON.stringify(column)} has type sql_variant, in which each value can have another type`,
     where: { column },
-    next: `say in the query what it shall be: cast(${column} as nvarchar(max)) as ${column}`,
+    next: `set its type in the query: cast(${column} as nvarchar(max)) as ${column}`,
   });
 }
 

@@ -24,10 +24,10 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: 'the watermark of the job is not one of this connector',
+      message: 'the watermark of the job is from another connector',
       seen: cutText(text, 80),
       allowed: 'such as {"column":"updated_at","type":"timestamptz","value":"2026-11-20T08:00:00Z"}',
-      next: 'clear it, so that the job reads all rows again: `sluice state clear JOB`',
+      next: 'clear it to read all rows again: `sluice state clear JOB`',
       cause,
     });
   }
@@ -51,7 +51,7 @@ export function meantWatermark(
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: `the job continues by its cursor ${JSON.stringify(cursor ?? column)}, and this is not a value of it`,
+      message: `not a valid value of the job's cursor ${JSON.stringify(cursor ?? column)}`,
       seen: cutText(text, 80),
       allowed: `a value of type ${value.type}, written as \`sluice state show JOB\` shows it`,
     });

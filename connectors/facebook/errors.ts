@@ -10,7 +10,7 @@ export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },
     verdict: 'config',
-    say: 'cannot give so much at once',
+    say: 'cannot return so much data at once',
     next,
   };
 }
@@ -21,7 +21,7 @@ export const errors: readonly ErrorRule[] = [
     body: { 'error.code': 190 },
     verdict: 'login',
     say: 'does not take our token any more',
-    next: 'sluice login: tokens last 60 days, and nothing but a login renews them; or use the token of a system user',
+    next: 'run "sluice login": tokens last 60 days, and only a new login renews them; or use the token of a system user',
   },
   {
     body: { 'error.code': tooManyCalls },
@@ -38,7 +38,7 @@ export const errors: readonly ErrorRule[] = [
     verdict: 'permission',
     next: 'the user needs a role in the ad account or page, and the app the permission that the answer names',
   },
-  { status: [400, 404], verdict: 'config', next: 'look at the numbers and names in the query, and at `api_version`' },
+  { status: [400, 404], verdict: 'config', next: 'check the numbers and names in the query, and `api_version`' },
 ];
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;

@@ -13,7 +13,7 @@ export default defineService({
   summary: 'Reads the figures of Facebook ads day by day, their campaigns, and the posts of pages.',
   options: {
     token: option.text({
-      about: 'Token of a system user, which need not end; takes the place of `login`.',
+      about: 'Token of a system user, which may never expire; replaces `login`.',
       secret: true,
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
@@ -167,11 +167,11 @@ export default defineService({
   check: { request: { path: '/me', query: { fields: 'id,name' } }, say: 'logged in as {{ answer.name }}' },
   limits: [
     'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, and the posts of those days with their reactions.',
-    'Days are those of the ad account’s own zone, whatever `timezone` says.',
+    'Days are in the time zone of the ad account, regardless of `timezone`.',
     'Budgets are in the smallest unit of the account’s currency, such as cents, as the vendor writes them.',
-    'A login lasts 60 days: nothing renews it but logging in again. Tokens of system users may never expire.',
+    'A login lasts 60 days; only logging in again renews it. Tokens of system users may never expire.',
     'A version of the API lives about two years; `api_version` names it.',
-    'Not confirmed by the vendor’s documentation: the numbers of some errors, and which figures have a type of their own; those that are not known come as text.',
+    'Not confirmed by the vendor’s documentation: some error numbers, and the types of some metrics; unknown ones are returned as text.',
   ],
   example: `sources:
   ads:

@@ -19,7 +19,7 @@ const options = {
   ),
   breakdowns: option.list<string>(
     { type: 'string', minLength: 1 },
-    { about: 'By what the figures are split further.', example: ['country', 'publisher_platform'] },
+    { about: 'Breakdowns of the metrics.', example: ['country', 'publisher_platform'] },
   ),
   actions: option.list<string>(
     { type: 'string', minLength: 1 },

@@ -79,7 +79,7 @@ export function unreadable(path: string, error: unknown): Problem {
     family: 'job',
     message: `${path} cannot be read`,
     seen: code ?? message,
-    next: 'look at the permissions of the file and of the folders above it',
+    next: 'check the permissions of the file and of its parent folders',
     cause: error,
   });
 }
@@ -90,7 +90,7 @@ function notFound(folder: string, path: string, message: string): Problem {
     family: 'job',
     message,
     seen: path,
-    next: `put it there, or name another one; relative paths start at ${folder}`,
+    next: `create it, or set another path; relative paths start at ${folder}`,
   });
 }
 

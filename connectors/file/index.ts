@@ -25,7 +25,7 @@ export default defineConnector({
     const path = resolve(home, folder ?? '.');
     try {
       const entries = await readdir(path, { withFileTypes: true });
-      return `${path} is there and holds ${entries.filter((entry) => entry.isFile()).length} files`;
+      return `${path} exists and contains ${entries.filter((entry) => entry.isFile()).length} files`;
     } catch (error) {
       throw unreadable(path, error);
     }

@@ -123,7 +123,7 @@ class AwaitedSocket extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#arrived.reject(error ?? new Error('the data connection was given up'));
+    this.#arrived.reject(error ?? new Error('the data connection was closed'));
     this.#server.close();
     this.#socket?.destroy();
     done(error);

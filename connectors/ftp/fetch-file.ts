@@ -54,7 +54,8 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       if (copy.at > size) throw fileChanged(file.name, `it has more than its ${size} bytes`);
       await look();
       // A connection that is ended on the way looks like the end of the file, and vsftpd confirms it.
-      if (facts.size !== undefined && copy.at < size) throw endedEarly(file.name, `${copy.at} bytes came of ${size}`);
+      if (facts.size !== undefined && copy.at < size)
+        throw endedEarly(file.name, `received ${copy.at} of ${size} bytes`);
       isDone = true;
     } catch (error) {
       barren = copy.at > furthest ? 1 : barren + 1;

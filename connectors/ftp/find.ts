@@ -96,7 +96,7 @@ class Walk {
     const start = posix.resolve(base, glob.base);
     // Also an error for `files: changed`: a folder that is gone, or denied, is not an empty one.
     if (!(await this.#session.isFolder(start)))
-      throw notFound(base, path, `there is no folder ${start} that may be entered`);
+      throw notFound(base, path, `folder ${start} does not exist or is not accessible`);
     await this.#look(start);
     const files = (await this.#filesOf(this.#chosen())).sort((a, b) => (a.name < b.name ? -1 : 1));
     return { files, has: (other) => this.#has(other) };

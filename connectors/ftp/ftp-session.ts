@@ -107,7 +107,7 @@ class FtpSession implements Session {
   async #listed(path: string): Promise<FileFacts | Absent> {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at) || '/';
-    if (!(await this.isFolder(folder))) return { absent: `there is no folder ${folder}` };
+    if (!(await this.isFolder(folder))) return { absent: `folder ${folder} does not exist` };
     const found = (await this.list(folder)).find(({ name }) => name === path.slice(at + 1));
     if (found === undefined || found.kind === 'folder' || found.kind === 'other')
       return { absent: 'not listed as a file' };

@@ -52,7 +52,7 @@ export default defineConnector({
         const folder = context.source.folder ?? session.home;
         const entries = await session.list(folder);
         const files = entries.filter(({ kind }) => kind === 'file').length;
-        return `${placeOf(context.source)} is there; ${folder} holds ${files} ${files === 1 ? 'file' : 'files'}`;
+        return `connected to ${placeOf(context.source)}; ${folder} contains ${files} ${files === 1 ? 'file' : 'files'}`;
       });
     } finally {
       line.close();

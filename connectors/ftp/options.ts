@@ -109,7 +109,7 @@ export const source = {
   idle_timeout_seconds: option.number({
     minimum: 0.1,
     default: 60,
-    about: 'Stall timeout: how long the server may send nothing, also in the middle of a file.',
+    about: 'Stall timeout: maximum time without data from the server, also in the middle of a file.',
   }),
 };
 

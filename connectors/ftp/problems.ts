@@ -74,7 +74,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   return make('FTP_NO_SFTP', 'config', {
     message: `${place} has no SFTP for this user`,
     seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
-    next: 'ask the administrator of the server to let this user use the SFTP subsystem; a ForceCommand or a login script that prints something hides it',
+    next: 'ask the administrator of the server to allow the SFTP subsystem for this user; a ForceCommand or a login script with output breaks it',
   });
 }
 
@@ -89,7 +89,7 @@ function beginningOf(length: number): string {
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
     message: `connection timed out: ${place} did not answer within ${seconds} s`,
-    next: 'check host, port, protocol (a server of ftps_implicit says nothing before TLS) and firewall, or raise connect_timeout_seconds',
+    next: 'check host, port, protocol (a server with ftps_implicit sends nothing before TLS) and firewall, or raise connect_timeout_seconds',
   });
 }
 
@@ -132,7 +132,7 @@ export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
     message: `permission denied on the server: ${path}`,
     seen,
-    next: 'ask the administrator of the server to let the user read it',
+    next: 'ask the administrator of the server to grant the user read access',
   });
 }
 
@@ -140,11 +140,11 @@ export function denied(path: string, seen: string): Problem {
 export function notReadable(path: string, seen: string): Problem {
   const isMangled = path.includes('\ufffd');
   return make('FTP_DENIED', 'job', {
-    message: `the server lists ${path}, but refuses to look at it`,
+    message: `the server lists ${path}, but refuses access to it`,
     seen,
     next: isMangled
       ? 'the name is not UTF-8: set `name_encoding: latin1` on the source'
-      : 'ask the administrator of the server to let the user read it, or exclude it by the pattern',
+      : 'ask the administrator of the server to grant the user read access, or exclude it with the pattern',
   });
 }
 
@@ -159,7 +159,7 @@ export function noSize(path: string): Problem {
 /** FTP commands are lines: a name with a line break cannot be sent. */
 export function unusableName(path: string): Problem {
   return make('FTP_NAME', 'job', {
-    message: 'the name of a file holds a line break, which FTP cannot send',
+    message: 'a file name contains a line break, which FTP does not support',
     seen: JSON.stringify(path),
     next: 'rename the file on the server, or exclude it by the pattern',
   });
@@ -171,7 +171,7 @@ export const maxEntries = 200_000;
 /** The pattern leads through too much to look at. */
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
-    message: `too many files: the folders that the pattern leads through hold more than ${maxEntries} entries`,
+    message: `too many files: the folders of the pattern contain more than ${maxEntries} entries`,
     next: 'begin the pattern with the folder to search',
   });
 }
@@ -199,7 +199,7 @@ export function fileChanged(name: string, seen: string): Problem {
   return make('FTP_FILE_CHANGED', 'try_later', {
     message: `${name} was written to while it was being read`,
     seen,
-    next: 'write to another name and rename the file when it is complete, or put a marker beside it (option marker)',
+    next: 'upload under another name and rename the file when it is complete, or use a marker file (option marker)',
   });
 }
 
@@ -208,7 +208,7 @@ export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the transfer of ${name} was cut short`,
     seen,
-    next: 'the run is retried from the start; if this persists, check any firewalls on the way, and whether the server reports sizes in binary mode',
+    next: 'the run is retried from the start; if this persists, check the firewalls in between, and whether the server reports sizes in binary mode',
   });
 }
 

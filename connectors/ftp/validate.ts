@@ -54,7 +54,7 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
 function queryFaults({ path, marker, path_column: name, modified_column: time }: FtpQueryValues): Fault[] {
   return [
     ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
-    ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not hold a line break' }] : []),
+    ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not contain a line break' }] : []),
     ...(marker === '' ? [{ option: 'marker', message: 'is empty' }] : []),
     ...(name !== undefined && name === time
       ? [{ option: 'modified_column', message: 'must differ from path_column' }]

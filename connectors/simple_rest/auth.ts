@@ -67,9 +67,12 @@ export const auth = option.schema<Auth>(
     name: text,
     value: secret,
     in: { enum: ['header', 'query'], default: 'header' },
-    token_url: { ...text, description: `${byOAuth}: address that gives tokens.` },
+    token_url: { ...text, description: `${byOAuth}: URL of the token endpoint.` },
     scopes: { type: 'array', items: text, description: `${byOAuth}: scopes to request.` },
-    client_authentication: { enum: ['body', 'basic'], description: `${byOAuth}: where to send id and secret.` },
+    client_authentication: {
+      enum: ['body', 'basic'],
+      description: `${byOAuth}: how to send the client ID and secret.`,
+    },
     token_parameters: { ...texts, description: `${byOAuth}: sent along with the request for a token.` },
     authorize_url: { ...text, description: 'authorization_code: URL of the consent page.' },
     authorize_parameters: { ...texts, description: 'authorization_code: extra parameters of the consent page.' },
@@ -86,7 +89,7 @@ export const auth = option.schema<Auth>(
   }),
   {
     about:
-      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` asks `token_url` for tokens (id and secret stand under `login`), `authorization_code` does so once a person has agreed (`sluice login`), `login_call` gets a token from a call.',
+      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has agreed (`sluice login`), `login_call` gets a token with a request of its own.',
     example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
     default: { kind: 'none' },
     secret: true,

@@ -25,6 +25,6 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
 export function repeatedPage(url: URL, page: number) {
   return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
     seen: shownUrl(url),
-    next: 'the server seems to ignore the paging parameter: look at `paging`. Pages of equal records are read if `total` is set; the part that was read is not sent',
+    next: 'the server seems to ignore the paging parameter: check `paging`. To allow pages of equal records, set `total`. Nothing is sent',
   });
 }

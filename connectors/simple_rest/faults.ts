@@ -94,14 +94,12 @@ function windowFaults(query: RestQuery): OptionFault[] {
     return [{ option: 'window', message: (error as Error).message.replace(/`(start|end)_date`/, '`$1`') }];
   }
   const isUsed = templated.some((option) => /\{\{[^}]*\bwindow\./.test(JSON.stringify(query[option] ?? '')));
-  return isUsed ? [] : [{ option: 'window', message: 'is used nowhere: put `{{ window.from }}` into the request' }];
+  return isUsed ? [] : [{ option: 'window', message: 'is not used: put `{{ window.from }}` into the request' }];
 }
 
 function conditionFaults({ conditional, paging, window }: RestQuery): OptionFault[] {
   const isOne = paging.kind === 'none' && window === undefined;
-  return conditional && !isOne
-    ? [{ option: 'conditional', message: 'needs an answer of one page: a page says nothing about the others' }]
-    : [];
+  return conditional && !isOne ? [{ option: 'conditional', message: 'requires a response of a single page' }] : [];
 }
 
 function pagingFaults(query: RestQuery): OptionFault[] {
@@ -114,7 +112,12 @@ function pagingFaults(query: RestQuery): OptionFault[] {
     return [{ option: 'fail_when', message: 'needs answers in json, and `records`' }];
   }
   if (readsAnswer(paging) && !records) {
-    return [{ option: 'records', message: `must say where the records are, beside the ${paging.kind} of the answer` }];
+    return [
+      {
+        option: 'records',
+        message: `is required with the ${paging.kind} of the response: set the path to the records`,
+      },
+    ];
   }
   if (readsAnswer(paging) && !isJson) return fault(`kind ${paging.kind} needs answers in json`);
   const isFollowed = ['cursor', 'next_link', 'link_header'].includes(paging.kind);

@@ -50,5 +50,5 @@ export async function* fetchDatasource(
 }
 
 function noAddress(seen: string) {
-  return httpProblem('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
+  return httpProblem('REST_ADDRESS', 'config', 'endpoint_url is not an http or https URL', { seen });
 }

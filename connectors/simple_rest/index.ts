@@ -35,7 +35,7 @@ const connector = defineConnector({
 
   async check(context) {
     const { url } = context.source;
-    if (url === undefined) return 'no base address is set, so there is nothing to call before a job runs';
+    if (url === undefined) return 'no base URL is set, so there is nothing to check before a job runs';
     const client = await clientOf(context);
     try {
       return await greet(client, new URL(url), context);
@@ -112,7 +112,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
   } catch (error) {
     // A base URL is often not a resource itself; any response other than a refused login proves that it works.
     const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
-    if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reached; it has nothing at the base address itself`;
+    if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reachable; the base URL itself returns 404`;
     throw error;
   } finally {
     await asking.end();

@@ -213,7 +213,7 @@ export const query = {
     },
     {
       about:
-        'Paths in the answer that make it an error if something is there (not null, false or empty), or `{path, is}` for a value. Absent: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths are for json alone.',
+        'Paths in the response that mark it as an error if they have a value (not null, false or empty), or `{path, is}` for a specific value. Default: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths are for json only.',
       example: ['error', { path: 'status', is: 'error' }],
     },
   ),

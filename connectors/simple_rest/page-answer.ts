@@ -62,7 +62,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
     return httpProblem(
       'REST_ACCEPTED',
       request.method === 'GET' ? 'try_later' : 'job',
-      `${shownUrl(url)} has accepted the request, and gives no answer to it yet`,
+      `${shownUrl(url)} accepted the request, but has no result yet`,
       {
         seen: 'status 202',
         allowed: 'status 200 with the data',
@@ -71,16 +71,11 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
     );
   }
   if (status === 304 && !given.isConditional) {
-    return httpProblem(
-      'REST_NOT_MODIFIED',
-      'try_later',
-      `${shownUrl(url)} says that nothing has changed, which was not the question`,
-      {
-        seen: 'status 304',
-        allowed: 'status 200 with the data',
-        next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache on the way may be at fault',
-      },
-    );
+    return httpProblem('REST_NOT_MODIFIED', 'try_later', `${shownUrl(url)} returned 304 to an unconditional request`, {
+      seen: 'status 304',
+      allowed: 'status 200 with the data',
+      next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache on the way may be at fault',
+    });
   }
   return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
 }
@@ -92,10 +87,10 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   const isWhole = total !== '*' && total !== '' && Number(first) === 0 && Number(last) + 1 >= Number(total);
   const isAskedFor = Object.keys(request.trustedHeaders).includes('range');
   if (isWhole || isAskedFor || (isPaged && unit !== 'bytes' && total !== '')) return undefined;
-  return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} gives only a part of the data`, {
+  return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only a part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
     allowed: 'the whole data, or pages of it',
-    next: 'Set `paging`, so that the other parts are read as well; nothing is sent',
+    next: 'Set `paging` to read the other parts too; nothing is sent',
   });
 }
 
@@ -126,10 +121,10 @@ export function failureMessage(
     return httpProblem(
       'REST_ANSWER_ERROR',
       isPassing ? 'try_later' : 'job',
-      `The answer says that it is an error, at \`${path}\` (${shownUrl(url)})`,
+      `The response reports an error at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),
-        next: 'Nothing is sent. Which places mean an error is said by `fail_when`; `fail_when: []` looks at none',
+        next: 'Nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` checks none',
       },
     );
   }
@@ -151,7 +146,7 @@ export async function soapFailure(
     {
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
-        ? 'It is asked again by itself; if it stays so, ask those who run the server'
+        ? 'The request is retried automatically; if this persists, contact the operator of the server'
         : 'Nothing is sent. Look at `body` and `parameters` of the query; `fail_when: []` reads faults as data',
     },
   );

@@ -253,7 +253,7 @@ function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; n
 }
 
 function unreadable(url: URL, cause: Problem): Problem {
-  return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} gives a page that cannot be read`, {
+  return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} returned an unreadable page`, {
     seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
     next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy answers instead',
     cause,
@@ -270,7 +270,7 @@ const nothing: Surveyed = { records: 0, values: new Map() };
 function moreIsShown(sign: string, kind: string): RunWarning {
   return {
     code: 'REST_MORE_PAGES',
-    message: `The last answer that was read shows a next page, at ${sign}, which was not read`,
+    message: `The last response refers to a next page, at ${sign}, which was not read`,
     next: kind === 'none' ? 'Set `paging` to read all pages' : 'Check where `paging` finds the next page and the total',
     incomplete: true,
   };
@@ -280,11 +280,11 @@ function noList(records: string, url: URL, seen: string) {
   const place = records === '' ? 'The answer' : `What is at \`${records}\``;
   return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,
-    allowed: 'a list, which may be empty',
+    allowed: 'a list, possibly empty',
     next:
       seen === 'null'
         ? 'Nothing is sent. If the server writes null for a page without records, set `null_records: empty`'
-        : 'Nothing is sent. Look at the answer of the server; if it says that it is an error, name the place in `fail_when`',
+        : 'Nothing is sent. Check the response of the server; if it reports an error, add its path to `fail_when`',
   });
 }
 

@@ -103,6 +103,6 @@ export class AskedBefore {
 function inCircles(url: URL) {
   return httpProblem('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
     seen: shownUrl(url),
-    next: 'look at `paging`; the part that was read is not sent',
+    next: 'check `paging`; nothing is sent',
   });
 }

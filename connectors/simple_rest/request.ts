@@ -90,7 +90,7 @@ function refuseOtherOrigin(source: RestSource, url: URL): void {
   throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` leads to another origin than the `url` of the source', {
     seen: shownUrl(url),
     allowed: base.origin,
-    next: 'the credentials of the source are for its `url` alone: set the origin of `endpoint_url` to that of `url`, or use a source of its own',
+    next: 'the credentials of the source are only valid for its `url`: use the same origin in `endpoint_url`, or use another source',
   });
 }
 
@@ -101,9 +101,9 @@ function parsedAddress(filled: unknown, written: string): URL {
 }
 
 function unfilled(seen: string) {
-  return httpProblem('REST_TEMPLATE', 'config', 'the address cannot be put together: a name in it has no value here', {
+  return httpProblem('REST_TEMPLATE', 'config', 'cannot build the URL: a template in it has no value', {
     seen,
-    next: '`window.…` needs `window`, `page.…` needs `paging` of that kind; `| default: x` gives a value of its own',
+    next: '`window.…` needs `window`, `page.…` needs `paging` of that kind; `| default: x` sets a default',
   });
 }
 

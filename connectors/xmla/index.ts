@@ -27,7 +27,7 @@ export default defineService({
       example: 'https://olap.example.com/olap/msmdpump.dll',
     }),
     data_source: option.text({
-      about: '`DataSourceInfo`, where the server has more than one source; the stream `sources` lists them.',
+      about: '`DataSourceInfo`, if the server has more than one data source; the stream `sources` lists them.',
       example: 'Provider=Mondrian;DataSource=Foodmart;',
     }),
     user: option.text({ about: 'User for HTTP Basic; anonymous when absent.', example: 'reader' }),
@@ -44,7 +44,7 @@ export default defineService({
   ],
   streams: {
     query: {
-      about: 'The result of a statement in MDX, or in what else the server understands.',
+      about: 'The result of a statement in MDX or another language of the server.',
       options: {
         catalog,
         statement: option.text({
@@ -64,7 +64,7 @@ export default defineService({
       columns: 'discovered',
     },
     sources: {
-      about: 'The sources of data behind the address.',
+      about: 'The data sources of the server.',
       request: discover('DISCOVER_DATASOURCES'),
       decode: 'xml',
       records: rows,
@@ -115,13 +115,13 @@ export default defineService({
   check: {
     request: discover('DISCOVER_DATASOURCES'),
     decode: 'xml',
-    say: 'the server answers XMLA and takes our login',
+    say: 'connected over XMLA; login accepted',
   },
   limits: [
-    'A result comes in one answer and has no pages. Its rows and cells pass by on the way to the payload; the members of its axes are held in memory.',
+    'A result is a single response without pages. Its rows and cells are streamed to the payload; the members of its axes are kept in memory.',
     'Anonymous access and HTTP Basic are there; NTLM and Kerberos are not.',
-    'A column is a number where the server declares one, or where it marks each value as one.',
-    'Every run reads everything: put the period into the statement.',
+    'A column is numeric if the server declares it so, or marks each of its values as a number.',
+    'Each run reads everything: restrict the period in the statement.',
   ],
   example: `sources:
   olap:
@@ -143,7 +143,7 @@ jobs:
 function faultRules(said: string, has = said): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
   return [
-    { body: blamesServer, verdict: 'wait', said, say: 'could not carry out what it is asked' },
+    { body: blamesServer, verdict: 'wait', said, say: 'could not process the request' },
     { body: { [has]: true }, verdict: 'config', said, say: 'refuses what it is asked' },
   ];
 }

@@ -14,7 +14,7 @@ export function refused(fault: unknown): Problem {
       family: 'try_later',
       message: 'the server could not carry out the statement',
       seen: cutText(String(said), 500),
-      next: 'it is asked again by itself; if it stays so, look at the log of the server',
+      next: 'the request is retried automatically; if this persists, check the log of the server',
     });
   }
   return fail({
@@ -22,7 +22,7 @@ export function refused(fault: unknown): Problem {
     family: 'config',
     message: 'the server refuses the statement',
     seen: cutText(String(said), 500),
-    next: 'try the same statement in a client of the server; the streams `cubes` and `measures` list what there is',
+    next: 'try the same statement in a client of the server; the streams `cubes` and `measures` list all cubes and measures',
   });
 }
 
@@ -41,7 +41,7 @@ export function noResult(): Problem {
   return fail({
     code: 'XMLA_NO_RESULT',
     message: 'the server answers without a result',
-    next: 'look whether the statement is one that returns something, and whether the address is that of XMLA',
+    next: 'check that the statement returns a result, and that the URL is the XMLA endpoint',
   });
 }
 
@@ -49,7 +49,7 @@ export function noResult(): Problem {
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',
-    message: 'the cells of the result do not come in their order',
+    message: 'the cells of the result are out of order',
     seen: `cell ${ordinal}`,
     next: 'read the result in the tabular layout',
   });

@@ -249,7 +249,7 @@ function late(facts: Facts): RuleResult | undefined {
 
 const verdicts: Partial<Record<RunRow['state'], string>> = {
   unchanged: 'up to date, nothing new at the source',
-  discarded: 'as it was before a person put the last result away',
+  discarded: 'older data: a person discarded the last result',
 };
 
 /** What a job is whose last run was good, although something is wrong. */

@@ -35,7 +35,7 @@ export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string;
   const kind = kindOf(from);
   if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, 'Both ends of the range have to be of one kind');
   const steps = stepsOf(kind, { chunk, zone });
-  if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: --to is not behind --from');
+  if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: --to is not after --from');
   for (let at = from; steps.isBefore(at, to); ) {
     const next = chunk === '' ? to : steps.next(at);
     const end = steps.isBefore(next, to) ? next : to;
@@ -46,7 +46,7 @@ export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string;
 
 function kindOf(text: string): Kind {
   const found = shapes.find(([, shape]) => shape.test(text));
-  if (found === undefined || !exists(text, found[0])) throw badRange(text, 'This is no end of a range');
+  if (found === undefined || !exists(text, found[0])) throw badRange(text, 'Not a valid end of a range');
   return found[0];
 }
 

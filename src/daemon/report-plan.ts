@@ -210,7 +210,7 @@ interface PlanContext {
 /** What would make a day fit that does not. A schedule is only named when it was counted and found sparse enough. */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
-  if (isSpent) return ['wait for the day to turn: what is owed is sent then'];
+  if (isSpent) return ['wait for midnight: owed payloads are sent then'];
   const starved = config.jobs.get(day.worst.short[0]!.job)?.destination.name ?? day.destinations[0]!;
   const { name, requestsPerDay, reserveRequests } = config.destinations.get(starved)!;
   const over = Math.max(1, day.used + day.worst.wanted - (requestsPerDay - reserveRequests));
@@ -221,7 +221,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
     const span = { after: Math.max(now, day.turns_at - 25 * 3_600_000), until: Math.min(until, day.turns_at) };
     const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: mostFirings });
     if (sparser !== undefined) advice.push(`give ${dearest.job} the schedule "${sparser}"`);
-    else if (mostFirings > 0) advice.push(`let ${dearest.job} fire at most ${mostFirings} times in that time`);
+    else if (mostFirings > 0) advice.push(`let ${dearest.job} fire at most ${mostFirings} times in that period`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
   const { allowance } = day;

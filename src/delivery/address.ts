@@ -4,7 +4,7 @@ import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
 /** A container without its volume begins with an empty state each time, and forgets what it has created and still owes. */
-export const missingVolume = 'if the state should not be new, look whether its volume is mounted';
+export const missingVolume = 'if the state should not be new, check that its volume is mounted';
 
 /** Where a job's payload goes. */
 export interface TargetAddress {

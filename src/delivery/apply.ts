@@ -59,7 +59,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   }
   const twin = await findOurs(declared, look);
   if (twin !== undefined) {
-    const say = `adopt "${name}": ${twin.id} was made by an earlier apply, which this state does not know; ${missingVolume}`;
+    const say = `adopt "${name}": ${twin.id} was created by an earlier apply that is not in this state; ${missingVolume}`;
     const adopt: ApplyAction = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
     return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
   }
@@ -121,7 +121,7 @@ function createWords({ declaration, destination, clientId }: Declared, { remotes
   const others = remotes.filter((remote) => remote.name === name).map(({ id }) => id);
   const lost = gone === undefined ? '' : `; ${gone}, made earlier, is not there any more`;
   const twin =
-    others.length === 0 ? '' : `; ${others.join(', ')} of the same name was not made by apply and is left alone`;
+    others.length === 0 ? '' : `; ${others.join(', ')} with the same name was not created by apply and is not changed`;
   return `create "${name}" (${format}) at ${place}${lost}${twin}`;
 }
 

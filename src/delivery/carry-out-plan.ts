@@ -105,7 +105,7 @@ function idIn(location: unknown): string {
   throw new Problem({
     code: 'APPLY_NO_LOCATION',
     family: 'job',
-    message: 'The service created a data source but did not say where it is',
-    next: 'run apply again: it looks first at what is there',
+    message: 'The service created a data source but did not return its location',
+    next: 'run apply again: it first checks what exists',
   });
 }

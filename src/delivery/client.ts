@@ -110,9 +110,9 @@ function ambiguousCall(what: string, cause: Problem): Problem {
   return new Problem({
     code: 'CALL_AMBIGUOUS',
     family: 'try_later',
-    message: `${what}: ${cause.message}; it may have been carried out or not`,
+    message: `${what}: ${cause.message}; it is unknown whether the request was processed`,
     where: cause.where,
-    next: 'run the command again: it looks first at what is there',
+    next: 'run the command again: it first checks what exists',
     cause,
   });
 }

@@ -76,7 +76,7 @@ async function assertUndamaged(row: OutboxRow): Promise<void> {
   throw new Problem({
     code: 'PAYLOAD_DAMAGED',
     family: 'job',
-    message: `The payload's file is ${state}: it is not what was written, and nothing was changed`,
+    message: `The payload's file is ${state} since it was written; nothing was changed`,
     where: { job: row.job },
     seen: row.path,
     next: `sluice sync ${row.job}`,
@@ -98,7 +98,7 @@ function busy(job: string): Problem {
   return new Problem({
     code: 'JOB_BUSY',
     family: 'try_later',
-    message: 'A run of this job is under way; nothing was changed',
+    message: 'A run of this job is in progress; nothing was changed',
     where: { job },
     next: 'try again when it has ended; "sluice status" shows it',
   });

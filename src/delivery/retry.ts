@@ -81,7 +81,7 @@ const rules: readonly Rule[] = [
     action: 'dead',
     code: 'DELIVERY_REFUSED',
     family: 'job',
-    message: 'The service answered that it did not succeed',
+    message: 'The service reported a failure',
   },
   {
     when: ({ status }) => status < 400,
@@ -121,7 +121,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_TOO_LARGE',
     family: 'job',
     message: 'The service finds the payload too large',
-    next: 'select fewer rows or columns, and set upload_limit_bytes of the destination to what the service takes',
+    next: 'select fewer rows or columns, and set upload_limit_bytes of the destination to the limit of the service',
   },
   {
     when: isDaily,
@@ -196,7 +196,7 @@ function unanswered(error: unknown): Decision {
   const problem = new Problem({
     code: 'DELIVERY_NO_ANSWER',
     family: 'try_later',
-    message: `No answer came from the service: ${redact(message)}`,
+    message: `No response from the service: ${redact(message)}`,
     where: { stage: 'deliver' },
     ...(code === '' ? {} : { seen: code }),
     next: "check the destination's url, and that this machine can reach it; sluice check --connect tries again",

@@ -92,7 +92,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<D
   const problem = new Problem({
     code: 'INSTANCE_BUSY',
     family: 'try_later',
-    message: 'Another upload to the same instance is under way',
+    message: 'Another upload to the same instance is in progress',
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     seen: holder === undefined ? undefined : `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
     next: 'wait for it to end; the payload stays owed and is sent after it',
@@ -260,9 +260,9 @@ function exhausted(row: OutboxRow, last: Problem): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up after ${row.attempts} attempts, though the service takes other payloads; the last said: ${last.message}`,
+    message: `Gave up after ${row.attempts} attempts, although the service accepts other payloads; the last error: ${last.message}`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    next: `see what the service has against this one, then: sluice dead send ${row.job}`,
+    next: `fix the cause of the last error, then run "sluice dead send ${row.job}"`,
     cause: last,
   });
 }
@@ -273,7 +273,7 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
     family: 'job',
     message: `Gave up: the process ended in the middle of the last ${crashes} attempts`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    next: `see what ended it (power, memory, a supervisor), then: sluice dead send ${row.job}`,
+    next: `find out what ended the process (power, memory, a supervisor), then run "sluice dead send ${row.job}"`,
   });
 }
 
@@ -285,7 +285,7 @@ async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Probl
   return new Problem({
     code: 'PAYLOAD_DAMAGED',
     family: 'job',
-    message: `The payload's file is ${state}: it is not what was written`,
+    message: `The payload's file is ${state} since it was written`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     seen: row.path,
     next: 'run the job again; if it happens again, check the disk that holds the state folder',

@@ -63,7 +63,7 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
     return new Problem({
       code: 'EMPTY_REFUSED',
       family: 'job',
-      message: 'The source gave no rows; the instance keeps its current data',
+      message: 'The source returned no rows; the instance keeps its current data',
       where,
       seen: '0 rows',
       next: 'check the query; if an empty result is right, set allow_empty: true in the job',
@@ -74,11 +74,11 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
   return new Problem({
     code: 'PAYLOAD_TOO_LARGE',
     family: 'job',
-    message: 'The payload is larger than the destination takes; nothing was cut and nothing was sent',
+    message: 'The payload is too large for the destination; nothing was truncated, nothing was sent',
     where,
     seen: `${countOf(payload.bytes, 'byte')}, ${countOf(payload.rows, 'row')}`,
     allowed: `${countOf(limit, 'byte')}`,
-    next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service takes more',
+    next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service accepts more',
   });
 }
 
@@ -109,7 +109,7 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   return new Problem({
     code: 'GUARD_FAILED',
     family: 'job',
-    message: `${joined(findings, 'message')}. The result is held back and the instance keeps its current data`,
+    message: `${joined(findings, 'message')}. The result is quarantined and the instance keeps its current data`,
     where: { job: job.name, line: job.line, stage: 'deliver' },
     seen: joined(findings, 'seen'),
     allowed: joined(findings, 'allowed'),
@@ -123,7 +123,7 @@ export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): 
   return new Problem({
     code,
     family,
-    message: `${joined(JSON.parse(findings) as GuardFailure[], 'message')}. The result would be held back`,
+    message: `${joined(JSON.parse(findings) as GuardFailure[], 'message')}. The result would be quarantined`,
     where,
     ...(seen === undefined ? {} : { seen }),
     ...(allowed === undefined ? {} : { allowed }),

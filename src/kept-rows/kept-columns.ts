@@ -61,7 +61,7 @@ function otherLayout(name: string, other: string): Problem {
   return new Problem({
     code: 'SET_MOVED',
     family: 'job',
-    message: 'Columns came to the job while a range was being read again, and others came with the range',
+    message: 'The job got new columns during a backfill, and the backfill got other new columns',
     seen: `${name} and ${other} in one place`,
     next: 'read the range from its beginning: sluice backfill … --restart',
   });

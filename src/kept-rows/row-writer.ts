@@ -202,7 +202,7 @@ export class RowWriter {
     return new Problem({
       code: 'SET_KEY_NULL',
       family: 'row',
-      message: `Column ${JSON.stringify(column)} is null in a row, and it is part of the key: nothing says which row this is`,
+      message: `Column ${JSON.stringify(column)} is part of the key, but null in a row: the row cannot be identified`,
       where: { row: this.#rows + 1, column },
       next: 'leave such rows out in the query, or take another key under write.key',
     });
@@ -244,7 +244,7 @@ function keyOrdering(
     message: `Column ${JSON.stringify(name)} cannot be part of a key: it is ${type}`,
     where: { column: name },
     seen: type,
-    allowed: 'columns of any type but float and json, whose values may be the same in different words',
+    allowed: 'columns of any type except float and json, in which equal values can have different texts',
     next: 'cast it in the query, or take another key under write.key',
   });
 }

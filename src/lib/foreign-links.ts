@@ -33,6 +33,6 @@ function foreignLink(at: string, uid: number): Problem {
     message: `A symbolic link of user ${uid} is not followed by root: ${at}`,
     seen: `${at} -> ${readlinkSync(at)}`,
     allowed: 'files and folders, and links that root made',
-    next: 'run Sluice as the user that the folder belongs to, or put a folder in the place of the link',
+    next: 'run Sluice as the owner of the folder, or replace the link by a folder',
   });
 }

@@ -41,7 +41,7 @@ export function openPrivateFile(path: string): number {
  * a link or what is no file.
  */
 export function openNoLink(path: string): number {
-  if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link, which is not followed`);
+  if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link, which Sluice does not follow`);
   const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);

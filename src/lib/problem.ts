@@ -146,7 +146,7 @@ export function openFilesProblem(thrown: unknown): Problem | undefined {
     seen: error.message,
     next: isOurs
       ? 'raise the limit (ulimit -n, LimitNOFILE= in a unit, --ulimit nofile= of a container) to 1024 or more, and start again'
-      : 'raise fs.file-max (sysctl), or end the program that holds the files (lsof shows it)',
+      : 'raise fs.file-max (sysctl), or stop the program that has the files open (see lsof)',
     cause: thrown,
   });
 }

@@ -81,7 +81,7 @@ export class PreparedStatement {
 
   #checked(values: readonly SqliteValue[]): SqliteValue[] {
     if (values.length !== this.#parameters)
-      throw new RangeError(`The statement takes ${this.#parameters} values, ${values.length} were given`);
+      throw new RangeError(`The statement has ${this.#parameters} parameters, but got ${values.length} values`);
     for (const value of values) if (value === undefined) throw new TypeError('undefined is not a value of SQLite');
     return values as SqliteValue[];
   }

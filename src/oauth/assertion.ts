@@ -48,7 +48,7 @@ function signatureOf(text: string, algorithm: 'RS256' | 'HS256', key: string): s
       code: 'LOGIN_PRIVATE_KEY',
       family: 'config',
       message: 'The private key of the login cannot sign',
-      allowed: 'an RSA key in PEM, as it stands in the account file',
+      allowed: 'an RSA key in PEM, as in the account file',
       next: 'Look at private_key or account_file of the login',
       cause,
     });

@@ -97,7 +97,7 @@ function strange(): Problem {
   return new Problem({
     code: 'LOGIN_STATE',
     family: 'login',
-    message: 'What came back from the browser does not belong to this login',
+    message: 'The response of the browser does not belong to this login',
     allowed: 'the answer to the address that was just printed',
     next: 'Run the command again and use its newest address',
   });
@@ -120,8 +120,8 @@ function notAnAnswer(): Problem {
   return new Problem({
     code: 'LOGIN_PASTED',
     family: 'login',
-    message: 'That is not what the browser was sent back to',
-    allowed: 'the whole address, which has "code=" and "state=" in it',
+    message: 'This is not the URL that the browser was redirected to',
+    allowed: 'the whole URL, with "code=" and "state="',
     next: 'Copy it from the address bar after you have agreed; an error page there does not matter',
   });
 }

@@ -76,7 +76,7 @@ function denied({ message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',
-    message: 'The consent was refused at the page where the code was entered',
+    message: 'The consent was refused on the page of the code',
     seen: message,
     next: 'Run the command again, and agree',
   });

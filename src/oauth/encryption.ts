@@ -39,10 +39,10 @@ function keyUnknown(id: string, keys: EncryptionKeys): Problem {
   return new Problem({
     code: 'LOGIN_KEY_UNKNOWN',
     family: 'config',
-    message: 'The kept login is encrypted with a key that is not here; nothing of it is lost',
+    message: 'The stored login is encrypted with a key that is missing; nothing is lost',
     seen: `key ${id}`,
     allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
-    next: 'Give the key back, as former_login_keys where it was replaced; without it: sluice login SOURCE',
+    next: 'Restore the key, under former_login_keys if it was replaced; without it, run "sluice login SOURCE"',
   });
 }
 
@@ -50,7 +50,7 @@ function damaged(cause: unknown): Problem {
   return new Problem({
     code: 'LOGIN_DAMAGED',
     family: 'config',
-    message: 'The kept login cannot be decrypted: it was changed, or moved here from another login',
+    message: 'The stored login cannot be decrypted: it was changed, or belongs to another login',
     next: 'Restore the state folder, or log in again: sluice login SOURCE',
     cause,
   });

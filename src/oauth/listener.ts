@@ -83,9 +83,9 @@ export class Listener {
     try {
       const heard = await this.#onAnswer(address);
       if (heard === 'done') answer(response, 200, 'Logged in. You may close this window.');
-      else answer(response, 400, 'This does not belong to the login that is under way. Use the newest address.');
+      else answer(response, 400, 'This does not belong to the current login. Use the newest URL.');
     } catch {
-      answer(response, 400, 'The login failed. The terminal says why.');
+      answer(response, 400, 'The login failed. See the terminal for the reason.');
     }
   }
 }
@@ -114,7 +114,7 @@ async function listen(server: Server, at: { host: string; port: number }): Promi
       family: 'config',
       message: `The port of the redirect_uri cannot be listened on: ${(cause as Error).message}`,
       seen: `${at.host}:${at.port}`,
-      next: 'End what uses the port, choose another redirect_uri (also at the vendor), or add --paste',
+      next: 'Stop the program that uses the port, choose another redirect_uri (also at the vendor), or add --paste',
       cause,
     });
   }

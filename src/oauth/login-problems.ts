@@ -14,7 +14,7 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
   return new Problem({
     code: 'LOGIN_NEEDED',
     family: 'login',
-    message: row === undefined ? `No one has logged in for "${name}" yet` : `The login "${name}" needs a person`,
+    message: row === undefined ? `No one has logged in for "${name}" yet` : `The login "${name}" requires a person`,
     seen: before,
     next: loginCommand(name),
   });
@@ -26,7 +26,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
   return new Problem({
     code: 'LOGIN_ENDED',
     family: 'login',
-    message: `The token of the login "${name}" is over, and this vendor renews none without a person`,
+    message: `The token of the login "${name}" has expired, and this vendor issues new ones only to a person`,
     seen: `given at ${instantText(renewed_at)}; ${ended}`,
     next: loginCommand(name),
   });
@@ -40,7 +40,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
     code: lost ? 'LOGIN_LOST' : 'LOGIN_ENDED',
     family: 'login',
     message: lost
-      ? `The refresh token of "${login.name}" was used up at ${instantText(row.asked_at!)} by a renewal whose answer never reached the disk`
+      ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
       : `The vendor does not accept the login "${login.name}" any more`,
     seen: seenOf(refusal),
     // A grant that a person gave is parked until that person logs in again: it is sent no second time.
@@ -56,7 +56,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',
     family: 'login',
-    message: `The vendor refuses the app of the login "${name}"; the login itself is kept`,
+    message: `The vendor refuses the app of the login "${name}"; the login is still valid`,
     seen: seenOf(refusal),
     isLoginRefused: refusal.isOfLogin,
     next: 'Compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
@@ -68,9 +68,9 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',
     family: 'job',
-    message: `The vendor gave no token for the login "${name}"; the login itself is kept`,
+    message: `The vendor issued no token for the login "${name}"; the login is still valid`,
     seen: seenOf(refusal),
-    next: 'The next run asks again; if it stays, look at the app at the vendor',
+    next: 'The next run tries again; if this persists, check the app at the vendor',
   });
 }
 

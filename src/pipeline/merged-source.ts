@@ -123,7 +123,7 @@ function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
   return new Problem({
     ...common,
     message:
-      'the columns have changed since the last run, so rows at the newest cursor value, or within its lag, cannot be told from new rows: append would duplicate them',
+      'the columns have changed since the last run, so rows at the newest cursor value, or within its lag, cannot be distinguished from new rows: append would duplicate them',
     ...(gone === '' ? {} : { seen: `no column ${gone}` }),
     next: `restore the column at the source; else ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\`. Both drop rows that the source no longer has, so take a backup first`,
   });

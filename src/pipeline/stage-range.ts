@@ -25,7 +25,7 @@ export async function stageRange(
 ): Promise<{ readonly staged: StagedRanges; readonly rows: number }> {
   const { extract, set, clock } = given;
   const { write: rule, timezone: zone = 'UTC' } = extract;
-  if (rule === undefined) throw new Error('only a job that keeps its rows has ranges to fill');
+  if (rule === undefined) throw new Error('only jobs that keep their rows can be backfilled');
   const scratch = join(set.folder, set.run, 'scratch');
   makeFolder(scratch, 0o700);
   const { columns, next } = set.current;

@@ -67,7 +67,7 @@ export function cronFault(cron: string): string | undefined {
   try {
     // The calendar repeats after 28 years, so a date without a firing until then does not exist.
     const from = Date.UTC(2024, 0, 1);
-    return nextCron({ cron, timezone: 'UTC' }, from) === null ? 'it never fires: there is no such date' : undefined;
+    return nextCron({ cron, timezone: 'UTC' }, from) === null ? 'it never fires: the date does not exist' : undefined;
   } catch (error) {
     return reasonOf(error as Error, cron);
   }

@@ -15,7 +15,7 @@ function twice(name: string): Problem {
   return new Problem({
     code: 'SOURCE_COLUMN_TWICE',
     family: 'config',
-    message: `The source gives two columns named "${name}"`,
+    message: `The source returned two columns named "${name}"`,
     where: { column: name },
     next: 'Give one of them another name in the query',
   });

@@ -153,7 +153,7 @@ it('lists the properties with their accounts, over pages', async () => {
     'GET /v1beta/accountSummaries?pageSize=200',
     'GET /v1beta/accountSummaries?pageSize=200&pageToken=p2',
   ]);
-  expect(await checkServiceCase({ ...visits, routes })).toContain('takes our login');
+  expect(await checkServiceCase({ ...visits, routes })).toContain('login accepted');
 });
 
 it('asks for the property, and refuses what belongs to another stream', () => {

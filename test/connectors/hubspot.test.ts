@@ -194,7 +194,7 @@ it('takes the token of a private app in place of a login', async () => {
     headers.authorization === 'Bearer pat-na1-x' ? undefined : { status: 401, json: {} };
   const source = { token: 'pat-na1-x' };
   expect((await runService({ ...deals, source, guard })).rows).toEqual(rows);
-  expect(await checkServiceCase({ ...deals, source, guard })).toContain('takes our credentials');
+  expect(await checkServiceCase({ ...deals, source, guard })).toContain('credentials accepted');
   expect(hubspot.oauth?.(source)).toBeUndefined();
   expect(await failService({ ...deals, source: { token: 'other' }, guard })).toMatchObject({ family: 'login' });
 });

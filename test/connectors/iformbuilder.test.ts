@@ -127,6 +127,6 @@ it('names the elements that there are when one is asked for that there is not', 
 
 it('says that the login works', async () => {
   expect(await checkServiceCase({ ...records, guard: expiringAfter(0) })).toBe(
-    'iFormBuilder answers and takes our login',
+    'connected to iFormBuilder; login accepted',
   );
 });

@@ -127,5 +127,5 @@ it('lists users as they come, and sends the id of a reseller with token requests
   expect({ columns, users }).toEqual({ columns: ['user text', 'first_name text'], users: [['40', 'Ann']] });
   expect(versature.oauth?.({ vendor_id: '7' })?.token_parameters).toEqual({ vendor_id: '{vendor_id}' });
   expect(versature.oauth?.({})?.token_parameters).toBeUndefined();
-  expect(await checkServiceCase(given)).toContain('takes our login');
+  expect(await checkServiceCase(given)).toContain('login accepted');
 });

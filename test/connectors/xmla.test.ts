@@ -181,6 +181,6 @@ it('logs in with user and password where they are set, and says when the server 
     source: { url: 'http://olap.example.com/xmla', user: 'ann', password },
     guard: guard as never,
   });
-  expect(await checkServiceCase(withUser('s3cret'))).toBe('the server answers XMLA and takes our login');
+  expect(await checkServiceCase(withUser('s3cret'))).toBe('connected over XMLA; login accepted');
   expect(await failService(withUser('old'))).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
 });

@@ -168,7 +168,7 @@ describe('sluice explain', () => {
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
     await home.sluice(['quarantine', 'discard', 'orders']);
-    expect((await explain()).verdict).toBe('as it was before a person put the last result away');
+    expect((await explain()).verdict).toBe('older data: a person discarded the last result');
   });
 
   it('asks for apply where the declared data source is not there yet', async () => {

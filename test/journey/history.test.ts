@@ -46,6 +46,6 @@ it('a state that knows no data source says that its volume may be missing, and a
   await home.config({ ...config, state: './empty' });
   const sync = await home.sluice(['sync']);
   expect(sync.code).toBe(1);
-  expect(sync.stderr).toMatch(/TARGET_NOT_APPLIED[\s\S]*whether its volume is mounted/);
-  expect((await home.sluice(['apply'])).stdout).toMatch(/adopt "Orders": .* whether its volume is mounted/);
+  expect(sync.stderr).toMatch(/TARGET_NOT_APPLIED[\s\S]*check that its volume is mounted/);
+  expect((await home.sluice(['apply'])).stdout).toMatch(/adopt "Orders": .* check that its volume is mounted/);
 });

@@ -276,7 +276,7 @@ describe('tokens at work', () => {
     expect(killed.signal).toBe('SIGKILL');
     const next = await home.sync({ preload: ['shifted-clock'], env: shift });
     expect(next.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_LOST', next: 'sluice login acme' });
-    expect(next.jobs[0]?.problem?.message).toContain('whose answer never reached the disk');
+    expect(next.jobs[0]?.problem?.message).toContain('whose response was lost');
     expect((await home.sluice(['logins'])).stdout).toContain('refused');
     await logIn(home);
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);

@@ -224,7 +224,7 @@ describe('a fault in an expression', () => {
     ['amount % 0', 'modulo by zero'],
     ['round(amount, 101)', 'at most 100 digits'],
     ['decimal(country)', 'cannot read'],
-    ['date(now(), "Mars/Olympus")', 'no time zone'],
+    ['date(now(), "Mars/Olympus")', 'unknown time zone'],
     ['{"a": type(1)}', 'cannot be written as JSON'],
     ['{"a": 0.0 / 0.0}', 'JSON has no NaN'],
     ['uint(9223372036854775807) + uint(1)', 'overflow'],
@@ -236,7 +236,9 @@ describe('a fault in an expression', () => {
     expect(problemOf(() => value('id + 1', types, ['9223372036854775808', 'x', '1', null])).message).toContain(
       '64 bits',
     );
-    expect(problemOf(() => value('amount + 1', types, [1, 'x', 'NaN', null])).message).toContain('no finite decimal');
+    expect(problemOf(() => value('amount + 1', types, [1, 'x', 'NaN', null])).message).toContain(
+      'not a finite decimal',
+    );
   });
 
   it('of a result that does not fit the type asked for is one of the row', () => {

@@ -55,7 +55,7 @@ export async function describe(
   if (kind === 'account') return { fix: '"sluice plan" shows how much each job needs, and what would make it fit' };
   if (occasion === 'unsent') {
     const next = { message: 'the daemon keeps retrying; owed payloads are sent as soon as the service accepts them' };
-    return { next, fix: 'sluice check --connect tells what is in the way' };
+    return { next, fix: 'to see the cause, run "sluice check --connect"' };
   }
   if (kind === 'destination') return { fix: `fix the credentials of destination ${name}; owed payloads are sent then` };
   if (kind === 'login') {

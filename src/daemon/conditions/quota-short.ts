@@ -71,11 +71,11 @@ function shortOf(
       since: now,
       what,
       jobs,
-      fix: 'sluice plan shows which jobs use how many requests, and what would make them fit',
+      fix: '"sluice plan" shows how much each job needs, and what would make it fit',
     },
   ];
   if (spent_until !== undefined || used >= limit) {
-    const who = spent_until === undefined ? '' : '; the service says that nothing is left';
+    const who = spent_until === undefined ? '' : '; the service reports that none are left';
     return short('error', `${said}${who}; ${turns}, owed payloads wait and are sent then`, affected);
   }
   const { endsAt, throttled = 0 } = shortage ?? {};

@@ -39,7 +39,7 @@ function settledBadly({ overview, jobs }: Snapshot): Condition[] {
 }
 
 function heldBack({ message, code, owed_at, run }: OutboxRow) {
-  const what = message ?? 'a guard held the result back; the dashboard keeps what it shows';
+  const what = message ?? 'a guard quarantined the result; the dashboard keeps its current data';
   return { kind: 'quarantined' as const, since: owed_at, what, ...codeOf(code), fix: `sluice quarantine show ${run}` };
 }
 
@@ -79,7 +79,7 @@ function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck)
     what: `${message ?? 'uploads fail'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     ...codeOf(code),
-    fix: 'sluice check --connect tells what is in the way; what is owed is sent once the service takes it',
+    fix: 'to see the cause, run "sluice check --connect"; owed payloads are sent as soon as the service accepts them',
   };
 }
 
@@ -89,7 +89,7 @@ const jobsOf = (rows: readonly OutboxRow[], { jobs }: Snapshot['config']): strin
 function waitText(rows: readonly OutboxRow[]): string {
   const jobs = new Set(rows.map(({ job }) => job)).size;
   return jobs === 1
-    ? '1 job waits with what it owes, nothing is lost'
+    ? '1 job waits with its owed payload; nothing is lost'
     : `${jobs} jobs have owed payloads; no data is lost`;
 }
 

@@ -23,7 +23,7 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
         : `${owed} to destination ${destination}, which is not in the config`,
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
-        ? 'nothing is needed: the daemon and "sluice sync" deliver it'
+        ? 'no action needed: the daemon and "sluice sync" deliver it'
         : `add the destination ${destination} to the config again, then sluice reload`,
     };
   });

@@ -40,7 +40,7 @@ async function examineClock(
       return apiRequest({ gateway, gate, ...asked, query: { limit: 1 }, signal });
     },
   });
-  const fix = 'sluice check --connect tells more';
+  const fix = 'for details, run "sluice check --connect"';
   if (passed === 'idle') return bad('clock', `${name} was not asked`, fix);
   if ('closed' in passed)
     return bad('clock', `${name}: ${closedProblem(passed.closed, name, clock.now()).message}`, fix);

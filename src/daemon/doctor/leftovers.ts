@@ -41,7 +41,7 @@ export function orphansFinding({
   bytes: number;
   first?: string | undefined;
 }): Finding {
-  if (count === 0) return good('leftovers', 'no payload or draft lies about that nothing refers to');
+  if (count === 0) return good('leftovers', 'no unused payloads or drafts');
   const message = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing references, first ${first}`;
   if (bytes < worthBytes) return good('leftovers', `${message}; the next start deletes them`);
   return bad('leftovers', message, 'restart the daemon, or run any sluice sync: each start sweeps them');

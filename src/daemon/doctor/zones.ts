@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { bad, type Finding, good } from './finding.ts';
 import '../../lib/temporal.ts';
 
-const fix = 'install a newer Node, which brings its zones along';
+const fix = 'install a newer Node, which includes newer time zones';
 const hour = 3_600_000;
 /** Zones whose changes differ most from each other: looked at whatever the config names. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];

@@ -53,11 +53,11 @@ export class Counters {
     const registers = [registry];
     const counter = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Counter({ name: `sluice_${name}_total`, help, labelNames, registers });
-    this.#runs = counter('runs', 'Runs that ended, by job and by what they came to.', jobLabel, 'result');
+    this.#runs = counter('runs', 'Finished runs by job and outcome.', jobLabel, 'result');
     this.#attempts = counter('attempts', 'Attempts at runs that began, the first ones included.', jobLabel);
     this.#rows = counter('run_rows', 'Rows of the results that runs made.', jobLabel);
     this.#runBytes = counter('run_bytes', 'Bytes of the results that runs made.', jobLabel);
-    this.#payloads = counter('payloads', 'Payloads by job and by what became of them.', jobLabel, 'result');
+    this.#payloads = counter('payloads', 'Payloads by job and result.', jobLabel, 'result');
     this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
     this.#requests = counter('requests', 'Requests to the service, by class of the answer.', 'account', 'status_class');
     this.#throttled = counter(
@@ -67,10 +67,14 @@ export class Counters {
       'limit',
     );
     this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests stood in line for their turn.', 'account');
-    this.#waits = counter('waits', 'Times that sending came to a halt, by reason.', 'account', 'reason');
-    this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
+    this.#waits = counter('waits', 'Number of times that sending stopped, by reason.', 'account', 'reason');
+    this.#skipped = counter('firings_skipped', 'Firings that were skipped.', jobLabel);
     this.#reloads = counter('config_reloads', 'Config reloads, accepted or refused.', 'result');
-    this.#tokens = counter('token_failures', 'Logins that gave no token; "refused" needs a person.', 'result');
+    this.#tokens = counter(
+      'token_failures',
+      'Failed token requests by login; "refused" requires a new login.',
+      'result',
+    );
     this.#alerts = counter(
       'alert_messages',
       'Alerts handed to channels; "failed" is tried again, "given_up" is not.',
@@ -78,8 +82,11 @@ export class Counters {
       'result',
     );
     this.#refusedRoom = counter('disk_refusals', 'Results that were not written because there was no room for them.');
-    this.#forgotten = counter('forgotten_payloads', 'Payloads kept for a rollback that went to make room.');
-    this.#checks = counter('source_checks', 'Looks at sources, by what they came to.', 'source', 'result');
+    this.#forgotten = counter(
+      'forgotten_payloads',
+      'Payloads kept for a rollback that were deleted to free disk space.',
+    );
+    this.#checks = counter('source_checks', 'Source checks by result.', 'source', 'result');
     this.#runSeconds = new Histogram({
       name: 'sluice_run_duration_seconds',
       help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',

@@ -68,32 +68,28 @@ export class Gauges {
     this.#others = gauge('quota_others_requests', 'Requests of the day that others made on the account.', 'account');
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
     this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job_name');
-    this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job_name');
-    this.#state = gauge('state_bytes', 'Bytes in the state folder, by what they are for.', 'kind');
-    this.#stateLimit = gauge('state_limit_bytes', 'Bytes that the state folder may hold.');
+    this.#keptBytes = gauge('kept_bytes', 'Size on disk of the kept rows of the job.', 'job_name');
+    this.#state = gauge('state_bytes', 'Size of the state folder by kind of files.', 'kind');
+    this.#stateLimit = gauge('state_limit_bytes', 'Maximum size of the state folder.');
     this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written into the state folder.');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
     this.#inLine = gauge(
       'waiting_firings',
-      'Firings whose runs have not begun: they wait for room, or for the last run.',
+      'Firings whose runs have not started: they wait for a free slot or for the previous run.',
     );
-    this.#lateness = gauge('waiting_firings_oldest_seconds', 'How late the first firing is whose run has not begun.');
+    this.#lateness = gauge('waiting_firings_oldest_seconds', 'Delay of the oldest firing whose run has not started.');
     this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
     this.#conditions = gauge(
       'conditions',
-      'What is wrong now, by kind; level error: a person has to act. left_out: jobs with a fault in the config.',
+      'Current conditions by kind. Level error: a person must act. left_out: jobs with an error in the config.',
       'kind',
       'level',
     );
-    this.#answers = gauge(
-      'source_answers',
-      '1 where the last look at a source was answered, 0 where it was not.',
-      'source',
-    );
-    this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
+    this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
+    this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
     this.#throttled = gauge('throttled_jobs', 'Jobs that run less often because the requests of the day do not reach.');
-    this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
+    this.#ticking = gauge('scheduler_ticking', '1 while the scheduler runs, 0 if it has stopped.');
   }
 
   /** Brings all of them up to date. */

@@ -64,7 +64,7 @@ export class Monitor {
     for (const name of misnamed) registry.removeSingleMetric(name);
     new Gauge({
       name: 'sluice_build_info',
-      help: 'Always 1; the labels say what is running.',
+      help: 'Always 1; the labels show the running version.',
       labelNames: ['version', 'commit', 'node'],
       registers: [registry],
     }).set({ version: build.version, commit: commitText, node: process.version }, 1);

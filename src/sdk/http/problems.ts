@@ -34,7 +34,7 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_CHAR') {
     return httpProblem('REST_REQUEST', 'config', 'the request cannot be sent as it is written', {
       seen: redact(message),
-      next: 'look at `method`, `headers` and `parameters`',
+      next: 'check `method`, `headers` and `parameters`',
       cause: thrown,
     });
   }
@@ -102,10 +102,10 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
   if (status === 404 || status === 410) {
     return httpProblem('REST_NOT_FOUND', 'job', `${place} is not there`, {
       seen,
-      next: 'look at `path` or `endpoint_url`, and at `url` of the source',
+      next: 'check `path` or `endpoint_url`, and `url` of the source',
     });
   }
-  const next = 'look at `method`, `parameters` and `body`';
+  const next = 'check `method`, `parameters` and `body`';
   return httpProblem('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
 }
 

@@ -133,8 +133,8 @@ function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
     family: 'config',
-    message: `the address to ask is not known: it comes with the token as ${name}, and this token came without it`,
-    next: `Log in again; a data source that has a token in oauth_user_token needs the property ${name} beside it, such as https://acme.example.com`,
+    message: `unknown base URL: the vendor returns it with the token as ${name}, and this token came without it`,
+    next: `Log in again; a data source with a token in oauth_user_token also needs the property ${name}, such as https://acme.example.com`,
   });
 }
 

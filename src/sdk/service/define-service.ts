@@ -82,7 +82,7 @@ async function checkService(service: ServiceDescription, context: Context): Prom
   const { request, decode, say } = service.check;
   try {
     const answer = await answerOf(session.api, { request, scope, decode });
-    return renderText(say, { ...scope, answer: answer.body }) ?? `${service.title} answers and takes our credentials`;
+    return renderText(say, { ...scope, answer: answer.body }) ?? `connected to ${service.title}; credentials accepted`;
   } finally {
     await session.close();
   }

@@ -105,7 +105,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'short':
       return {
         code: 'PAGES_SHORT',
-        message: `${title} reported ${fault.told} ${fault.what} in total, and its pages end after ${fault.seen}`,
+        message: `${title} reported ${fault.told} ${fault.what} in total, but its pages contain ${fault.seen}`,
         seen: `${fault.seen} of ${fault.told}`,
         allowed: String(fault.told),
         next: 'Run the job again. If this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',

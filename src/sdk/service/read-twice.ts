@@ -62,7 +62,7 @@ export function totalWarning(
   if (surplus <= 0) return undefined;
   return {
     code: `${code}_TOTAL_EXCEEDED`,
-    message: `${title} gave ${surplus} records more than the total that it reported: some may be duplicates`,
+    message: `${title} returned ${surplus} more records than the total that it reported: some may be duplicates`,
     next:
       code === 'REST'
         ? `Check that \`paging.total\` is the number of all records; ${refuses}`

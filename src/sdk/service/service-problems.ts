@@ -119,7 +119,7 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
   return new Problem({
     code: 'SERVICE_CAP',
     family: 'job',
-    message: `${service} gives ${cap} records at most, and more than those changed in one instant`,
+    message: `${service} returns at most ${cap} records per request, but more records have the same time of change`,
     seen,
     next: 'nothing is sent; set `start_date` to a later time',
   });
@@ -185,7 +185,7 @@ export function alienRecord(service: string, record: Fields): Problem {
 export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
-    message: `The column by which ${service} is asked for what is new is in no record, so the next run reads all of them again: ${column}`,
+    message: `No record has the column of the watermark, so the next run reads all records of ${service} again: ${column}`,
     next: `If this persists, ${service} has renamed it: report it`,
   };
 }
@@ -194,7 +194,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
 export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
-    message: `The answer of ${service} shows a next page, at ${sign}, which was not read`,
+    message: `The response of ${service} refers to a next page, at ${sign}, which was not read`,
     next: `${service} has changed its answers, or the connector lacks \`paging\`: report it`,
     incomplete: true,
   };
@@ -207,7 +207,7 @@ export function partialAnswer(service: string, { status, url }: ServiceAnswer): 
   return new Problem({
     code: isAccepted ? 'SERVICE_ACCEPTED' : 'SERVICE_PARTIAL',
     family: isAccepted ? 'try_later' : 'job',
-    message: `${service} ${isAccepted ? 'has accepted the request, and gives no answer to it yet' : 'gives only a part of the answer'} (${shownUrl(url)})`,
+    message: `${service} ${isAccepted ? 'accepted the request, but has no result yet' : 'returned only a part of the result'} (${shownUrl(url)})`,
     seen: `status ${status}`,
     allowed: 'status 200',
   });
@@ -230,7 +230,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
     family: 'job',
     message: `${service} did not make the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
-    next: 'Check the options of the query: the answer usually says what is wrong with them',
+    next: 'Check the options of the query: the response usually names the error',
   });
 }
 
@@ -251,7 +251,7 @@ export function watermarkLost(message: string): Problem {
     code: 'SERVICE_PLACE_LOST',
     family: 'try_later',
     message,
-    next: 'nothing of this run is sent; the next one begins again from the start',
+    next: 'nothing of this run is sent; the next run starts from the beginning',
   });
 }
 

@@ -59,7 +59,7 @@ export function templateFault(value: unknown, names: ReadonlySet<string>): strin
   if (typeof value !== 'string') return undefined;
   try {
     const unknown = partsOf(value).find((part) => typeof part !== 'string' && !isKnown(part, names));
-    return unknown === undefined ? undefined : `nothing is called "${(unknown as Place).term}" here`;
+    return unknown === undefined ? undefined : `unknown name "${(unknown as Place).term}"`;
   } catch (error) {
     if (error instanceof Problem) return `${error.message}: ${error.seen}`;
     throw error;

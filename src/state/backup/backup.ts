@@ -169,7 +169,7 @@ function nothingThere(state: string): Problem {
     family: 'config',
     message: 'There is no state to back up',
     seen: state,
-    next: 'name the config whose state is meant with --config FILE',
+    next: 'pass the config of the state with --config FILE',
   });
 }
 
@@ -180,7 +180,7 @@ function notEmpty(folder: string): Problem {
     message: 'The folder for the backup is not empty; nothing was written',
     seen: folder,
     allowed: 'a folder that is empty or not there yet',
-    next: 'give each backup a folder of its own, for example one with the date in its name',
+    next: 'use a new folder for each backup, for example with the date in its name',
   });
 }
 

@@ -137,9 +137,9 @@ function stateThere(state: string): Problem {
   return new Problem({
     code: 'STATE_EXISTS',
     family: 'config',
-    message: 'There is a state already; nothing was changed',
+    message: 'A state already exists; nothing was changed',
     seen: state,
-    next: 'stop the daemon and say --replace: the present state is put aside, not deleted',
+    next: 'stop the daemon and add --replace: the current state is moved aside, not deleted',
   });
 }
 

@@ -100,9 +100,9 @@ function otherState(folder: string, differences: readonly string[]): Problem {
   return new Problem({
     code: 'STATE_OTHER',
     family: 'config',
-    message: `The state in ${folder} was made by another build of Sluice, and its tables do not fit this one; nothing was changed`,
+    message: `The state in ${folder} was created by another build of Sluice with an incompatible schema; nothing was changed`,
     seen: differences.join(', '),
-    next: 'run the build that made it ("sluice --version") until nothing is owed; then move the folder away and start again',
+    next: 'run the build that created it ("sluice --version") until no payloads are owed; then move the folder away and start again',
   });
 }
 

@@ -15,7 +15,7 @@ export function unwritableText({ message, seen, next }: Problem): string {
   return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
 }
 
-const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; what is there now is put aside';
+const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; the current state is moved aside';
 
 /**
  * What SQLite says of a state's database, as a Problem where it is the disk's or the file's fault and not ours:
@@ -90,7 +90,7 @@ function damaged(given: StateProblemOptions): Problem {
     code: 'STATE_DAMAGED',
     family: 'config',
     message: 'The database of the state is damaged',
-    next: `${restore}. "sluice doctor" looks at the rest`,
+    next: `${restore}. "sluice doctor" checks the rest`,
     ...given,
   });
 }
@@ -99,7 +99,7 @@ function full(given: StateProblemOptions, file: string): Problem {
   return new Problem({
     code: 'STATE_FULL',
     family: 'try_later',
-    message: 'There is no room on the disk for what has to be written down',
+    message: 'Disk full: the state cannot be written',
     next: `free some space in ${dirname(file)}, or move the state folder to a larger disk`,
     ...given,
   });
@@ -110,7 +110,7 @@ function locked(given: StateProblemOptions): Problem {
     code: 'STATE_LOCKED',
     family: 'try_later',
     message: 'The database of the state is locked: another process has been writing for longer than 15 s',
-    next: 'find the process that holds it (fuser -v on the file shows it) and end it; Sluice itself locks it for moments only',
+    next: 'find the process that has the file open (fuser -v FILE) and stop it; Sluice itself locks the file only for moments',
     ...given,
   });
 }
@@ -119,8 +119,8 @@ function unreadable(given: StateProblemOptions, file: string): Problem {
   return new Problem({
     code: 'STATE_UNREADABLE',
     family: 'try_later',
-    message: 'The disk does not let the database of the state be read or written',
-    next: `check the disk and the permissions of ${dirname(file)}: "sluice doctor" looks at both`,
+    message: 'Disk error: the state database cannot be read or written',
+    next: `check the disk and the permissions of ${dirname(file)}: "sluice doctor" checks both`,
     ...given,
   });
 }

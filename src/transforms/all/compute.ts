@@ -35,7 +35,7 @@ export default defineTransform<Given>({
         },
       ],
     },
-    description: 'Column to CEL expression. Every expression sees the columns as they came in, not the computed ones.',
+    description: 'Column to CEL expression. Expressions use the original columns, not the computed ones.',
     examples: [{ country: 'lower(country)', gross: { expression: 'round(amount * 1.19, 2)', type: 'decimal' } }],
   },
   check(given) {
@@ -113,7 +113,7 @@ function castingTo(type: ColumnType): (value: unknown) => Value {
     if (cell === null) return null;
     const from = columnTypeOfValue(value);
     const text = conversion(from, type)?.(valueText(cell, from)!);
-    if (text === undefined) throw new Error(`the result, ${from} ${JSON.stringify(String(cell))}, is no ${type}`);
+    if (text === undefined) throw new Error(`the result, ${from} ${JSON.stringify(String(cell))}, is not a ${type}`);
     return text;
   };
 }

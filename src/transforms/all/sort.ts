@@ -33,7 +33,7 @@ const bySchema = {
 export default defineTransform<Given>({
   id: 'sort',
   title: 'Sort',
-  summary: 'Puts the rows in order; holds them in memory, so their number is bounded.',
+  summary: 'Sorts the rows in memory, so their number is limited.',
   schema: {
     anyOf: [
       ...bySchema.anyOf,
@@ -48,7 +48,7 @@ export default defineTransform<Given>({
             type: 'integer',
             minimum: 1,
             default: defaultMaxRows,
-            description: 'The most rows that are held; with more, the run ends rather than cut.',
+            description: 'Maximum number of rows; a run with more rows fails instead of truncating them.',
           },
         },
       },
@@ -120,6 +120,6 @@ function tooMany(most: number): Problem {
     family: 'job',
     message: `More than ${countText(most)} rows reached sort`,
     allowed: `max_rows: ${most}`,
-    next: 'Sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are held in memory',
+    next: 'Sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are kept in memory',
   });
 }

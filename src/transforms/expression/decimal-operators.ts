@@ -54,7 +54,7 @@ export function decimalOf(value: Operand): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return Decimal.ofInteger(value);
   const decimal = Decimal.ofFloat(value);
-  if (decimal === undefined) throw new CellFault(`${value} is no finite decimal`);
+  if (decimal === undefined) throw new CellFault(`${value} is not a finite decimal`);
   return decimal;
 }
 

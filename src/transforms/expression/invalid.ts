@@ -55,7 +55,7 @@ function hint(
   const veiled = hidden.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (veiled !== undefined) return `"${veiled}" is a word of the language: write the column as row["${veiled}"]`;
   if (/\bnull\b/.test(text))
-    return 'Ask is_null(x), or give a stand-in with coalesce(x, other): nothing is compared with null';
+    return 'Test with is_null(x), or set a default with coalesce(x, other): null cannot be compared';
   return undefined;
 }
 

@@ -67,7 +67,7 @@ function readDecimal(cells: Cells, stored: number): Decimal | null {
   const text = cellText(cells, 'decimal', stored);
   if (text === null) return null;
   const value = Decimal.parse(text);
-  if (value === undefined) throw new CellFault(`${text} is no finite decimal`);
+  if (value === undefined) throw new CellFault(`${text} is not a finite decimal`);
   return value;
 }
 
@@ -94,6 +94,6 @@ function shortNumber(cells: Cells, stored: number): Decimal | undefined {
 /** To the millisecond: what a JavaScript date can hold. */
 function instantOf(text: string): Date {
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new CellFault(`${text} is no instant between the years 1 and 9999`);
+  if (Number.isNaN(date.getTime())) throw new CellFault(`${text} is not an instant between the years 1 and 9999`);
   return date;
 }

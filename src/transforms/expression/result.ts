@@ -69,7 +69,7 @@ function cellOfObject(value: unknown): Value {
     return jsonText(value);
   if (value instanceof cel().UnsignedInt) return wholeOf(value.valueOf());
   if (value instanceof cel().Duration) return value.toString();
-  throw new CellFault('the result is nothing that a cell can hold');
+  throw new CellFault('the result is not a valid cell value');
 }
 
 function wholeOf(value: bigint): bigint {

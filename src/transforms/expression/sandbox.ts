@@ -25,7 +25,7 @@ export function refuseObjectAccess(ast: ASTNode): void {
     const name = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
     if (name === '__proto__') throw new Refused('no field may be named __proto__', node);
     if (name === undefined && typeof key !== 'string' && typeOf(key).name !== 'int')
-      throw new Refused('where the type is not known, a key must be written out or be an int', node);
+      throw new Refused('if the type is unknown, a key must be a literal or an int', node);
   });
 }
 

@@ -32,7 +32,7 @@ export function registerTimeFunctions(define: Define): void {
 
 function written(text: string): DateTime {
   const found = parseDateTime(text);
-  if (found === undefined) throw new CellFault(`${JSON.stringify(cutText(text, 40))} is no date`);
+  if (found === undefined) throw new CellFault(`${JSON.stringify(cutText(text, 40))} is not a valid date`);
   return found;
 }
 
@@ -65,6 +65,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     if (formats.size < 100) formats.set(zone, format);
     return format;
   } catch {
-    throw new CellFault(`there is no time zone ${JSON.stringify(cutText(zone, 40))}`);
+    throw new CellFault(`unknown time zone ${JSON.stringify(cutText(zone, 40))}`);
   }
 }

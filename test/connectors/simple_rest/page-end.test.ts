@@ -362,7 +362,7 @@ describe('pages that are equal', () => {
 
   it('are refused otherwise', async () => {
     rowsAre(25, () => ({ v: 0 }));
-    expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('if `total` is set') });
+    expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('set `total`') });
     expect(await failure(read({ total: { path: 'total', estimate: true } }))).toMatchObject(refused);
     rowsAre(25, (v) => ({ v }));
     expect(await failure(read({ total: 'total' }))).toMatchObject(refused);

@@ -136,7 +136,7 @@ test('check says what answers at the base address, and what does not', async () 
   expect(await check({ url: server.url })).toContain('is reached');
   server.answer = (_, response) => void response.writeHead(401).end();
   await expect(check({ url: server.url })).rejects.toMatchObject({ family: 'login' });
-  expect(await check({})).toContain('no base address');
+  expect(await check({})).toContain('no base URL');
   expect(server.requests.length).toBe(3);
 });
 

@@ -286,7 +286,7 @@ test('a page that a server shows instead of data is told by its words', async ()
   await expect(extract({})).rejects.toMatchObject({
     code: 'REST_NOT_FOUND',
     seen: 'status 404: a page: No such page Ask Ann .',
-    next: 'look at `path` or `endpoint_url`, and at `url` of the source',
+    next: 'check `path` or `endpoint_url`, and `url` of the source',
   });
 });
 
