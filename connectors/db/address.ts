@@ -135,11 +135,11 @@ function fileFaults(source: SourceValues): Fault[] {
   const useless = [...beside, 'url' as const].filter((name) => source[name] !== undefined);
   return [
     ...(source.file === undefined ? [{ option: 'file', message: 'is missing: SQLite reads a file' }] : []),
-    ...useless.map((option) => ({ option, message: 'means nothing to SQLite; take it out' })),
-    ...(source.tls.mode === 'off' ? [] : [{ option: 'tls', message: 'means nothing to SQLite; take it out' }]),
+    ...useless.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
+    ...(source.tls.mode === 'off' ? [] : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
     ...(source.statement_timeout_seconds === 0
       ? []
-      : [{ option: 'statement_timeout_seconds', message: 'means nothing to SQLite; take it out' }]),
+      : [{ option: 'statement_timeout_seconds', message: 'does not apply to SQLite; remove it' }]),
   ];
 }
 
@@ -184,7 +184,7 @@ function addressOfUser(source: SourceValues): string | undefined {
 function sshFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
   const { ssh } = source;
   if (ssh === undefined) return [];
-  if (driver === 'sqlite') return [{ option: 'ssh', message: 'means nothing to SQLite; take it out' }];
+  if (driver === 'sqlite') return [{ option: 'ssh', message: 'does not apply to SQLite; remove it' }];
   const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
   const isSocket = driver !== undefined && canDecodeUrl(source) && addressOf(source).host.startsWith('/');
   return [

@@ -25,7 +25,8 @@ export default defineConnector({
     const path = resolve(home, folder ?? '.');
     try {
       const entries = await readdir(path, { withFileTypes: true });
-      return `${path} exists and contains ${entries.filter((entry) => entry.isFile()).length} files`;
+      const files = entries.filter((entry) => entry.isFile()).length;
+      return `${path} exists and contains ${files} ${files === 1 ? 'file' : 'files'}`;
     } catch (error) {
       throw unreadable(path, error);
     }

@@ -26,7 +26,7 @@ function sftpFaults(source: FtpSourceValues): Fault[] {
     ...(passphrase !== undefined && key === undefined
       ? [{ option: 'passphrase', message: 'is for a private key; name it in private_key_file' }]
       : []),
-    ...(active === undefined ? [] : [{ option: 'active', message: 'means nothing to sftp; take it out' }]),
+    ...(active === undefined ? [] : [{ option: 'active', message: 'does not apply to sftp; remove it' }]),
   ];
 }
 
@@ -36,7 +36,7 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
   return [
     ...sftpOnly
       .filter((name) => source[name] !== undefined)
-      .map((option) => ({ option, message: `means nothing to ${protocol}; take it out` })),
+      .map((option) => ({ option, message: `does not apply to ${protocol}; remove it` })),
     ...(user !== undefined && password === undefined
       ? [{ option: 'password', message: `is missing for ${user}` }]
       : []),

@@ -166,7 +166,7 @@ describe('the options of a tunnel', () => {
       { url: 'postgres://a@b', ssh: { host: 'gate', user: 'me', password: 'p', passphrase: 'q' } },
       ['has a passphrase'],
     ],
-    [{ file: 'a', ssh }, ['means nothing to SQLite']],
+    [{ file: 'a', ssh }, ['does not apply to SQLite']],
     [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['leads to hosts and ports']],
   ])('are checked before anything runs: %j', (source, reasons) => {
     const found = faults(source);

@@ -27,17 +27,14 @@ describe('the options of a database', () => {
     [{ url: 'http://a@b' }, ['url must begin with']],
     [{ url: 'not a url' }, ['url must begin with']],
     [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
-    [
-      { url: 'postgres://a@b', host: 'c', password: 'd' },
-      ['host is already in the url', 'password is already in the url'],
-    ],
+    [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is also in the url', 'password is also in the url']],
     [{ url: 'postgres://a@b?sslmode=require' }, ['url may not carry']],
     [{ url: 'postgres://a:100%@b' }, ['url has a %']],
     [{ url: 'postgres://b' }, ['url names no user']],
     [{ driver: 'mysql', host: 'b' }, ['user names no user']],
     [{ driver: 'postgres', user: 'a', file: 'b' }, ['file is for SQLite']],
     [{ driver: 'sqlite' }, ['file is missing']],
-    [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host means nothing', 'tls means nothing']],
+    [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host does not apply', 'tls does not apply']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs cert_file and key_file']],
   ])('are refused with a reason: %j', (source, reasons) => {
@@ -56,10 +53,10 @@ describe('what a query says of reading on', () => {
     [{ cursor: 'at' }, []],
     [{ cursor: 'at', lag: '10m', null_cursors: 'leave_out' }, []],
     [{ chunks: { column: 'id', rows: 10 } }, []],
-    [{ lag: '10m' }, ['lag says how to read by a cursor']],
-    [{ null_cursors: 'leave_out' }, ['null_cursors says how to read by a cursor']],
+    [{ lag: '10m' }, ['lag requires cursor']],
+    [{ null_cursors: 'leave_out' }, ['null_cursors requires cursor']],
     [{ cursor: '' }, ['cursor is empty']],
-    [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks are for reading all rows']],
+    [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks reads all rows']],
   ])('is checked before anything runs: %j', (query, reasons) => {
     const found = faults({ url: 'postgres://a@b' }, { sql: 'select 1', ...query });
     expect(found).toHaveLength(reasons.length);
@@ -68,6 +65,6 @@ describe('what a query says of reading on', () => {
 
   it('knows that SQLite has no use for chunks', () => {
     const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
-    expect(found).toEqual([expect.stringContaining('chunks mean nothing to SQLite')]);
+    expect(found).toEqual([expect.stringContaining('chunks do not apply to SQLite')]);
   });
 });

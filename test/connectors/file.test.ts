@@ -276,10 +276,10 @@ test('leaving early closes the file', async () => {
   expect(links.filter((link) => link.startsWith(folder))).toEqual([]);
 });
 
-test('check says what the folder holds, or why it cannot be read', async () => {
+test('check check reports the number of files in the folder, or why it is not readable', async () => {
   await put('a.csv', 'x\n');
   const at = (source: Record<string, unknown>) => contextOf(file, { source, query: { path: 'x' }, folder });
-  expect(await file.check(at({}))).toBe(`${folder} is there and holds 1 files`);
+  expect(await file.check(at({}))).toBe(`${folder} exists and contains 1 file`);
   await expect(file.check(at({ folder: 'missing' }))).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
     seen: 'ENOENT',

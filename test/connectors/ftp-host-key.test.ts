@@ -40,7 +40,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
   });
 
   it('is believed by fingerprint, by pattern, in a list and hashed', async () => {
-    const found = expect.stringContaining('is there');
+    const found = expect.stringContaining('connected to');
     expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
     expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);
     await knownHosts(`${name()} ${server().hostKey}\n`);
@@ -53,7 +53,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
   it('is asked for in the kind that is known', async () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
     const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
-    expect(await check(await knownHosts(both))).toContain('is there');
+    expect(await check(await knownHosts(both))).toContain('connected to');
   });
 });
 
@@ -66,7 +66,7 @@ describeWithFileServer({ server: 'sshd' }, 'the login by key', (server) => {
 
   it('unlocks a key by its passphrase', async () => {
     const locked = { private_key_file: server().lockedKey };
-    expect(await check({ ...locked, passphrase: server().password })).toContain('is there');
+    expect(await check({ ...locked, passphrase: server().password })).toContain('connected to');
     await expect(check({ ...locked, passphrase: 'wrong' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
     await expect(check(locked)).rejects.toMatchObject({ code: 'FTP_OPTION_FILE', family: 'config' });
   });

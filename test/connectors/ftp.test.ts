@@ -41,7 +41,7 @@ function reading(server: () => FileServer, login: Login): void {
     await put('a.csv', 'x\n1\n');
     const source = await login(server(), folder());
     const said = await ftp.check(ftpContext({ source, query: {} }, folder()));
-    expect(said).toMatch(/^(?:s?ftps?):\/\/127\.0\.0\.1:\d+ is there; \/.* holds 1 file$/);
+    expect(said).toMatch(/^connected to s?ftps?:\/\/127\.0\.0\.1:\d+; \/.* contains 1 file$/);
   });
 
   it('reads every format, by its ending, packed or not', async () => {

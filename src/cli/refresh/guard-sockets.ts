@@ -30,7 +30,7 @@ export function guardSockets(mayReach: MayReach, listeners: SocketListeners): vo
       code: 'REFRESH_LISTEN',
       family: 'config',
       message: 'A refresh cannot listen for incoming connections',
-      next: 'take out what asks for it, such as the active mode of ftp',
+      next: 'remove the option that requires it, such as the active mode of ftp',
     });
   };
 }

@@ -133,7 +133,7 @@ test('check says what answers at the base address, and what does not', async () 
   server.answer = (_, response) => sendJson(response, {});
   expect(await check({ url: server.url })).toBe(`${server.url}/ answers with status 200 and application/json`);
   server.answer = (_, response) => void response.writeHead(404).end();
-  expect(await check({ url: server.url })).toContain('is reached');
+  expect(await check({ url: server.url })).toContain('is reachable');
   server.answer = (_, response) => void response.writeHead(401).end();
   await expect(check({ url: server.url })).rejects.toMatchObject({ family: 'login' });
   expect(await check({})).toContain('no base URL');
