@@ -1,11 +1,12 @@
 import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { keyOf } from '../state/outbox/instance-key.ts';
 import type { Resend } from '../state/outbox/resends.ts';
+import type { Repositories } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
 import { decide } from './retry.ts';
-import { leaseOf, type SendOptions } from './send-payload.ts';
-import { dataPath, upload } from './upload.ts';
+import { leaseOf } from './send-payload.ts';
+import { type SendOptions, sendUpload } from './send-upload.ts';
 
 /** Below everything that is owed. */
 export const resendRank = -1;
@@ -33,25 +34,19 @@ export async function resendPayload(repeat: Resend, given: SendOptions): Promise
   }
 }
 
-async function attempt(repeat: Resend, { gateway, gate, priority, signal, cut }: SendOptions): Promise<boolean> {
+async function attempt(repeat: Resend, given: SendOptions): Promise<boolean> {
+  const { gateway, gate } = given;
   const { store, clock, emit } = gateway;
-  let row = repeat.row;
   const began = clock.monotonic();
-  const passed = await gate.send({
-    method: 'PUT',
-    path: dataPath(row),
-    priority,
+  const request = {
     rank: resendRank,
-    signal,
-    prepare: (parts) => parts.resends.begin(repeat),
-    send: async (prepared) => {
-      row = prepared;
-      emit('upload.started', { ...factsOf(row), attempt: 1 });
-      return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
-    },
-  });
-  if (passed === 'idle' || 'closed' in passed) return false;
-  const decision = decide(passed);
+    prepare: (parts: Repositories) => parts.resends.begin(repeat),
+    attempt: () => 1,
+  };
+  const sent = await sendUpload(repeat.row, request, given);
+  if (sent === 'idle' || 'closed' in sent) return false;
+  const { row, outcome } = sent;
+  const decision = decide(outcome);
   const waitMs = await gate.applyDecision(decision, 1);
   if (decision.action === 'settle') {
     await store.resends.delivered(row);

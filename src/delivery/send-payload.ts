@@ -7,14 +7,12 @@ import { type InstanceKey, keyOf } from '../state/outbox/instance-key.ts';
 import type { AttemptedPayload } from '../state/outbox/outbox.ts';
 import type { Lease } from '../state/processes/leases.ts';
 import { processText } from '../state/processes/processes.ts';
+import type { Repositories } from '../state/store.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';
 import { factsOf } from './facts.ts';
-import type { Gateway } from './gateway.ts';
 import { type Decision, decide } from './retry.ts';
-import type { SendGate } from './send-gate.ts';
-import type { Priority } from './send-queue.ts';
-import { dataPath, upload } from './upload.ts';
+import { type SendOptions, sendUpload } from './send-upload.ts';
 
 /** What became of one owed payload, or what it waits for. `until`: epoch milliseconds. */
 export type DeliveryState =
@@ -26,18 +24,6 @@ export type DeliveryState =
   | { readonly state: 'waiting_quota'; readonly until: number; readonly problem?: undefined }
   | { readonly state: 'waiting_retry'; readonly until: number; readonly problem?: Problem }
   | { readonly state: 'waiting_login' | 'dead'; readonly until?: undefined; readonly problem: Problem };
-
-export interface SendOptions {
-  readonly gateway: Gateway;
-  readonly gate: SendGate;
-  readonly priority: Priority;
-  /** Ends waiting: nothing more is started. */
-  readonly signal: AbortSignal;
-  /** Ends requests under way. */
-  readonly cut: AbortSignal;
-  /** Nothing waits for a slot beyond this, epoch milliseconds. */
-  readonly deadline?: number | undefined;
-}
 
 /** A power cut is not the payload's fault, but a payload that crashes its process every time must not be retried forever. */
 const maxCrashes = 40;
@@ -121,29 +107,22 @@ async function sendOwed(row: OutboxRow, given: SendOptions): Promise<DeliverySta
 }
 
 async function attempt(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
-  const { gateway, gate, priority, signal, cut } = given;
+  const { gateway, gate, cut, deadline } = given;
   const { store, clock, emit } = gateway;
   const began = clock.monotonic();
-  let row: AttemptedPayload = { ...owed, wasCertain: false };
-  const passed = await gate.send({
-    method: 'PUT',
-    path: dataPath(owed),
-    priority,
+  const request = {
     rank: gateway.rankOf(owed),
-    signal,
-    deadline: given.deadline,
-    waits: (closed) => noteWait(owed, closed, given).then(() => undefined),
-    prepare: (parts) => parts.outbox.attempt(owed.id),
-    send: async (prepared) => {
-      row = prepared;
-      emit('upload.started', { ...factsOf(row), attempt: row.attempts });
-      return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
-    },
-  });
-  if (passed === 'idle') return settledState(await store.outbox.find(owed.id));
-  if ('closed' in passed) return waitAtGate(owed, passed.closed, given);
-  if (cut.aborted && 'error' in passed) return interrupt(row, given);
-  const decision = decide(passed);
+    deadline,
+    waits: (closed: Closed) => noteWait(owed, closed, given).then(() => undefined),
+    prepare: (parts: Repositories) => parts.outbox.attempt(owed.id),
+    attempt: ({ attempts }: AttemptedPayload) => attempts,
+  };
+  const sent = await sendUpload(owed, request, given);
+  if (sent === 'idle') return settledState(await store.outbox.find(owed.id));
+  if ('closed' in sent) return waitAtGate(owed, sent.closed, given);
+  const { row, outcome } = sent;
+  if (cut.aborted && 'error' in outcome) return interrupt(row, given);
+  const decision = decide(outcome);
   if (decision.action !== 'settle') return afterFailure({ row, before: owed }, decision, given);
   await gate.applyDecision(decision, row.attempts);
   await store.outbox.delivered(row);
