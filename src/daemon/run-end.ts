@@ -2,7 +2,8 @@ import { Problem, toProblem } from '../lib/problem.ts';
 import type { RetryRow } from '../state/tables.ts';
 import type { Runtime } from './compose.ts';
 import { sealHandedOn } from './retry/handed-on.ts';
-import type { RunOptions, RunStage } from './run-job.ts';
+import type { RunOptions } from './run-job.ts';
+import type { RunFigures, RunStage } from './run-outcome.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
 
@@ -60,29 +61,19 @@ async function planNext(
   return isPlanned;
 }
 
-interface Figures {
-  readonly job: string;
-  readonly run: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly requests: number;
-  readonly milliseconds: number;
-}
-
 /** Tells that a run has ended or, where another attempt follows, that this one has. */
-export function emitRunEnd({ emit }: Runtime['events'], stage: RunStage, figures: Figures, attempt: number): void {
-  const { problem, state, until: at } = stage;
-  const said = problem === undefined ? {} : saidOf(problem);
-  if (state === 'retrying' && problem !== undefined && at !== undefined) {
-    const { job, run, milliseconds } = figures;
-    emit('run.retrying', { job, run, attempt, at, milliseconds, ...saidOf(problem) });
+export function emitRunEnd(
+  { emit }: Runtime['events'],
+  { problem, state, until: at }: RunStage,
+  { attempt, ...ended }: RunFigures & { readonly job: string; readonly run: string; readonly attempt: number },
+): void {
+  const said = problem && { code: problem.code, message: problem.message, next: problem.next };
+  if (state === 'retrying' && said !== undefined && at !== undefined) {
+    const { job, run, milliseconds } = ended;
+    emit('run.retrying', { job, run, attempt, at, milliseconds, ...said });
   } else {
-    emit('run.finished', { ...figures, outcome: state, ...said });
+    emit('run.finished', { ...ended, outcome: state, ...said });
   }
-}
-
-function saidOf({ code, message, next }: Problem): { code: string; message: string; next?: string } {
-  return { code, message, next };
 }
 
 /** What a problem of the run is told with. */

@@ -18,12 +18,13 @@ import type { Repositories } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 import type { Runtime } from './compose.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
-import { busyOutcome, heldOutcome, loginHeldOutcome, noWork } from './not-run-outcomes.ts';
+import { holdProblem } from './login-holds/problem.ts';
+import { busyProblem, heldProblem } from './not-run-problems.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Attempt } from './retry/attempt.ts';
 import { openHandedOn } from './retry/handed-on.ts';
 import { emitRunEnd, endFailed, placeOf } from './run-end.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
 
 export interface RunOptions {
   readonly runtime: Runtime;
@@ -54,8 +55,10 @@ export interface RunOptions {
   readonly seat?: RefreshTicket;
 }
 
-/** What a stage of a run knows about how it went; the figures are added at the end. */
-export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
+const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
+
+/** The outcome of a job of which no run was started. */
+const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
  * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
@@ -67,7 +70,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
     return await withJob(given, () => runUnderLease(given));
   } catch (error) {
     if (!isUnwritable(error)) throw error;
-    return { state: 'failed', job: given.job.name, ...noWork, problem: error.at(placeOf(given)) };
+    return notRun(given.job, { state: 'failed', problem: error.at(placeOf(given)) });
   }
 }
 
@@ -75,10 +78,10 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
-  if (lease === undefined) return busyOutcome(job, runtime.store);
+  if (lease === undefined) return notRun(job, { state: 'busy', problem: await busyProblem(job, runtime.store) });
   try {
     const hold = await runtime.store.holds.find(job.name);
-    if (hold !== undefined) return heldOutcome(job, hold);
+    if (hold !== undefined) return notRun(job, { state: 'on_hold', problem: heldProblem(job, hold) });
     return await withLogin(given, work);
   } finally {
     await lease.release();
@@ -89,8 +92,9 @@ export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>
 async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   if (job.extract === undefined) return work();
   const entry = await runtime.loginGate.begin(job.extract.source);
-  if ('hold' in entry) return loginHeldOutcome(job, entry.hold);
-  return work().finally(entry.end);
+  if (!('hold' in entry)) return work().finally(entry.end);
+  const problem = holdProblem(job.extract.source.name, entry.hold).at({ job: job.name });
+  return notRun(job, { state: 'on_hold', problem });
 }
 
 /** Like {@link runJob}, for callers that already hold the job's lease. */
@@ -99,7 +103,7 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const { events, clock } = runtime;
   const began = clock.monotonic();
   const run = await begin(given);
-  if (run === undefined) return { state: 'superseded', job: job.name, ...noWork };
+  if (run === undefined) return notRun(job, { state: 'superseded' });
   const attempt = given.attempt?.number ?? 1;
   events.emit('run.started', { job: job.name, run, origin, ...(attempt === 1 ? {} : { attempt }) });
   const tell = (warning: RunWarning) => events.emit('run.warning', { job: job.name, run, ...warning });
@@ -109,7 +113,7 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  emitRunEnd(events, stage, facts, attempt);
+  emitRunEnd(events, stage, { ...facts, attempt });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 

@@ -1,3 +1,5 @@
+import type { DeliveryState } from '../delivery/send-payload.ts';
+import type { SettleResult } from '../delivery/settle.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { RetryRow } from '../state/tables.ts';
@@ -12,23 +14,15 @@ import type { RetryRow } from '../state/tables.ts';
  * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
  * - `retrying`: a transient error ended this attempt, and another one follows.
- * - `held`: the job is on hold; nothing was started.
+ * - `on_hold`: the job is on hold; nothing was started.
  * - `busy`: another run of the job is in progress; nothing was started.
  * - `stopped`: the process was told to stop; nothing of this run is in the outbox.
  */
 export interface RunOutcome {
   readonly state:
-    | 'delivered'
-    | 'unchanged'
+    | SettleResult['state']
+    | DeliveryState['state']
     | 'refreshed'
-    | 'superseded'
-    | 'owed'
-    | 'waiting_retry'
-    | 'waiting_quota'
-    | 'waiting_login'
-    | 'quarantined'
-    | 'failed'
-    | 'dead'
     | 'retrying'
     | 'on_hold'
     | 'busy'
@@ -49,3 +43,9 @@ export interface RunOutcome {
   /** With `retrying`: the attempt that follows. */
   readonly retry?: RetryRow;
 }
+
+/** How one stage of a run ended; the figures are added at its end. */
+export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
+
+/** The figures of a run. */
+export type RunFigures = Pick<RunOutcome, 'rows' | 'bytes' | 'requests' | 'milliseconds'>;

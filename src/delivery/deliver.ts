@@ -15,13 +15,7 @@ export interface DeliverOptions {
 }
 
 /** One payload and what became of it in this call. */
-export type DeliveryResult = DeliveryState & {
-  readonly id: number;
-  readonly job: string;
-  readonly run: string;
-  readonly destination: string;
-  readonly instance: string;
-};
+export type DeliveryResult = DeliveryState & Pick<OutboxRow, 'id' | 'instance'>;
 
 /**
  * Sends owed payloads, if they may be sent now: quota → pacing → upload → retry → receipt. One result for each payload, in
@@ -63,8 +57,9 @@ async function withPool<T>(
 
 async function sendAll(pool: UploadPool, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
   const sending = rows.flatMap((row) => {
+    const { id, instance } = row;
     const result = pool.send(row);
-    return result === undefined ? [] : [result.then((it) => ({ ...it, ...namesOf(row) }))];
+    return result === undefined ? [] : [result.then((it) => ({ ...it, id, instance }))];
   });
   return Promise.all(sending);
 }
@@ -87,8 +82,4 @@ async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, Deli
   const ids = waiting.filter((it) => it.until <= Math.max(first, clock.now())).map(({ id }) => id);
   const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
   return rows.filter((row) => row !== undefined);
-}
-
-function namesOf({ id, job, run, destination, instance }: OutboxRow) {
-  return { id, job, run, destination, instance };
 }

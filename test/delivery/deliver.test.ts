@@ -60,7 +60,7 @@ describe('a payload that is owed', () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i/1', 'a,b\r\n1,2\r\n');
     const [result] = await deliver(gateway);
-    expect(result).toMatchObject({ id, state: 'delivered', job: 'job-i/1', instance: 'i/1' });
+    expect(result).toMatchObject({ id, state: 'delivered', instance: 'i/1' });
     expect(stage.seen).toHaveLength(1);
     expect(stage.seen[0]).toMatchObject({
       method: 'PUT',

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../daemon/compose.ts';
-import type { DeliveryResult } from '../../delivery/deliver.ts';
+import type { DeliveryState } from '../../delivery/send-payload.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
@@ -12,10 +12,12 @@ export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: 
   const now = await store.outbox.find(row.id);
   const { signal } = new AbortController();
   const [result] = await deliverRows(now === undefined ? [] : [now], { gateway, signal, priority: 'person' });
-  const { state, until, problem } = sendResultOf(result);
+  const sent: SendResult = result ?? { state: 'owed' };
+  const { state, until } = sent;
+  const problem = sent.problem && { code: sent.problem.code, message: sent.problem.message };
   const { job, run, instance, bytes, row_count: rows } = row;
   show(given.flags, {
-    text: `${given.done}\n${sentence(state, until, problem)}`,
+    text: `${given.done}\n${sentence(sent)}`,
     data: {
       job,
       run,
@@ -30,23 +32,9 @@ export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: 
   process.exitCode = exitFor(state);
 }
 
-interface SendResult {
-  readonly state: DeliveryResult['state'] | 'owed';
-  readonly until?: number;
-  readonly problem?: { readonly code: string; readonly message: string };
-}
+type SendResult = DeliveryState | { readonly state: 'owed'; readonly until?: undefined; readonly problem?: undefined };
 
-function sendResultOf(result: DeliveryResult | undefined): SendResult {
-  if (result === undefined) return { state: 'owed' };
-  const { until, problem } = result;
-  return {
-    state: result.state,
-    until,
-    problem: problem === undefined ? undefined : { code: problem.code, message: problem.message },
-  };
-}
-
-function sentence(state: SendResult['state'], until: number | undefined, problem: SendResult['problem']): string {
+function sentence({ state, until, problem }: SendResult): string {
   const why = problem === undefined ? '' : ` (${problem.code}: ${problem.message})`;
   const at = until === undefined ? '' : ` until ${instantText(until)}`;
   if (state === 'delivered') return 'Delivered: the instance shows it.';
