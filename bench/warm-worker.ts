@@ -1,6 +1,6 @@
 import { loadConfig } from '../src/config/load.ts';
 import { composeRuntime } from '../src/daemon/compose.ts';
-import { syncJobs } from '../src/daemon/sync-jobs.ts';
+import { syncJobs } from '../src/daemon/run/sync-jobs.ts';
 
 /**
  * A long-running process like the daemon: `fork`ed with a config and a job, it runs the job once per message and answers with the

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../daemon/run-outcome.ts';
+import type { RunOutcome } from '../daemon/run/run-outcome.ts';
 import { durationText } from '../lib/time-text.ts';
 
 const outcomeLabels: Partial<Record<RunOutcome['state'], string>> = {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, Job, Source } from '../config/config.ts';
-import type { ResumePoint } from '../daemon/keep-rows.ts';
+import type { ResumePoint } from '../daemon/run/keep-rows.ts';
 import type { TargetAddress } from '../delivery/address.ts';
 import type { ResultCandidate } from '../delivery/verdict.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -207,7 +207,7 @@ async function checkpointOf(
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
   if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
-  const { findResumePoint } = await import('../daemon/keep-rows.ts');
+  const { findResumePoint } = await import('../daemon/run/keep-rows.ts');
   const { watermark, keptRows } = await findResumePoint(store, { job, run, address });
   return { watermark, keptRows };
 }

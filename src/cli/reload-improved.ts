@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
-import { prepareRecord, readRecord, recordOf, saveRecord } from '../daemon/config-record.ts';
+import { prepareRecord, readRecord, recordOf, saveRecord } from '../daemon/config/config-record.ts';
 import type { Reloading } from './reloads.ts';
 
 /**

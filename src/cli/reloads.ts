@@ -73,8 +73,8 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
 /** Also reports internal errors to the requester of the reload. */
 async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
   const [{ recordedFault }, { newestRequest, answerReload }] = await Promise.all([
-    import('../daemon/config-record.ts'),
-    import('../daemon/reload-answer.ts'),
+    import('../daemon/config/config-record.ts'),
+    import('../daemon/config/reload-answer.ts'),
   ]);
   const fault = recordedFault(toProblem(error, { code: 'RELOAD_THREW', family: 'bug' }));
   const asked = await newestRequest(runtime.store);
@@ -92,8 +92,8 @@ async function reload(
     { newestRequest, answerReload },
   ] = await Promise.all([
     import('../config/load.ts'),
-    import('../daemon/config-record.ts'),
-    import('../daemon/reload-answer.ts'),
+    import('../daemon/config/config-record.ts'),
+    import('../daemon/config/reload-answer.ts'),
   ]);
   const asked = await newestRequest(runtime.store);
   const note = await noteOf(file);

@@ -24,7 +24,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
 /** Throws where a start is to fail for sources that do not answer, or whose login has no token. */
 export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
-  const { trySources } = await import('../daemon/try-connections.ts');
+  const { trySources } = await import('../daemon/checks/try-connections.ts');
   const looks = await trySources(config, runtime, signal);
   const problems = looks.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
   if (problems.length === 0) return;

@@ -17,11 +17,11 @@ interface TracingOptions {
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
-  const { hasSdk, traceEvents } = await import('../daemon/traces.ts');
+  const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
   let flush = nothing;
   // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
-    const { startTraceKit } = await import('../daemon/trace-kit.ts');
+    const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
   }
   traceEvents({ events, log, version: build.version });

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../daemon/run-outcome.ts';
+import type { RunOutcome } from '../daemon/run/run-outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
 import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './format.ts';

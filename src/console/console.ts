@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { concerns } from '../daemon/conditions/condition.ts';
 import { ConditionCache, readConditions } from '../daemon/conditions/read-conditions.ts';
-import { explainJobs } from '../daemon/explain.ts';
-import { currentLinks } from '../daemon/explain-links.ts';
-import { readOverview } from '../daemon/overview.ts';
-import { reportStatus } from '../daemon/report-status.ts';
+import { explainJobs } from '../daemon/explain/explain.ts';
+import { currentLinks } from '../daemon/explain/explain-links.ts';
+import { readOverview } from '../daemon/report/overview.ts';
+import { reportStatus } from '../daemon/report/report-status.ts';
 import type { Clock } from '../lib/clock.ts';
 import { html } from '../lib/html.ts';
 import type { Store } from '../state/store.ts';

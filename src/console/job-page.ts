@@ -1,5 +1,5 @@
 import type { Condition } from '../daemon/conditions/condition.ts';
-import type { Explanation, Link } from '../daemon/explain-links.ts';
+import type { Explanation, Link } from '../daemon/explain/explain-links.ts';
 import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText } from '../lib/time-text.ts';

@@ -1,5 +1,5 @@
 import { affectedJobs } from '../daemon/conditions/headline.ts';
-import type { JobStatus, Status } from '../daemon/report-status.ts';
+import type { JobStatus, Status } from '../daemon/report/report-status.ts';
 
 /** How urgent a job is: `bad` needs attention, `wait` resolves itself or is intended, `idle` has nothing due. */
 export type Standing = 'bad' | 'wait' | 'good' | 'idle';

@@ -14,9 +14,9 @@ import { maxTravelMs } from '../state/quota/send-slots.ts';
 import { type RecoverResult, recover } from '../state/recover.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
-import type { Installation } from './installation.ts';
-import { logEvents } from './log-events.ts';
 import { LoginBreaker } from './login-holds/login-breaker.ts';
+import { logEvents } from './logs/log-events.ts';
+import type { Installation } from './process/installation.ts';
 
 /** The real things, put together once per process. The config may be exchanged; the rest stays. */
 export interface Runtime {

@@ -2,12 +2,12 @@ import type { Config } from '../config/config.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
-import { ActiveConfig } from './active-config.ts';
 import { followAccounts, openGateway, openLogins, type Runtime } from './compose.ts';
-import { FiringLoop } from './firing-loop.ts';
+import { ActiveConfig } from './config/active-config.ts';
+import { FiringLoop } from './firing/firing-loop.ts';
+import type { Ticking } from './firing/scheduler.ts';
 import { startHistoryPruning } from './history-pruning.ts';
-import { recoverInterrupted } from './recover-interrupted.ts';
-import type { Ticking } from './scheduler.ts';
+import { recoverInterrupted } from './run/recover-interrupted.ts';
 
 export interface DaemonOptions {
   readonly runtime: Runtime;

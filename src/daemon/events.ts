@@ -3,7 +3,7 @@ import type { DeliveryEvents } from '../delivery/events.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import type { RunOutcome } from './run/run-outcome.ts';
 
 /** What happens to runs, firings and the daemon itself. Instants are epoch milliseconds. */
 export type RunEvents = {

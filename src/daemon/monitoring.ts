@@ -5,9 +5,9 @@ import type { AlertLoop } from './alerting/alert-loop.ts';
 import type { SourceChecks } from './checks/source-checks.ts';
 import type { Runtime } from './compose.ts';
 import type { Daemon } from './daemon.ts';
-import { Heartbeat, type Liveness } from './heartbeat.ts';
 import type { Monitor, Pages } from './monitor/monitor.ts';
-import type { Systemd } from './systemd.ts';
+import { Heartbeat, type Liveness } from './process/heartbeat.ts';
+import type { Systemd } from './process/systemd.ts';
 
 export interface MonitoringOptions {
   readonly daemon: Daemon;

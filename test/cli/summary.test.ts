@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exit } from '../../src/cli/exit.ts';
 import { exitCodeOf } from '../../src/cli/summary.ts';
-import type { RunOutcome } from '../../src/daemon/run-outcome.ts';
+import type { RunOutcome } from '../../src/daemon/run/run-outcome.ts';
 import { Problem } from '../../src/lib/problem.ts';
 
 type Family = Problem['family'];

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import type { Firing } from '../../src/daemon/firing.ts';
-import { type QueuedRun, RunQueue } from '../../src/daemon/run-queue.ts';
-import { Scheduler } from '../../src/daemon/scheduler.ts';
+import type { Firing } from '../../src/daemon/firing/firing.ts';
+import { type QueuedRun, RunQueue } from '../../src/daemon/firing/run-queue.ts';
+import { Scheduler } from '../../src/daemon/firing/scheduler.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { createTimer } from '../../src/schedule/timer.ts';
 import type { Store } from '../../src/state/store.ts';

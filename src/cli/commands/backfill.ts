@@ -20,7 +20,7 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
       import('../payloads/with-runtime.ts'),
       import('../payloads/decided-by.ts'),
       import('../payloads/choose-job.ts'),
-      import('../../daemon/backfill.ts'),
+      import('../../daemon/run/backfill.ts'),
       import('../summary.ts'),
     ]);
   const stop = onStop();

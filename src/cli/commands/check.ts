@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import type { ConnectionTest } from '../../daemon/try-connections.ts';
+import type { ConnectionTest } from '../../daemon/checks/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
@@ -60,7 +60,7 @@ function exitCodeOf(problems: readonly Problem[]): number {
 }
 
 async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
-  const { tryConnections } = await import('../../daemon/try-connections.ts');
+  const { tryConnections } = await import('../../daemon/checks/try-connections.ts');
   const stop = onStop();
   try {
     const looks = await tryConnections(config, stop.signal);

@@ -101,7 +101,7 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
   const [{ composeRuntime }, { syncJobs }, { followJobs }, { exitCodeOf, showSummary }, { declare }] =
     await Promise.all([
       import('../../daemon/compose.ts'),
-      import('../../daemon/sync-jobs.ts'),
+      import('../../daemon/run/sync-jobs.ts'),
       import('../follow.ts'),
       import('../summary.ts'),
       import('../demo/declare.ts'),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Explanation, Link } from '../../daemon/explain-links.ts';
+import type { Explanation, Link } from '../../daemon/explain/explain-links.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { durationText, instantText } from '../format.ts';
@@ -17,7 +17,7 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
   const [{ openExistingStore: openExisting }, { explainInstance, explainJob, explainLeftOutJob }, { systemClock }] =
     await Promise.all([
       import('../open-existing-store.ts'),
-      import('../../daemon/explain.ts'),
+      import('../../daemon/explain/explain.ts'),
       import('../../lib/clock.ts'),
     ]);
   const store = await openExisting(loaded.config);

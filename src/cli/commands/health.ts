@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Health } from '../../daemon/report-health.ts';
+import type { Health } from '../../daemon/report/report-health.ts';
 import { renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
@@ -35,7 +35,7 @@ async function look(file: string): Promise<Health> {
     await Promise.all([
       import('../state-folder.ts'),
       import('../open-existing-store.ts'),
-      import('../../daemon/report-health.ts'),
+      import('../../daemon/report/report-health.ts'),
       import('../../lib/clock.ts'),
     ]);
   const state = await findStateFolder(file);

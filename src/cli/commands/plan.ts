@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { AccountPlan, PlanReport } from '../../daemon/report-plan.ts';
+import type { AccountPlan, PlanReport } from '../../daemon/plan/report-plan.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -28,7 +28,7 @@ async function run({ config: file, until, firings, json }: Flags): Promise<void>
   showProblems(problems);
   const [{ openExistingStore }, { reportPlan }] = await Promise.all([
     import('../open-existing-store.ts'),
-    import('../../daemon/report-plan.ts'),
+    import('../../daemon/plan/report-plan.ts'),
   ]);
   const now = Date.now();
   const store = await openExistingStore(config);

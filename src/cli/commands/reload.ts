@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ReloadAnswer } from '../../daemon/reload-answer.ts';
+import type { ReloadAnswer } from '../../daemon/config/reload-answer.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
@@ -45,7 +45,7 @@ async function reload(
   if (store === undefined || holder === undefined) throw noDaemon(state);
   const [{ pidHere, processText }, { answerTo, askForReload }] = await Promise.all([
     import('../../state/processes/processes.ts'),
-    import('../../daemon/reload-answer.ts'),
+    import('../../daemon/config/reload-answer.ts'),
   ]);
   const { owner } = holder;
   const pid = pidHere(owner);

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
-import type { PreparedRecord } from '../../daemon/config-record.ts';
+import type { PreparedRecord } from '../../daemon/config/config-record.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Pages } from '../../daemon/monitor/monitor.ts';
 import type { Monitoring } from '../../daemon/monitoring.ts';
-import type { IfRunning } from '../../daemon/single-instance.ts';
+import type { IfRunning } from '../../daemon/process/single-instance.ts';
 import { build } from '../../lib/build.ts';
 import { countOf } from '../../lib/count-text.ts';
 import type { Level } from '../../lib/log.ts';
@@ -48,12 +48,12 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   ] = await Promise.all([
     openLog(),
     import('../../daemon/compose.ts'),
-    import('../../daemon/single-instance.ts'),
+    import('../../daemon/process/single-instance.ts'),
     import('../../daemon/daemon.ts'),
     import('../../daemon/monitoring.ts'),
-    import('../../daemon/systemd.ts'),
-    import('../../daemon/config-record.ts'),
-    import('../../daemon/installation.ts'),
+    import('../../daemon/process/systemd.ts'),
+    import('../../daemon/config/config-record.ts'),
+    import('../../daemon/process/installation.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const wired = await composeRuntime({ config, log });
@@ -117,7 +117,7 @@ async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },
 ): Promise<{ config: Config; note: PreparedRecord; leftOut: number }> {
-  const { recordOf, prepareRecord } = await import('../../daemon/config-record.ts');
+  const { recordOf, prepareRecord } = await import('../../daemon/config/config-record.ts');
   const note = await recordOf(file);
   const loaded = await openConfig(file, show);
   await show(loaded.problems, 'error');

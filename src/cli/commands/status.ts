@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Condition } from '../../daemon/conditions/condition.ts';
 import { affectedJobs, headlineOf } from '../../daemon/conditions/headline.ts';
-import type { AccountStatus } from '../../daemon/report-accounts.ts';
-import type { JobStatus, Status } from '../../daemon/report-status.ts';
+import type { AccountStatus } from '../../daemon/report/report-accounts.ts';
+import type { JobStatus, Status } from '../../daemon/report/report-status.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -23,7 +23,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
   if (problems.length > 0) process.exitCode = exit.usage;
   const [{ openExistingStore }, { reportStatus }, { systemClock }] = await Promise.all([
     import('../open-existing-store.ts'),
-    import('../../daemon/report-status.ts'),
+    import('../../daemon/report/report-status.ts'),
     import('../../lib/clock.ts'),
   ]);
   const store = await openExistingStore(config);

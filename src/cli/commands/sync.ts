@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config, Job } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
-import type { RunOutcome } from '../../daemon/run-outcome.ts';
+import type { RunOutcome } from '../../daemon/run/run-outcome.ts';
 import type { Level, Log } from '../../lib/log.ts';
 import { type Problem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
@@ -105,7 +105,7 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
     { LoopWatch },
   ] = await Promise.all([
     import('../../daemon/compose.ts'),
-    import('../../daemon/sync-jobs.ts'),
+    import('../../daemon/run/sync-jobs.ts'),
     import('../human-log.ts'),
     import('../follow.ts'),
     import('../summary.ts'),

@@ -1,4 +1,4 @@
-import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config-record.ts';
+import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config/config-record.ts';
 import { instantText } from '../format.ts';
 import type { FoundConfig } from './show.ts';
 

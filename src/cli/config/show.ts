@@ -1,6 +1,6 @@
 import type { Loaded } from '../../config/load.ts';
 import type { ShownConfig } from '../../config/show/show-config.ts';
-import type { ActiveRecord } from '../../daemon/config-record.ts';
+import type { ActiveRecord } from '../../daemon/config/config-record.ts';
 import { advised } from '../../lib/advice.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
@@ -60,7 +60,7 @@ async function readActiveConfig(store: Store): Promise<FoundConfig | undefined> 
   const holder = await store.leases.holder('daemon');
   if (holder === undefined) return undefined;
   const [{ readRecord, readShownConfig }, { processText }] = await Promise.all([
-    import('../../daemon/config-record.ts'),
+    import('../../daemon/config/config-record.ts'),
     import('../../state/processes/processes.ts'),
   ]);
   const note = await readRecord(store, holder.owner);
@@ -72,7 +72,7 @@ async function readActiveConfig(store: Store): Promise<FoundConfig | undefined> 
 
 async function onDisk(file: string): Promise<FoundConfig> {
   const [{ recordOf }, { showConfig }] = await Promise.all([
-    import('../../daemon/config-record.ts'),
+    import('../../daemon/config/config-record.ts'),
     import('../../config/show/show-config.ts'),
   ]);
   const note = await recordOf(file);

@@ -5,7 +5,7 @@ import type { Alerts } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../compose.ts';
 import type { SluiceEvents } from '../events.ts';
-import type { Liveness } from '../heartbeat.ts';
+import type { Liveness } from '../process/heartbeat.ts';
 import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';

@@ -5,8 +5,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
 import type { Condition } from '../conditions/condition.ts';
 import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
-import type { Liveness } from '../heartbeat.ts';
-import { readOverview } from '../overview.ts';
+import type { Liveness } from '../process/heartbeat.ts';
+import { readOverview } from '../report/overview.ts';
 import { alertConditions } from './alert-conditions.ts';
 import { limitsOf } from './route.ts';
 

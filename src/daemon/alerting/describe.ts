@@ -7,9 +7,9 @@ import { roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-results.ts';
 import type { ConditionCache } from '../conditions/read-conditions.ts';
-import { explainJob } from '../explain.ts';
+import { explainJob } from '../explain/explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';
-import { reportDisk } from '../report-disk.ts';
+import { reportDisk } from '../report/report-disk.ts';
 
 /** What the reader of an alert wants to know next: what the dashboard shows, what Sluice does, and how to fix it. */
 export async function describe(

@@ -1,4 +1,4 @@
-import { clockSetText, readClockSet } from '../clock-note.ts';
+import { clockSetText, readClockSet } from '../process/clock-note.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /** For so long it is wrong that the clock was set. */

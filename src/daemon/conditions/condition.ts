@@ -1,8 +1,8 @@
 import type { Config, Job } from '../../config/config.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
-import type { ActiveRecord } from '../config-record.ts';
-import type { Overview } from '../overview.ts';
+import type { ActiveRecord } from '../config/config-record.ts';
+import type { Overview } from '../report/overview.ts';
 
 /** Everything that can be wrong, worst for the person who looks first. */
 export const conditionKinds = [

@@ -1,5 +1,5 @@
 import { countOf } from '../../lib/count-text.ts';
-import { type ActiveRecord, type RecordedFault, recordedFault } from '../config-record.ts';
+import { type ActiveRecord, type RecordedFault, recordedFault } from '../config/config-record.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'sluice config show; fix the file, then sluice reload';

@@ -1,6 +1,6 @@
 import { bytesText } from '../../lib/bytes-text.ts';
 import { diskUsageText, roomAdvice } from '../../state/engine/disk-problems.ts';
-import type { DiskStatus } from '../report-disk.ts';
+import type { DiskStatus } from '../report/report-disk.ts';
 import type { Condition } from './condition.ts';
 
 /** A state folder that fills up, or has no room left. */

@@ -1,9 +1,9 @@
 import { limitOf } from '../../delivery/quota.ts';
 import { countText } from '../../lib/count-text.ts';
 import { easternText } from '../../lib/time-text.ts';
-import { budgetsOfDay } from '../day-budget.ts';
-import type { AccountStatus } from '../report-accounts.ts';
-import { firingsLeft, throttleDay } from '../throttle-day.ts';
+import type { AccountStatus } from '../report/report-accounts.ts';
+import { budgetsOfDay } from '../throttle/day-budget.ts';
+import { firingsLeft, throttleDay } from '../throttle/throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 

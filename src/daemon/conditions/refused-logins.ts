@@ -2,7 +2,7 @@ import type { Job } from '../../config/config.ts';
 import { countOf } from '../../lib/count-text.ts';
 import { loginText } from '../login-holds/account.ts';
 import { onHold, resumeAdvice, retryText } from '../login-holds/problem.ts';
-import type { Overview } from '../overview.ts';
+import type { Overview } from '../report/overview.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /** Logins that were refused and are not sent again for now, with the jobs that wait. */

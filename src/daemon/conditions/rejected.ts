@@ -1,5 +1,5 @@
 import type { OutboxRow } from '../../state/tables.ts';
-import { deadFix } from '../dead-fix.ts';
+import { deadFix } from '../explain/dead-fix.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 

@@ -1,5 +1,5 @@
 import { countText } from '../../lib/count-text.ts';
-import type { Liveness } from '../heartbeat.ts';
+import type { Liveness } from '../process/heartbeat.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /** Schedules that fire nothing: the daemon's have stopped, or there is no daemon for what is due or owed. */

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
+import { trySources } from '../checks/try-connections.ts';
 import { composeRuntime } from '../compose.ts';
-import { trySources } from '../try-connections.ts';
 import { examineClocks } from './clocks.ts';
 import { bad, type Finding, good } from './finding.ts';
 

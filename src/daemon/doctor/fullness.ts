@@ -4,7 +4,7 @@ import { diskUsageIn } from '../../state/disk-usage.ts';
 import { diskUsageText } from '../../state/engine/disk-problems.ts';
 import type { OutboxState } from '../../state/tables.ts';
 import { diskCondition } from '../conditions/disk.ts';
-import { diskStatusOf } from '../report-disk.ts';
+import { diskStatusOf } from '../report/report-disk.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** How full the state folder is, and of what, as all that tell of it judge it; `payloads` are those that its outbox knows. */

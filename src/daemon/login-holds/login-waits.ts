@@ -2,8 +2,8 @@ import type { Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import { type Firing, newRunOf } from '../firing.ts';
-import { WaitingFirings } from '../waiting-firings.ts';
+import { type Firing, newRunOf } from '../firing/firing.ts';
+import { WaitingFirings } from '../firing/waiting-firings.ts';
 import type { LoginBreaker } from './login-breaker.ts';
 import { onHold } from './problem.ts';
 

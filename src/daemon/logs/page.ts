@@ -1,6 +1,6 @@
-import { levelOf } from '../log-events.ts';
 import { eventWords } from './event-words.ts';
 import type { EventWords } from './field-words.ts';
+import { levelOf } from './log-events.ts';
 import { otherLines } from './other-lines.ts';
 
 type Name = keyof typeof eventWords;

@@ -7,10 +7,10 @@ import { diskUsageKinds } from '../../state/disk-usage.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-results.ts';
 import { type Condition, conditionKinds, conditionLevels } from '../conditions/condition.ts';
-import type { Heartbeat } from '../heartbeat.ts';
-import { reportAccounts } from '../report-accounts.ts';
-import { DiskWatch } from '../report-disk.ts';
-import type { Ticking } from '../scheduler.ts';
+import type { Ticking } from '../firing/scheduler.ts';
+import type { Heartbeat } from '../process/heartbeat.ts';
+import { reportAccounts } from '../report/report-accounts.ts';
+import { DiskWatch } from '../report/report-disk.ts';
 import { Names } from './labels.ts';
 
 export interface GaugesOptions {

@@ -2,7 +2,7 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Events } from '../../lib/events.ts';
 import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import type { SluiceEvents } from '../events.ts';
-import type { Heartbeat } from '../heartbeat.ts';
+import type { Heartbeat } from '../process/heartbeat.ts';
 
 /** One thing that was checked. */
 export interface ReadinessResult {

@@ -1,6 +1,6 @@
 import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
-import type { RunOutcome } from '../run-outcome.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 
 /** The source was read, whatever becomes of the rows. */
 const read: ReadonlySet<RunOutcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);

@@ -1,7 +1,7 @@
 import type { Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RetryRow } from '../../state/tables.ts';
-import type { RunOutcome } from '../run-outcome.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
 /** What becomes of a wait: the attempt goes, as this says; there is none any more; or we were told to stop. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { AlertLoop } from '../../../src/daemon/alerting/alert-loop.ts';
-import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
+import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { standForRequests } from './real.ts';
 import { type Life, minute, noon, openWorld, second } from './world.ts';

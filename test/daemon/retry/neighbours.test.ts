@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { runJob } from '../../../src/daemon/run-job.ts';
+import { runJob } from '../../../src/daemon/run/run-job.ts';
 import { dayOf } from '../../../src/delivery/quota.ts';
 import { Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../../../src/config/config.ts';
-import { explainJobs } from '../../../src/daemon/explain.ts';
-import { reportPlan } from '../../../src/daemon/report-plan.ts';
-import { reportStatus } from '../../../src/daemon/report-status.ts';
+import { explainJobs } from '../../../src/daemon/explain/explain.ts';
+import { reportPlan } from '../../../src/daemon/plan/report-plan.ts';
+import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 

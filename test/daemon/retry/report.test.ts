@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
 import type { Config, Job } from '../../../src/config/config.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
-import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
+import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { defineConnector } from '../../../src/sdk/connector.ts';
 import { option, withDefaults } from '../../../src/sdk/option.ts';
 import { caseOf } from '../../connectors/doubles/acme.ts';

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
-import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
+import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import type { ProblemOptions } from '../../../src/lib/problem.ts';
 import { minute, noon, openWorld, second, usual } from './world.ts';
 

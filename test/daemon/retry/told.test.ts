@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readConditions } from '../../../src/daemon/conditions/read-conditions.ts';
-import { explainJobs } from '../../../src/daemon/explain.ts';
-import { reportStatus } from '../../../src/daemon/report-status.ts';
-import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
+import { explainJobs } from '../../../src/daemon/explain/explain.ts';
+import { reportStatus } from '../../../src/daemon/report/report-status.ts';
+import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { hour, minute, noon, openWorld, second } from './world.ts';
 
 /** A job that fires at noon and whose source is away from then on; the daemon holds its lease, as `run` does. */

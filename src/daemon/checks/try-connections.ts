@@ -1,0 +1,94 @@
+import PQueue from 'p-queue';
+import type { Config, Destination, Source } from '../../config/config.ts';
+import { DestinationClient } from '../../delivery/client.ts';
+import { type Problem, toProblem } from '../../lib/problem.ts';
+import { composeRuntime, type Runtime } from '../compose.ts';
+import { checkSource } from './check-source.ts';
+import { sourcesOf } from './source-checks.ts';
+import { namesColumns, tryColumns } from './try-columns.ts';
+
+const atATime = 4;
+
+/** What one look at a source or a destination came to. */
+export interface ConnectionTest {
+  readonly kind: 'source' | 'destination' | 'job';
+  readonly name: string;
+  /** One sentence; empty when there is a problem. */
+  readonly message: string;
+  readonly problem?: Problem;
+}
+
+/**
+ * Makes the smallest real call to every source and to every destination, and looks whether queries give the columns that jobs
+ * name, where that reads no row. One request a destination, paid for and paced like any other; it asks for what an upload
+ * needs, so a key without the permission is found here.
+ */
+export async function tryConnections(config: Config, signal: AbortSignal): Promise<ConnectionTest[]> {
+  const runtime = await composeRuntime({ config });
+  try {
+    const sources = [...config.sources.values()].map((source) =>
+      trySource(source, { config, runtime, signal, isPerson: true }),
+    );
+    const destinations = [...config.destinations.values()].map((one) => tryDestination(one, { runtime, signal }));
+    const looks = await Promise.all([...sources, ...destinations]);
+    return [...looks, ...(await tryJobs(looks, { config, runtime, signal }))];
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Looks for the columns that jobs name, where their source answers. */
+async function tryJobs(
+  looks: readonly ConnectionTest[],
+  { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
+): Promise<ConnectionTest[]> {
+  const silent = new Set(looks.flatMap(({ kind, name, problem }) => (kind === 'source' && problem ? [name] : [])));
+  const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
+  const { logins, loginGate, clock, log } = runtime;
+  const queue = new PQueue({ concurrency: atATime });
+  return queue.addAll(
+    jobs.map((job) => async () => {
+      const answer = await tryColumns(job, { config, logins, loginGate, isPerson: true, clock, log, signal });
+      return { kind: 'job' as const, name: job.name, message: '', ...answer };
+    }),
+  );
+}
+
+/** The same of the sources that enabled jobs read, and of no destination: it costs no request of the day. */
+export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<ConnectionTest[]> {
+  const queue = new PQueue({ concurrency: atATime });
+  const sources = [...sourcesOf(config.jobs.values()).keys()];
+  return queue.addAll(sources.map((source) => () => trySource(source, { config, runtime, signal, isPerson: false })));
+}
+
+async function trySource(
+  source: Source,
+  { runtime, ...given }: { config: Config; runtime: Runtime; signal: AbortSignal; isPerson: boolean },
+): Promise<ConnectionTest> {
+  const { logins, loginGate, clock, log } = runtime;
+  const answer = await checkSource(source, { ...given, logins, loginGate, clock, log });
+  return { kind: 'source', name: source.name, ...('message' in answer ? answer : { message: '', ...answer }) };
+}
+
+async function tryDestination(
+  destination: Destination,
+  { runtime, signal }: { runtime: Runtime; signal: AbortSignal },
+): Promise<ConnectionTest> {
+  const { gateway } = runtime;
+  const client = new DestinationClient({ gateway, gate: gateway.of(destination), priority: 'person', signal });
+  const query = { limit: 1, client_id: destination.clientId };
+  return look('destination', destination.name, async () => {
+    const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });
+    const { total = 'some' } = meta;
+    return `${destination.url} accepted the credentials; ${String(total)} data ${total === 1 ? 'source' : 'sources'}`;
+  });
+}
+
+async function look(kind: ConnectionTest['kind'], name: string, call: () => Promise<string>): Promise<ConnectionTest> {
+  try {
+    return { kind, name, message: await call() };
+  } catch (thrown) {
+    const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
+    return { kind, name, message: '', problem: problem.at({ [kind]: name }) };
+  }
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import type { Loaded } from '../../config/load.ts';
+import { type ShownConfig, showConfig } from '../../config/show/show-config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Problem, placeOf } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Store } from '../../state/store.ts';
+
+const deflate = promisify(zlib.deflate);
+const inflate = promisify(zlib.inflate);
+
+const takenName = 'daemon.config';
+const refusedName = 'daemon.config.refused';
+const shownName = 'daemon.config.shown';
+
+/** The file and the text that the active config of a daemon was read from. */
+export interface ConfigRecord {
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/** The parts of an error that tell the user what to fix. */
+export interface RecordedFault {
+  readonly code: string;
+  readonly place: string;
+  readonly message: string;
+  readonly next?: string;
+}
+
+/** A text of the config that was not taken, with why. `at`: epoch milliseconds. */
+export interface RejectedConfig extends ConfigRecord {
+  readonly at: number;
+  readonly faults: readonly RecordedFault[];
+}
+
+/** A job that a daemon was started without. */
+export interface LeftOutJob {
+  readonly job: string;
+  readonly faults: readonly RecordedFault[];
+}
+
+/** The active config of a daemon. */
+export interface ActiveRecord {
+  readonly file: string;
+  readonly sha256: string;
+  /** When it took it, epoch milliseconds. */
+  readonly at: number;
+  /** Whether the file says something else by now. */
+  readonly differs: boolean;
+  /** What kept parts out when it was taken; a reload takes the whole or nothing. */
+  readonly faults: readonly RecordedFault[];
+  /** The jobs that were left out, each with its faults. */
+  readonly leftOut: readonly LeftOutJob[];
+  /** A later text that it was told to take and did not. */
+  readonly refused?: RejectedConfig;
+}
+
+type Owned<T> = T & { readonly owner: string };
+type RecordContext = { readonly store: Store; readonly clock: Clock };
+
+/** The text of a config as it stands on the disk; to be taken before it is loaded, so that no later edit is missed. */
+export async function recordOf(file: string): Promise<ConfigRecord> {
+  const text = await readFile(file).catch(() => '');
+  return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** A config that is about to be taken, ready to be written down. Small, whatever it was loaded from. */
+export interface PreparedRecord extends ConfigRecord {
+  readonly faults: readonly RecordedFault[];
+  readonly leftOut: readonly LeftOutJob[];
+  readonly shown: string;
+}
+
+/** Prepares the record that {@link saveRecord} stores: the whole effective config, without secrets. */
+export async function prepareRecord(
+  note: ConfigRecord,
+  { config, made, problems, refused }: Loaded,
+): Promise<PreparedRecord> {
+  const shown = config === undefined || made === undefined ? { values: {}, from: {} } : showConfig(config, made);
+  const packed = await deflate(redact(JSON.stringify(shown)));
+  const leftOut = [...refused].map(([job, faults]) => ({ job, faults: faults.map(recordedFault) }));
+  return { ...note, faults: problems.map(recordedFault), leftOut, shown: packed.toString('base64') };
+}
+
+/** Records the active config of this process, for commands in other processes. */
+export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
+  const { self: owner } = store.processes;
+  const taken: Owned<Omit<ActiveRecord, 'differs'>> = { ...note, owner, at: clock.now() };
+  await store.transaction(async ({ settings }) => {
+    await settings.set(takenName, redact(JSON.stringify(taken)));
+    await settings.set(shownName, JSON.stringify({ owner, packed: shown }));
+  });
+}
+
+/** Writes down that this process was told to take a config and did not. */
+export async function saveRejection(
+  note: ConfigRecord,
+  { store, clock }: RecordContext,
+  problems: readonly Problem[],
+): Promise<void> {
+  const { self: owner } = store.processes;
+  const refusal: Owned<RejectedConfig> = { ...note, owner, at: clock.now(), faults: problems.map(recordedFault) };
+  await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
+}
+
+/** A fault as other processes are told of it. */
+export function recordedFault({ code, message, where, next }: Problem): RecordedFault {
+  return { code, place: placeOf(where), message, next };
+}
+
+/** The active config of the daemon `owner`; undefined if it is not known. */
+export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
+  const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
+  if (taken === undefined) return undefined;
+  const refused = await findOwned<RejectedConfig>(store, { name: refusedName, owner });
+  return {
+    ...taken,
+    differs: (await recordOf(taken.file)).sha256 !== taken.sha256,
+    ...(refused === undefined || refused.at < taken.at ? {} : { refused }),
+  };
+}
+
+/** The whole of it. */
+export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
+  const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
+  if (found === undefined) return undefined;
+  const text = await inflate(Buffer.from(found.packed, 'base64'));
+  return JSON.parse(text.toString('utf8')) as ShownConfig;
+}
+
+async function findOwned<T extends object>(
+  store: Store,
+  { name, owner }: { name: string; owner: string },
+): Promise<T | undefined> {
+  const text = await store.settings.find(name);
+  if (text === undefined) return undefined;
+  const { owner: author, ...kept } = JSON.parse(text) as Owned<T>;
+  return author === owner ? (kept as unknown as T) : undefined;
+}

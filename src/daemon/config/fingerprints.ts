@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Job } from '../../config/config.ts';
+import type { TargetAddress } from '../../delivery/address.ts';
+
+/** Where the job's data is; undefined for a declared data source that has not been created yet. */
+type Address = TargetAddress | undefined;
+
+/**
+ * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: another query
+ * hasn't been read yet, and another instance doesn't have what was delivered before, even if it's a data source of the same
+ * name that was created again. Secrets, schedule and limits are not
+ * part of it, so that a new password doesn't reset the checkpoint. If the job keeps its rows, only what determines those
+ * rows is part of it, since every run transforms all of them.
+ */
+export function queryFingerprint(job: Job, address: Address): string {
+  const { extract } = job;
+  const { write } = extract ?? {};
+  const read = {
+    connector: extract?.source.connector.id,
+    source: extract === undefined ? undefined : plainOptions(extract.source),
+    query: extract?.query,
+  };
+  if (write === undefined) return hashOf({ ...read, ...shapeOf(job, address) });
+  const { disposition, key, deleted } = write;
+  return hashOf({ ...read, write: { disposition, key, deleted } });
+}
+
+/** Hash of a job's transforms, format and target: if it changes, all kept rows are sent again. */
+export function outputFingerprint(job: Pick<Job, 'extract' | 'target' | 'destination'>, address: Address): string {
+  return hashOf({ ...shapeOf(job, address), retain: job.extract?.write?.retain });
+}
+
+function shapeOf(
+  { extract, target, destination }: Pick<Job, 'extract' | 'target' | 'destination'>,
+  address: Address,
+): object {
+  return {
+    transforms: extract?.transforms.map(({ transform, given }) => [transform.id, given]),
+    format: [extract?.format.id, extract?.formatOptions],
+    target: target.kind === 'datasource' ? { name: target.declaration.name, instance: address?.instance } : target,
+    destination: [destination.url, destination.clientId],
+  };
+}
+
+function hashOf(said: object): string {
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+function plainOptions({ connector, options }: NonNullable<Job['extract']>['source']): object {
+  const plain = Object.entries(options).filter(([name]) => connector.source[name]?.secret !== true);
+  return Object.fromEntries(plain);
+}

@@ -1,0 +1,47 @@
+import { redact } from '../../lib/redact.ts';
+import type { Store } from '../../state/store.ts';
+import type { RecordedFault } from './config-record.ts';
+
+const askedName = 'daemon.reload.asked';
+const answerName = 'daemon.reload';
+
+/** What became of a reload, as the daemon wrote it down. */
+export interface ReloadAnswer {
+  /** The newest request that it answers. */
+  readonly asked: number;
+  readonly jobs: number;
+  /** Why the config was refused; empty if it is active. */
+  readonly faults: readonly RecordedFault[];
+  /** Warnings about the config, which is active anyway. */
+  readonly note?: string;
+}
+
+/** Leaves a request for a reload, for a signal that carries no words. Returns its number. */
+export function askForReload(store: Store): Promise<number> {
+  return store.transaction(async ({ settings }) => {
+    const asked = Number((await settings.find(askedName)) ?? 0) + 1;
+    await settings.set(askedName, String(asked));
+    return asked;
+  });
+}
+
+/** The newest request. Read it before the config: an answer must never confirm an edit that the reload has not seen. */
+export async function newestRequest(store: Store): Promise<number> {
+  return Number((await store.settings.find(askedName)) ?? 0);
+}
+
+/** Writes down what became of a reload. */
+export async function answerReload(answer: ReloadAnswer, store: Store): Promise<void> {
+  await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
+}
+
+/** The answer of the process `owner` to this request, or to a later one; undefined while there is none. */
+export async function answerTo(
+  asked: number,
+  { store, owner }: { readonly store: Store; readonly owner: string },
+): Promise<ReloadAnswer | undefined> {
+  const text = await store.settings.find(answerName);
+  if (text === undefined) return undefined;
+  const { owner: author, ...answer } = JSON.parse(text) as ReloadAnswer & { owner: string };
+  return author === owner && answer.asked >= asked ? answer : undefined;
+}

@@ -1,0 +1,10 @@
+import type { Job } from '../../config/config.ts';
+import type { OutboxRow } from '../../state/tables.ts';
+
+/** What helps a payload that the service refuses. A target that does not exist takes no payload, however often it is sent. */
+export function deadFix({ code, run }: OutboxRow, { name, target }: Job): string {
+  if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, after fixing the cause`;
+  return target.kind === 'datasource'
+    ? `sluice apply --yes recreates the data source; then sluice sync ${name}`
+    : `set the job's target to the ID of an existing instance; then sluice sync ${name}`;
+}

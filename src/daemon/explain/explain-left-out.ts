@@ -1,0 +1,108 @@
+import type { Config } from '../../config/config.ts';
+import { keyOf } from '../../state/outbox/instance-key.ts';
+import type { Store } from '../../state/store.ts';
+import type { OutboxRow } from '../../state/tables.ts';
+import { type Condition, concerns } from '../conditions/condition.ts';
+import { isInFileOnly } from '../conditions/config-faults.ts';
+import { readRecord } from '../config/config-record.ts';
+import type { Overview } from '../report/overview.ts';
+import { currentLinks, type Explanation, ended, hinderedBy, type Link, owedAt, troubleOf } from './explain-links.ts';
+
+interface LeftOutOptions {
+  readonly config: Config;
+  readonly store: Store | undefined;
+  readonly overview: Overview;
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * Explains a job that the config has and cannot use, such as in a shell that lacks a variable: from the state alone, which knows
+ * what the job's last payload was and where it went.
+ */
+export async function explainLeftOut(
+  job: string,
+  { config, store, overview, conditions }: LeftOutOptions,
+): Promise<Explanation> {
+  const fault = conditions.find((one) => one.kind === 'left_out' && concerns(one, job));
+  const facts = fault === undefined ? [] : [{ at: fault.since, message: fault.what, ...codeOf(fault) }];
+  const fix = fault?.fix === undefined ? {} : { fix: fault.fix };
+  if (store === undefined) {
+    return {
+      job,
+      verdict: leftOut,
+      because: [...facts, { message: 'the job has never run here' }],
+      next: nothing,
+      ...fix,
+    };
+  }
+  const runs = currentLinks(await store.runs.history({ job, limit: runsLookedAt }), overview);
+  const waiting = overview.waitingOf(job);
+  const delivered = runs.find(({ state }) => state === 'delivered');
+  const payload = waiting.at(-1) ?? (delivered && (await store.outbox.ofRun(delivered.id)));
+  const firing = await store.schedules.find(job);
+  const isKept = (runs.length > 0 || firing !== undefined) && (await isActive(job, { config, store, overview }));
+  return {
+    job,
+    ...(payload === undefined ? {} : await shownBy(payload, store)),
+    verdict: isKept ? 'the config file has an error; the daemon runs the job with the previous config' : leftOut,
+    because: [
+      ...facts,
+      ...standingOf(job, overview),
+      ...waiting.map(waitingLink),
+      ...runs
+        .filter(({ state }) => state !== 'running')
+        .slice(0, 1)
+        .map(ended),
+      ...(runs.length === 0 ? [{ message: 'the job has never run here' }] : []),
+    ],
+    next: isKept && firing !== undefined ? { at: firing.next_at, message: 'runs on schedule' } : nothing,
+    ...fix,
+  };
+}
+
+/** Older payloads say little about what is shown now. */
+const runsLookedAt = 50;
+
+const leftOut = 'left out because of an error in the config';
+const nothing: Link = { message: 'nothing: the error must be fixed first' };
+
+const codeOf = ({ code }: Condition) => (code === undefined ? {} : { code });
+
+/** Whether the job is in the daemon's active config. */
+async function isActive(
+  job: string,
+  { config, store, overview: { daemon } }: { config: Config; store: Store; overview: Overview },
+): Promise<boolean> {
+  const taken = daemon && (await readRecord(store, daemon.owner));
+  return taken?.file === config.file && isInFileOnly(job, taken);
+}
+
+async function shownBy(
+  payload: OutboxRow,
+  store: Store,
+): Promise<Pick<Explanation, 'instance' | 'shows_as_of' | 'in_doubt'>> {
+  const receipt = await store.receipts.find(keyOf(payload));
+  const { instance } = payload;
+  if (receipt === undefined || receipt.at === 0) return { instance };
+  return { instance, shows_as_of: receipt.as_of, ...(receipt.certain === 0 ? { in_doubt: true } : {}) };
+}
+
+/** What the job is doing or waiting for. */
+function standingOf(job: string, overview: Overview): Link[] {
+  const hold = overview.hold(job);
+  const attempt = overview.nextAttempt(job);
+  const since = overview.runningSince(job);
+  return [
+    ...(hold === undefined
+      ? []
+      : [{ at: hold.since, message: `${hold.who} put the job on hold${hold.why === '' ? '' : `: ${hold.why}`}` }]),
+    ...(since === undefined ? [] : [{ at: since, message: 'a run is in progress' }]),
+    ...(attempt === undefined ? [] : [{ at: attempt.since, message: `its last run failed; ${attempt.message}` }]),
+  ];
+}
+
+function waitingLink(row: OutboxRow): Link {
+  if (row.state === 'quarantined') return troubleOf(row, 'a guard held the payload back');
+  if (row.state === 'dead') return troubleOf(row, 'the service will not take the payload');
+  return row.code === null ? owedAt(row) : troubleOf(row, hinderedBy(row));
+}

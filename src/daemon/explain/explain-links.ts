@@ -1,0 +1,123 @@
+import { countOf, countText } from '../../lib/count-text.ts';
+import { easternText } from '../../lib/time-text.ts';
+import { warningsOf } from '../../state/runs/runs.ts';
+import type { OutboxRow, RunRow, SkipRow } from '../../state/tables.ts';
+import type { Silence } from '../report/overview.ts';
+
+/** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
+export interface Link {
+  readonly at?: number;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** Why an instance shows what it shows. */
+export interface Explanation {
+  readonly job: string;
+  readonly instance?: string;
+  /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
+  readonly shows_as_of?: number;
+  /** A request since then had no answer: it may show something newer. */
+  readonly in_doubt?: true;
+  /** In a few words: `up to date`, `waiting for the quota` … */
+  readonly verdict: string;
+  /** From the newest fact to the oldest. */
+  readonly because: readonly Link[];
+  /** What happens by itself, and when. */
+  readonly next?: Link;
+  /** What a person can do about it: a sentence or a command. */
+  readonly fix?: string;
+}
+
+/** What keeps a payload from where it belongs. */
+export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
+  return {
+    at: last_attempt_at ?? owed_at,
+    message: message === null ? what : `${what}: ${message}`,
+    ...(code === null ? {} : { code }),
+  };
+}
+
+/** That a payload waits to be sent. */
+export const owedAt = ({ owed_at }: OutboxRow): Link => ({
+  at: owed_at,
+  message: 'the payload is owed and on disk; no data is lost',
+});
+
+/** Where a payload came from. */
+export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
+  at: as_of,
+  message: `run ${run} read ${countOf(row_count, 'row')} from the source`,
+});
+
+const words: Readonly<Record<RunRow['state'], string>> = {
+  running: 'is under way',
+  retrying: 'is tried again',
+  owed: 'is done, its payload is owed',
+  delivered: 'was delivered',
+  unchanged: 'produced what the instance already shows',
+  superseded: 'gave way to newer data',
+  refreshed: 'started the refresh',
+  dead: 'ended with a payload that the service rejected',
+  quarantined: 'ended with a payload that a guard quarantined',
+  discarded: 'ended with a payload that a person discarded',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+};
+
+/** Runs without a live process have ended with it, even if no start has recorded that yet. */
+export function currentLinks(
+  runs: readonly RunRow[],
+  { runningSince }: { runningSince(job: string): number | undefined },
+): readonly RunRow[] {
+  const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
+  return runs.map((run) =>
+    run.state === 'running' && runningSince(run.job) === undefined ? { ...run, state: 'interrupted', ...problem } : run,
+  );
+}
+
+/** How a run ended. A source that said that nothing has changed gave no rows, and what is shown has some all the same. */
+export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
+  const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
+  const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
+  const why = message === null ? '' : `: ${message}`;
+  return {
+    at: ended_at ?? started_at,
+    message: `run ${id} ${words[state]}${rows}${why}`,
+    ...(code === null ? {} : { code }),
+  };
+}
+
+/** What a run warned of. */
+export const warningLinks = (run: RunRow): Link[] =>
+  warningsOf(run).map(({ code, message, seen }) => ({
+    at: run.ended_at ?? run.started_at,
+    message: `warning: ${message}${seen === undefined ? '' : ` (${seen})`}`,
+    code,
+  }));
+
+/** Firings that came to nothing. */
+export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link {
+  const many = firings === 1 ? 'a firing was' : `${countText(firings)} firings since then were`;
+  return { at, message: `${many} skipped: ${reason}` };
+}
+
+/** The last look at its source, where nothing answered. */
+export function checkedAt(silence: Silence | undefined): Link[] {
+  if (silence === undefined) return [];
+  const { at, code, message } = silence;
+  return [{ at, message: `a check of its source failed: ${message}`, code }];
+}
+
+/** Why the payload is not sent yet. */
+export function hinderedBy({ code, attempts }: OutboxRow): string {
+  if (code === 'QUOTA_SPENT') return 'it is not sent';
+  // While the destination is unreachable, attempts are free and not counted.
+  return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
+}
+
+/** What it waits for. `spent`: until when the quota is used up. */
+export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
+  if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
+  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
+}

@@ -1,0 +1,73 @@
+import { statfsSync } from 'node:fs';
+import type { Clock } from '../../lib/clock.ts';
+import type { Emit } from '../../lib/events.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { isUnwritable } from '../../state/engine/state-problem.ts';
+import type { Store } from '../../state/store.ts';
+import type { RunEvents } from '../events.ts';
+import type { Firing } from './firing.ts';
+import { WaitingFirings } from './waiting-firings.ts';
+
+/** A run that found too little room is repeated when there is so much more: each repetition reads its source again. */
+const moreBytes = 1_000_000;
+
+interface DiskRetriesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<RunEvents>;
+  readonly fire: (firing: Firing) => void;
+  readonly failed: (message: string, error: unknown) => void;
+  /** The daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Firings that came to nothing because the disk was full, failed or was read-only. They fire again when it works: without
+ * this a full disk at night costs a daily job its day.
+ */
+export class DiskRetries {
+  readonly #options: DiskRetriesOptions;
+  readonly #waiting: WaitingFirings;
+
+  constructor(options: DiskRetriesOptions) {
+    const { clock, stop, failed } = options;
+    this.#options = options;
+    this.#waiting = new WaitingFirings({
+      clock,
+      stop,
+      failed: (error) => failed('the check of the disk failed', error),
+    });
+  }
+
+  /** Fires it again when the disk lets it. False where the problem is another one. `began`: its run is in the history. */
+  defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
+    const { store, emit, fire, stop } = this.#options;
+    if (!isOfDisk(problem) || stop.aborted) return false;
+    const wantedBytes = began ? freeBytes(store.folder) + moreBytes : undefined;
+    this.#waiting.add(firing, async () => ((await this.#isReady(wantedBytes)) ? () => fire(firing) : undefined));
+    const { code, message } = problem;
+    emit('firing.deferred', { job: firing.job.name, at: firing.at, code, message });
+    return true;
+  }
+
+  /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
+  replaceBy(firing: Firing): void {
+    this.#waiting.replaceBy(firing);
+  }
+
+  /** `wantedBytes`: what has to be free on the disk; undefined: the state has to take a write. */
+  async #isReady(wantedBytes: number | undefined): Promise<boolean> {
+    const { store } = this.#options;
+    return wantedBytes === undefined ? (await store.probe()) === undefined : freeBytes(store.folder) >= wantedBytes;
+  }
+}
+
+/** Whether a firing that came to nothing because of this waits for the disk. */
+export function isOfDisk(problem: unknown): problem is Problem {
+  return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,240 @@
+import type { Config } from '../../config/config.ts';
+import type { Timer } from '../../schedule/timer.ts';
+import type { Runtime } from '../compose.ts';
+import type { ActiveConfig } from '../config/active-config.ts';
+import { isToWait, LoginWaits } from '../login-holds/login-waits.ts';
+import { Retrier } from '../retry/retrier.ts';
+import { runJob } from '../run/run-job.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
+import { Throttler } from '../throttle/throttler.ts';
+import { isOfDisk } from './disk-retries.ts';
+import type { Firing } from './firing.ts';
+import { FiringNotes } from './firing-notes.ts';
+import { type QueuedRun, RunQueue } from './run-queue.ts';
+import { Scheduler, type Ticking } from './scheduler.ts';
+
+interface FiringLoopOptions {
+  readonly runtime: Runtime;
+  /** What firings run with now. */
+  readonly active: () => ActiveConfig;
+  readonly timer: Timer | undefined;
+  /** The daemon stops. */
+  readonly stop: AbortSignal;
+  readonly fault: (message: string, error: unknown, facts?: object) => void;
+}
+
+/** Firings that come to nothing for one reason are one note in the history. */
+const loginReason = 'the login of its source was refused and is on hold; it runs when that works';
+
+/** The main loop: takes the firings that are due through the queue to their runs, and each to its end. */
+export class FiringLoop {
+  readonly #runtime: Runtime;
+  readonly #active: () => ActiveConfig;
+  readonly #stop: AbortSignal;
+  readonly #fault: FiringLoopOptions['fault'];
+  readonly #scheduler: Scheduler;
+  readonly #queue: RunQueue;
+  readonly #throttler: Throttler;
+  readonly #retries: Retrier;
+  readonly #loginWaits: LoginWaits;
+  readonly #notes: FiringNotes;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor({ runtime, active, timer, stop, fault }: FiringLoopOptions) {
+    const { store, clock, events, healed, loginGate: gate } = runtime;
+    this.#runtime = runtime;
+    this.#active = active;
+    this.#stop = stop;
+    this.#fault = fault;
+    this.#throttler = new Throttler({ store, clock, emit: events.emit });
+    this.#scheduler = new Scheduler({
+      ...{ store, clock, timer },
+      failed: (error) => fault('the timer failed', error),
+      clockSet: (by) => this.#notes.clockSet(by),
+    });
+    this.#notes = new FiringNotes({ runtime, scheduler: this.#scheduler, failed: fault });
+    this.#queue = new RunQueue({ run: (run) => this.#run(run), suspects: healed.suspects, stop });
+    const fire = (firing: Firing): void => this.#notes.write(this.#admit(firing, true));
+    this.#loginWaits = new LoginWaits({
+      ...{ gate, clock, fire, stop },
+      sourceOf: (job) => active().config.jobs.get(job)?.extract?.source,
+      failed: (error) => fault('the check of logins on hold failed', error),
+    });
+    this.#retries = new Retrier({
+      ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, fire, stop },
+      failed: fault,
+      nextFiring: (job, after) => this.#throttler.nextFiring(job, after),
+    });
+  }
+
+  /** Resumes the schedules, and the attempts that wait; how many jobs have a schedule. */
+  async load({ jobs, concurrency }: Config): Promise<number> {
+    this.#queue.setConcurrency(concurrency);
+    await this.#retries.load(jobs);
+    await this.#scheduler.adopt(jobs.values());
+    return this.#scheduler.next().length;
+  }
+
+  /** Takes over the schedules of a config, all of them or none; {@link resume} fires by them. */
+  async adopt(config: Config): Promise<void> {
+    await this.#scheduler.adopt(config.jobs.values());
+    await this.#retries.adopt(config);
+  }
+
+  /** Fires at once what an adopted config makes due. */
+  resume({ concurrency }: Config): void {
+    this.#queue.setConcurrency(concurrency);
+    this.#scheduler.look();
+  }
+
+  start(): void {
+    this.#scheduler.start();
+    this.#working = this.#work();
+  }
+
+  /** A look at a source had an answer. */
+  answered(source: string): void {
+    this.#retries.answered(source);
+  }
+
+  ticking(): Ticking {
+    return { ...this.#scheduler.ticking(), line: this.#queue.waiting(this.#runtime.clock.now()) };
+  }
+
+  /** Nothing fires any more. */
+  stop(): void {
+    this.#scheduler.stop();
+  }
+
+  /** Resolves when nothing runs any more, and all of it is written down. */
+  async idle(): Promise<void> {
+    await this.#working;
+    await this.#queue.idle();
+    await Promise.all([this.#notes.idle(), this.#retries.idle()]);
+  }
+
+  /** Each firing that is due goes into the queue, which runs it when it is its turn. */
+  async #work(): Promise<void> {
+    while (await this.#scheduler.waitForDue()) {
+      for (const due of this.#scheduler.due()) {
+        this.#notes.missed(due);
+        if (due.firing !== undefined) await this.#admit(due.firing);
+      }
+    }
+  }
+
+  /** `isAgain`: it was admitted before, and has waited since. */
+  async #admit(firing: Firing, isAgain = false): Promise<void> {
+    try {
+      if (await this.#admits(firing, isAgain)) return this.#offer(firing);
+    } catch (error) {
+      this.#failed(firing, error);
+    }
+    this.#done(firing);
+  }
+
+  /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
+  async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
+    if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);
+    // The queue skips it.
+    if (this.#queue.covers(firing.job.name)) return true;
+    const throttled = await this.#throttler.judge(firing.job, firing.at, this.#active().config);
+    if (throttled !== undefined) await this.#notes.throttled(firing, throttled);
+    else if (!isAgain) {
+      this.#retries.replaceBy(firing);
+      this.#loginWaits.replaceBy(firing);
+    }
+    return throttled === undefined;
+  }
+
+  #offer(firing: Firing): void {
+    const offered = this.#queue.offer(firing);
+    if (offered.state === 'waiting') {
+      const { job, at } = firing;
+      this.#runtime.events.emit('firing.waiting', { job: job.name, at, reason: offered.reason });
+    } else if (offered.state === 'skipped') {
+      this.#skip(firing, offered.reason, offered.isCovered);
+      this.#done(firing);
+    } else if (offered.replaced !== undefined) {
+      this.#retries.giveUp(offered.replaced);
+      this.#done(offered.replaced);
+    }
+  }
+
+  #done(firing: Firing): void {
+    this.#loginWaits.done(firing);
+    this.#scheduler.done(firing);
+  }
+
+  async #run(run: QueuedRun): Promise<void> {
+    try {
+      await this.#runFiring(run);
+    } catch (error) {
+      this.#failed(run.firing, error);
+    } finally {
+      run.end();
+      this.#done(run.firing);
+    }
+  }
+
+  async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
+    // Its row in the store stays as it is: the next start fires it.
+    if (this.#runtime.installation?.look()) return;
+    const now = this.#active();
+    // A job that stood in line while the config was exchanged runs as it is now, or not at all.
+    const job = now.config.jobs.get(firing.job.name);
+    if (job?.schedule === undefined || !job.enabled) {
+      return this.#skip(firing, 'the config does not fire this job any more', true);
+    }
+    begin();
+    const run = runJob({
+      runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
+      config: now.config,
+      job,
+      origin: 'schedule',
+      signal,
+      logicalAt: firing.logicalAt,
+      firedAt: firing.at,
+      settle: (parts) => this.#scheduler.begin(firing, parts),
+      failed: async (parts, problem) => {
+        if (isToWait(firing, problem) || isOfDisk(problem)) await this.#scheduler.defer(firing, parts);
+      },
+      attempt: this.#retries.attemptOf(firing, job),
+      seat,
+    });
+    const outcome = await now.follow(run);
+    // An attempt has no firing of its own in the history: what it waits for is written down before its run is given up.
+    if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
+      await this.#scheduler.defer(firing, this.#runtime.store);
+    await this.#retries.ended(firing, job, outcome);
+    await this.#follow(firing, outcome);
+  }
+
+  async #follow(firing: Firing, { state, problem, run }: RunOutcome): Promise<void> {
+    const isOfLogin = this.#loginWaits.defer(firing, problem);
+    if (state === 'owed') this.#active().nudge();
+    const { store } = this.#runtime;
+    if (state === 'stopped' && this.#stop.aborted) {
+      const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
+      if (!isWaiting) await this.#scheduler.defer(firing, store);
+    }
+    if (firing.attempt !== undefined) return;
+    const isCovered = this.#queue.covers(firing.job.name);
+    if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
+    if (state !== 'on_hold') return;
+    if (isOfLogin) this.#notes.skipped(firing, loginReason, { isCovered, isDeferred: true });
+    else this.#notes.skipped(firing, 'the job is on hold', { isCovered });
+  }
+
+  #skip(firing: Firing, reason: string, isCovered: boolean): void {
+    if (firing.attempt === undefined) this.#notes.skipped(firing, reason, { isCovered });
+    else this.#retries.giveUp(firing);
+  }
+
+  /** A firing that threw on its way to a run. */
+  #failed(firing: Firing, error: unknown): void {
+    if (this.#retries.defer(firing, { problem: error, began: false })) return;
+    this.#retries.giveUp(firing);
+    this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });
+  }
+}

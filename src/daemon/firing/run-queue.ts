@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import { rankOfPriority } from '../../delivery/importance.ts';
+import { RefreshBatcher, type RefreshTicket } from '../../delivery/refresh-batcher.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Firing } from './firing.ts';
+
+/** Each priority level moves a queued run ahead by this much. */
+const headStartMs = 10 * 60_000;
+
+/** Maximum wait of a job that may block the process if the queue never empties. */
+const suspectWaitMs = 10 * 60_000;
+
+/** A firing that leaves the queue. */
+export interface QueuedRun {
+  readonly firing: Firing;
+  /** Aborted when the daemon stops, and when a newer firing replaces this run. */
+  readonly signal: AbortSignal;
+  /** Batches refreshes that are due together; only for jobs without an extract. */
+  readonly ticket?: RefreshTicket;
+  /** Marks the run as running; until then, it counts as queued. */
+  begin(): void;
+  /** The run is over: the firing that waits for its end is queued. */
+  end(): void;
+}
+
+/** What becomes of a firing that is offered. */
+export type OfferResult =
+  /** `replaced`: the attempt whose place in the queue it takes. */
+  | { readonly state: 'queued'; readonly replaced?: Firing }
+  /** It waits for the end of the previous run. */
+  | { readonly state: 'waiting'; readonly reason: string }
+  /** `isCovered`: a queued or waiting firing covers it, and its record stays. */
+  | { readonly state: 'skipped'; readonly reason: string; readonly isCovered: boolean };
+
+export interface RunQueueOptions {
+  /** Runs a firing to its end; must not throw. */
+  readonly run: (run: QueuedRun) => Promise<void>;
+  /** Jobs that may block the process: they run after all others, one at a time. */
+  readonly suspects: ReadonlySet<string>;
+  /** Aborted when the daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+interface QueueEntry {
+  state: 'queued' | 'running';
+  firing: Firing;
+  readonly cancel: AbortController;
+  readonly waiting: Firing[];
+}
+
+/**
+ * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in the order
+ * of their planned instants; a higher priority moves a run ahead.
+ */
+export class RunQueue {
+  readonly #given: RunQueueOptions;
+  readonly #extracts = new PQueue();
+  /** Refreshes read nothing, so they don't wait for a place; refreshes of the same time are sent as one batch. */
+  readonly #refreshes = new PQueue();
+  /** Jobs that may block the process, one at a time. */
+  readonly #suspects = new PQueue({ concurrency: 1 });
+  readonly #batcher = new RefreshBatcher();
+  readonly #entries = new Map<string, QueueEntry>();
+
+  constructor(given: RunQueueOptions) {
+    this.#given = given;
+  }
+
+  /** Sets the maximum number of concurrent extracts. */
+  setConcurrency(extracts: number): void {
+    this.#extracts.concurrency = extracts;
+  }
+
+  /** Takes a firing, unless it's skipped. */
+  offer(firing: Firing): OfferResult {
+    const entry = this.#entries.get(firing.job.name);
+    if (entry === undefined) return this.#enqueue(firing);
+    if (firing.attempt !== undefined) return offerAttempt(entry, firing);
+    if (entry.state === 'queued' && entry.firing.attempt !== undefined) return replace(entry, firing);
+    return firing.isCatchUp ? wait(entry, firing) : resolveOverlap(entry, firing);
+  }
+
+  /** Resolves when nothing is queued or running. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
+  }
+
+  /** Whether a firing of the job is queued, or waits for the end of its run. */
+  covers(job: string): boolean {
+    const entry = this.#entries.get(job);
+    if (entry === undefined) return false;
+    return entry.waiting.length > 0 || (entry.state === 'queued' && entry.firing.attempt === undefined);
+  }
+
+  /** Firings that haven't started: their number, and the lateness of the oldest in milliseconds. */
+  waiting(now: number): { firings: number; oldest: number } {
+    let [firings, first] = [0, now];
+    for (const { state, firing, waiting } of this.#entries.values()) {
+      const entry = state === 'queued' ? [firing, ...waiting] : waiting;
+      const notStarted = entry.filter(({ attempt }) => attempt === undefined);
+      firings += notStarted.length;
+      for (const { at } of notStarted) first = Math.min(first, at);
+    }
+    return { firings, oldest: now - first };
+  }
+
+  #enqueue(firing: Firing): OfferResult {
+    const { name, extract, priority } = firing.job;
+    const entry: QueueEntry = { state: 'queued', firing, cancel: new AbortController(), waiting: [] };
+    this.#entries.set(name, entry);
+    const ticket = extract === undefined ? this.#batcher.join() : undefined;
+    const isSuspect = ticket === undefined && this.#given.suspects.has(name);
+    const queue = ticket === undefined ? (isSuspect ? this.#suspects : this.#extracts) : this.#refreshes;
+    const run = async () => {
+      if (isSuspect) await this.#untilOthersEnd();
+      await this.#run(entry, ticket);
+    };
+    const urgency = rankOfPriority(priority) * headStartMs - (firing.attempt?.next_at ?? firing.at);
+    void queue.add(run, { priority: urgency });
+    return { state: 'queued' };
+  }
+
+  /** Resolves when no other extract is running or queued, after a timeout, or when the daemon stops. */
+  async #untilOthersEnd(): Promise<void> {
+    const done = new AbortController();
+    const signal = AbortSignal.any([done.signal, this.#given.stop]);
+    const late = sleep(suspectWaitMs, undefined, { ref: false, signal }).catch(() => undefined);
+    await Promise.race([this.#extracts.onIdle(), late]);
+    done.abort();
+  }
+
+  async #run(entry: QueueEntry, ticket: RefreshTicket | undefined): Promise<void> {
+    const { run, stop } = this.#given;
+    if (stop.aborted) return this.#end(entry, ticket);
+    await run({
+      firing: entry.firing,
+      signal: AbortSignal.any([stop, entry.cancel.signal]),
+      ticket,
+      begin: () => {
+        entry.state = 'running';
+      },
+      // Before the place is free: a waiting firing is queued first.
+      end: () => this.#end(entry, ticket),
+    });
+  }
+
+  #end({ firing, waiting }: QueueEntry, ticket: RefreshTicket | undefined): void {
+    ticket?.cancel();
+    this.#entries.delete(firing.job.name);
+    const [next, ...rest] = waiting;
+    if (next === undefined || this.#given.stop.aborted) return;
+    this.#enqueue(next);
+    this.#entries.get(firing.job.name)?.waiting.push(...rest);
+  }
+}
+
+const replacesAttempt = 'a newer firing replaces this attempt';
+const isStillRunning = 'the previous run of this job is still running';
+
+function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
+  const { overlap = 'skip' } = firing.job.schedule ?? {};
+  if (entry.state === 'queued') return { state: 'skipped', reason: 'this job is already queued', isCovered: true };
+  if (overlap === 'cancel_other') entry.cancel.abort(cancelled());
+  if (entry.waiting.length > 0) {
+    return { state: 'skipped', reason: 'a firing of this job is already waiting', isCovered: true };
+  }
+  if (overlap === 'skip') return { state: 'skipped', reason: isStillRunning, isCovered: false };
+  return wait(entry, firing);
+}
+
+/** The previous attempt may be about to end. */
+function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
+  if (entry.firing.at !== firing.at) return { state: 'skipped', reason: replacesAttempt, isCovered: true };
+  entry.waiting.push(firing);
+  return { state: 'queued' };
+}
+
+/** The next firing replaces a queued attempt, in the same position. */
+function replace(entry: QueueEntry, firing: Firing): OfferResult {
+  const replaced = entry.firing;
+  entry.firing = firing;
+  return { state: 'queued', replaced };
+}
+
+function wait(entry: QueueEntry, firing: Firing): OfferResult {
+  entry.waiting.push(firing);
+  return { state: 'waiting', reason: isStillRunning };
+}
+
+function cancelled(): Problem {
+  return new Problem({
+    code: 'RUN_CANCELLED',
+    family: 'job',
+    message: 'Canceled: a newer firing replaced this run',
+    next: 'to let runs finish, set another overlap in the schedule, or a longer interval',
+  });
+}

@@ -1,0 +1,287 @@
+import type { Job } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { decideMisfire } from '../../schedule/misfire.ts';
+import { type Plan, resumePlan } from '../../schedule/plan.ts';
+import { nominalOf, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
+import { createTimer, type Due, type Timer } from '../../schedule/timer.ts';
+import type { Move } from '../../state/runs/schedules.ts';
+import type { Store } from '../../state/store.ts';
+import type { DeferredFiringRow, ScheduleRow } from '../../state/tables.ts';
+import { PendingAttempts } from '../retry/pending-attempts.ts';
+import type { DueFirings, Firing, FiringRecords } from './firing.ts';
+
+interface Planned {
+  readonly job: Job;
+  readonly schedule: Schedule;
+  plan: Plan;
+  /** Since when what was missed is being made good, one run after the other. */
+  behindSince?: number | undefined;
+  /** The instant of the firing that has to be done before the next of them. */
+  waitsFor?: number | undefined;
+}
+
+export interface SchedulerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly failed: (error: unknown) => void;
+  /** Told when the clock was set, by so many milliseconds; must not throw. */
+  readonly clockSet?: (by: number) => void;
+  readonly timer?: Timer;
+}
+
+/** What can be seen of the ticking from outside. Milliseconds. */
+export interface Ticking {
+  /** Since the plan was last looked at; undefined while it is not to be looked at at all. */
+  readonly silence: number | undefined;
+  /** How far the firing that should have been first is behind its instant; 0 when none is. */
+  readonly overdue: number;
+  readonly scheduled: number;
+  /** Firings that were taken up and have not begun: how many, and how far the first of them is behind its instant. */
+  readonly line?: { readonly firings: number; readonly oldest: number };
+}
+
+/** Knows when each job is due next, in memory for the ticking and in the store for the next start. */
+export class Scheduler {
+  readonly #given: SchedulerOptions;
+  readonly #timer: Timer;
+  #planned = new Map<string, Planned>();
+  #hasResumed = false;
+  /** Jobs of which firings were written down as deferred. */
+  readonly #deferred = new Set<string>();
+  /** Entries beside the firings. */
+  readonly attempts = new PendingAttempts();
+  /** What came due and was not asked for yet. */
+  #cameDue: DueFirings[] = [];
+  #wake: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(given: SchedulerOptions) {
+    this.#given = given;
+    this.#timer = given.timer ?? createTimer(given.clock);
+  }
+
+  /**
+   * Takes over a config's jobs, all of them or none: unedited schedules go on where they were, also when their instant
+   * has passed. What is due fires at the next look.
+   */
+  async adopt(jobs: Iterable<Job>): Promise<void> {
+    const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
+      schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
+    );
+    const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
+    // What goes on is taken as it is now: a firing may have moved it on while the store was written.
+    const planned = wanted.map(({ job, schedule }): [string, Planned] => {
+      const known = this.#unedited(job.name, schedule);
+      return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
+    });
+    this.#planned = new Map(planned);
+    this.#hasResumed = true;
+  }
+
+  /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
+  #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
+    const attempt = this.attempts.find(name)?.row;
+    return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
+  }
+
+  /** Whether firings of the job were missed and wait for their turn. */
+  hasBacklog(name: string): boolean {
+    const plan = this.#planned.get(name)?.plan;
+    return plan !== undefined && this.#isDue(plan);
+  }
+
+  #isDue({ nextAt }: Plan): boolean {
+    return nextAt !== null && nextAt <= this.#given.clock.now();
+  }
+
+  /** Fires what is due now, once started. */
+  look(): void {
+    this.#timer.look();
+  }
+
+  /** What came due since this was asked last, in the order of its instants. */
+  due(): DueFirings[] {
+    return this.#cameDue.splice(0);
+  }
+
+  /** Resolves when something is {@link due}; with false when the scheduler stops. */
+  async waitForDue(): Promise<boolean> {
+    if (this.#cameDue.length === 0 && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return !this.#isStopped;
+  }
+
+  /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
+  done({ job, at, attempt }: Firing): void {
+    this.goOn(job.name, attempt === undefined ? at : undefined);
+  }
+
+  /** The next missed firing of a job may fire, unless another attempt follows; `at`: if it waits for this firing. */
+  goOn(name: string, at?: number): void {
+    const planned = this.#planned.get(name);
+    if (planned?.waitsFor === undefined || this.attempts.has(name)) return;
+    if (at !== undefined && planned.waitsFor !== at) return;
+    planned.waitsFor = undefined;
+    this.#timer.look();
+  }
+
+  start(): void {
+    this.#timer.start({
+      dueAt: () => this.#dueAt(),
+      fire: ({ job, at, isAttempt }) => this.#fire(isAttempt ? this.#takeAttempt(job) : this.#take(job, at)),
+      jumped: (by) => {
+        this.#replan();
+        if (by !== 0) this.#given.clockSet?.(by);
+      },
+      failed: this.#given.failed,
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer.stop();
+    this.#wake?.();
+  }
+
+  /** The next firing of each job, soonest first. */
+  next(): { job: string; at: number }[] {
+    const all = [...this.#planned].map(([job, { plan }]) => ({ job, at: plan.nextAt }));
+    return all.filter((one): one is { job: string; at: number } => one.at !== null).sort((a, b) => a.at - b.at);
+  }
+
+  ticking(): Ticking {
+    let [first, scheduled] = [Number.POSITIVE_INFINITY, 0];
+    for (const { plan, waitsFor } of this.#planned.values()) {
+      if (plan.nextAt === null) continue;
+      scheduled++;
+      if (waitsFor === undefined) first = Math.min(first, plan.nextAt);
+    }
+    const overdue = Math.max(0, this.#given.clock.now() - first);
+    return { silence: this.#timer.silence(), overdue, scheduled };
+  }
+
+  /** Plans and writes down what does not go on in memory; what the store has of other jobs is forgotten. */
+  async #planAfresh(
+    wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
+    parts: FiringRecords,
+  ): Promise<Map<string, Plan>> {
+    const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
+    const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
+    const plans = new Map<string, Plan>();
+    for (const { job, schedule } of wanted) {
+      const row = written.get(job.name);
+      written.delete(job.name);
+      if (this.#unedited(job.name, schedule) !== undefined) continue;
+      const plan = resumePlan(schedule, planOf(row, deferred?.get(job.name)), this.#given.clock.now());
+      plans.set(job.name, plan);
+      const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
+      if (!isWritten) await write(parts, job.name, plan);
+    }
+    for (const job of written.keys()) await parts.schedules.forget(job);
+    return plans;
+  }
+
+  /** What is planned of a job, where its schedule is still the same. Its firings may be on their way: the store stays. */
+  #unedited(name: string, schedule: Schedule): Planned | undefined {
+    const known = this.#planned.get(name);
+    return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
+  }
+
+  /** What can fire: not what waits for another firing of its job to be done. */
+  *#dueAt(): Generator<Due> {
+    for (const [job, { plan, waitsFor }] of this.#planned) {
+      if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
+    }
+    for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
+  }
+
+  /** The clock was set: what is planned for a time that is far off now is planned again. */
+  #replan(): void {
+    const now = this.#given.clock.now();
+    const moves: Move[] = [];
+    for (const [job, planned] of this.#planned) {
+      const { nextAt: from } = planned.plan;
+      planned.plan = resumePlan(planned.schedule, planned.plan, now);
+      const to = planned.plan.nextAt;
+      if (from !== null && to !== null && from !== to) moves.push({ job, from, to });
+    }
+    this.attempts.clockSet(now);
+    if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
+  }
+
+  /** Others see when jobs fire next. A firing that is on its way has another instant in the store, and writes the next one itself. */
+  async #writeMoves(moves: readonly Move[]): Promise<void> {
+    await this.#given.store.transaction(async ({ schedules }) => {
+      for (const move of moves) await schedules.move(move);
+    });
+  }
+
+  #fire(due: DueFirings | undefined): void {
+    if (due === undefined) return;
+    this.#cameDue.push(due);
+    this.#wake?.();
+  }
+
+  /** The plan of the schedule is left as it is. */
+  #takeAttempt(name: string): DueFirings | undefined {
+    const job = this.#planned.get(name)?.job;
+    const attempt = this.attempts.take(name)?.row;
+    if (job === undefined || attempt === undefined) return undefined;
+    const { fired_at: at, logical_at } = attempt;
+    return { job, firing: { job, at, attempt, isCatchUp: false, logicalAt: logical_at ?? undefined } };
+  }
+
+  #take(name: string, nextAt: number): DueFirings | undefined {
+    const planned = this.#planned.get(name);
+    if (planned === undefined) return undefined;
+    const { job, schedule, behindSince } = planned;
+    const now = this.#given.clock.now();
+    const decision = decideMisfire(schedule, { nextAt, now, behindSince });
+    const { fire: at, skipped, hasBacklog, isCatchUp } = decision;
+    planned.plan = { ...planned.plan, nextAt: decision.nextAt };
+    planned.behindSince = hasBacklog ? (behindSince ?? now) : undefined;
+    if (at === undefined) return { job, skipped };
+    if (hasBacklog) planned.waitsFor = at;
+    const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
+    return { job, skipped, firing: { job, at, logicalAt, isCatchUp } };
+  }
+
+  /** Writes down when a job fires next, as it is planned now; not of one that is not planned any more. */
+  async settle(name: string, parts: FiringRecords): Promise<void> {
+    const plan = this.#planned.get(name)?.plan;
+    if (plan !== undefined) await write(parts, name, plan);
+  }
+
+  /**
+   * Writes down that a firing, and what it has taken the place of, has its run. Call it in the transaction that begins the
+   * run, so that a crash neither loses this firing nor lets it fire twice.
+   */
+  async begin(firing: Firing, parts: FiringRecords): Promise<void> {
+    const { job, attempt, isRepeated } = firing;
+    if (attempt === undefined && isRepeated !== true) await this.settle(job.name, parts);
+    if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
+  }
+
+  /** Writes down that a firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
+  async defer(firing: Firing, { deferredFirings }: FiringRecords): Promise<void> {
+    this.#deferred.add(firing.job.name);
+    await deferredFirings.add(rowOf(firing));
+  }
+}
+
+function rowOf({ job, at, logicalAt }: Firing): DeferredFiringRow {
+  return { job: job.name, at, logical_at: logicalAt ?? null };
+}
+
+/** `deferred`: the earliest firing that waited when the last process ended. */
+function planOf(row: ScheduleRow | undefined, deferred = Number.POSITIVE_INFINITY): Plan | undefined {
+  return row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
+}
+
+async function write({ schedules }: FiringRecords, job: string, { schedule, nextAt }: Plan): Promise<void> {
+  if (nextAt === null) return schedules.forget(job);
+  await schedules.set({ job, schedule, next_at: nextAt });
+}

@@ -1,0 +1,88 @@
+import type { Events } from '../../lib/events.ts';
+import { type Level, type Log, quietLog } from '../../lib/log.ts';
+import type { SluiceEvents } from '../events.ts';
+
+/** Events that are worth more than a debug line. What is healthy and frequent stays quiet. */
+export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
+  'run.started': 'info',
+  'run.finished': 'info',
+  'run.retrying': 'warn',
+  'run.warning': 'warn',
+  'extract.failed': 'warn',
+  'extract.unchanged': 'info',
+  'payload.delivered': 'info',
+  'payload.repeated': 'info',
+  'payload.unchanged': 'info',
+  'payload.superseded': 'info',
+  'payload.refused': 'warn',
+  'payload.quarantined': 'error',
+  'payload.approved': 'info',
+  'payload.discarded': 'info',
+  'payload.restored': 'warn',
+  'payload.revived': 'info',
+  'payload.waiting': 'warn',
+  'config.stranded': 'warn',
+  'payloads.forgotten': 'warn',
+  'payload.dead': 'error',
+  'quota.spent': 'warn',
+  'quota.reset': 'info',
+  'account.paused': 'warn',
+  'account.slowed': 'info',
+  'usage.reported': 'info',
+  'usage.refused': 'warn',
+  'login.refused': 'error',
+  'token.refused': 'error',
+  'token.failed': 'warn',
+  'refresh.queued': 'info',
+  'refresh.failed': 'warn',
+  'firing.skipped': 'warn',
+  'firing.waiting': 'info',
+  'firing.deferred': 'warn',
+  'job.throttled': 'info',
+  'job.unthrottled': 'info',
+  'quota.short': 'warn',
+  'alert.raised': 'warn',
+  'alert.sent': 'info',
+  'alert.unsent': 'warn',
+  'alert.given_up': 'error',
+  'heartbeat.failed': 'warn',
+  'config.reloaded': 'info',
+  'config.refused': 'error',
+  'source.failed': 'warn',
+  'source.on_hold': 'error',
+  'source.resumed': 'info',
+  'schedules.stopped': 'error',
+  'schedules.resumed': 'info',
+  'clock.set': 'warn',
+  'state.unwritable': 'error',
+  'state.writable': 'info',
+  'daemon.started': 'info',
+  'daemon.outdated': 'warn',
+  'daemon.stopping': 'info',
+};
+
+const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
+
+/** One emit, one line: the event's name is the message, its facts are the fields. */
+export function logEvents(events: Events<SluiceEvents>, log: Log): void {
+  if (log === quietLog) return;
+  events.listen((name, facts) => {
+    const isBad = name === 'run.finished' && badOutcomes.includes(facts.outcome);
+    log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));
+  });
+}
+
+/** Instants as a person reads them and the command line shows them, spans without a tail of digits. */
+function readable(facts: object): object {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'number' ? readableNumber(name, value) : value,
+    ]),
+  );
+}
+
+function readableNumber(name: string, value: number): string | number {
+  if (/^(at|until|since)$/.test(name) && Number.isFinite(value)) return new Date(value).toISOString();
+  return name === 'milliseconds' ? Math.round(value) : value;
+}

@@ -1,0 +1,66 @@
+import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
+
+/** Firings are put in order by slices of this length, so that they are never all in memory. */
+const sliceMs = 3_600_000;
+
+interface Firing {
+  readonly schedule: Schedule;
+  /** Runs that make good what was missed, due at once or when the job runs again. */
+  readonly overdue: number;
+  /** The job does not run before this instant; absent: it may run now. */
+  readonly runsFrom?: number;
+}
+
+/** All firings in order of time; those of one instant in the order of the config. Each schedule is calculated once. */
+export function* firingsOf<J extends Firing>(
+  jobs: readonly J[],
+  now: number,
+  until: number,
+): Generator<{ readonly at: number; readonly job: J }> {
+  const catchUps = jobs.flatMap((job, order) =>
+    Array.from({ length: job.overdue }, () => ({ at: startOf(job, now), order, job })),
+  );
+  yield* catchUps.filter(({ at }) => at === now);
+  const groups = groupsOf(jobs, now, until);
+  for (let from = now; from < until; from += sliceMs) {
+    const last = Math.min(from + sliceMs, until - 1);
+    const due = groups.flatMap((group) => take(group, last)).filter(({ at, job }) => at > startOf(job, now));
+    const made = catchUps.filter(({ at }) => at > from && at <= last);
+    yield* [...made, ...due].sort((a, b) => a.at - b.at || a.order - b.order);
+  }
+}
+
+const startOf = ({ runsFrom }: Firing, now: number): number => Math.max(now, runsFrom ?? now);
+
+interface Group<J> {
+  /** The instants of the calendar, which jobs that are spread over it share. */
+  readonly nominal: readonly number[];
+  readonly offset: number;
+  readonly jobs: { readonly job: J; readonly order: number }[];
+  /** The first instant that was not yielded yet. */
+  next: number;
+}
+
+/** The firings of a group up to and with an instant that were not yielded yet. */
+function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
+  const due: { at: number; order: number; job: J }[] = [];
+  for (; group.next < group.nominal.length; group.next++) {
+    const at = group.nominal[group.next]! + group.offset;
+    if (at > last) break;
+    for (const { job, order } of group.jobs) due.push({ at, order, job });
+  }
+  return due;
+}
+
+/** Jobs that fire at the same instants; each calendar is calculated once, however its jobs are spread. */
+function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
+  const ordered = jobs.map((job, order) => ({ job, order }));
+  const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));
+  return [...calendars.values()].flatMap((alike) => {
+    const offsetOf = ({ job }: { job: J }): number => job.schedule.offset ?? 0;
+    const calendar = { ...alike[0]!.job.schedule, offset: 0 };
+    const furthest = Math.max(...alike.map(offsetOf));
+    const nominal = [...firingsBetween(calendar, now - furthest, until - 1)];
+    return [...Map.groupBy(alike, offsetOf)].map(([offset, group]) => ({ nominal, offset, jobs: group, next: 0 }));
+  });
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Problem } from '../../lib/problem.ts';
+import type { Store } from '../../state/store.ts';
+import type { Ticking } from '../firing/scheduler.ts';
+
+/** The scheduler runs once a minute; two missed runs mean that it has stopped. */
+const maxSilenceMs = 150_000;
+/** A firing that is overdue for this long, on the monotonic clock, is stuck. */
+const maxOverdueMs = 90_000;
+const intervalMs = 10_000;
+/** A process that missed this many heartbeats was suspended or hangs. The next heartbeat checks its schedules again. */
+const maxMissed = 3;
+/** Name of the setting that stores the last heartbeat. */
+const settingName = 'daemon.heartbeat';
+
+/** Whether the schedules are running, with an explanation. */
+export interface Liveness {
+  readonly ticking: boolean;
+  readonly message: string;
+}
+
+/** The heartbeat as stored for other processes. */
+interface StoredLiveness extends Liveness {
+  readonly owner: string;
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+export interface HeartbeatOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ticking: () => Ticking;
+  /** Called when the schedules stop or resume. */
+  readonly onChange?: (liveness: Liveness) => void;
+  /** Called when the state becomes unwritable, with the reason, and when it's writable again. */
+  readonly onWritable?: (problem: Problem | undefined) => void;
+}
+
+/**
+ * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. It stores its finding
+ * every ten seconds, so that other processes can tell a working daemon from a process that merely exists. A daemon whose
+ * event loop hangs writes nothing, which means the same.
+ */
+export class Heartbeat {
+  readonly #given: HeartbeatOptions;
+  #timer: NodeJS.Timeout | undefined;
+  /** When a firing became overdue, monotonic, since the wall clock may have jumped. */
+  #overdueSince: number | undefined;
+  #wasTicking = true;
+  /** Time of the last heartbeat, monotonic. */
+  #lastAt: number | undefined;
+  #unwritable: Problem | undefined;
+
+  constructor(given: HeartbeatOptions) {
+    this.#given = given;
+  }
+
+  start(): void {
+    this.#lastAt = this.#given.clock.monotonic();
+    this.#timer = setInterval(() => void this.write().catch(() => undefined), intervalMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Checks the schedules now. */
+  check(): Liveness {
+    const { clock, ticking } = this.#given;
+    if (clock.monotonic() - (this.#lastAt ?? clock.monotonic()) > maxMissed * intervalMs) {
+      this.#overdueSince = undefined;
+      return { ticking: this.#wasTicking, message: 'the process was suspended and has just resumed' };
+    }
+    const { silence, overdue } = ticking();
+    if (overdue === 0) this.#overdueSince = undefined;
+    else this.#overdueSince ??= clock.monotonic();
+    if (silence === undefined) return { ticking: false, message: 'the schedules have not started' };
+    if (silence > maxSilenceMs) return { ticking: false, message: `the scheduler has not run for ${seconds(silence)}` };
+    const stuck = this.#overdueSince === undefined ? 0 : clock.monotonic() - this.#overdueSince;
+    if (stuck > maxOverdueMs) return { ticking: false, message: `a firing is overdue by ${seconds(overdue)}` };
+    return { ticking: true, message: 'the schedules are running' };
+  }
+
+  /** Checks the schedules and stores the result. */
+  async write(): Promise<void> {
+    const { store, clock } = this.#given;
+    const liveness = this.check();
+    if (this.#lastAt !== undefined) this.#lastAt = clock.monotonic();
+    if (liveness.ticking !== this.#wasTicking) this.#given.onChange?.(liveness);
+    this.#wasTicking = liveness.ticking;
+    const written: StoredLiveness = {
+      ...liveness,
+      owner: store.processes.self,
+      wall: clock.now(),
+      monotonic: clock.monotonic(),
+    };
+    await store.settings.set(settingName, JSON.stringify(written)).finally(() => this.#noteWritable());
+  }
+
+  #noteWritable(): void {
+    const problem = this.#given.store.unwritable();
+    if (problem?.code === this.#unwritable?.code) return;
+    this.#unwritable = problem;
+    this.#given.onWritable?.(problem);
+  }
+}
+
+/**
+ * The last heartbeat of the daemon that holds the lease, as seen by another process. An old heartbeat counts as none. Its
+ * age is measured by the monotonic clock on the same boot, and by the wall clock otherwise.
+ */
+export async function readHeartbeat(
+  store: Store,
+  { owner, clock }: { owner: string; clock: Clock },
+): Promise<Liveness> {
+  const text = await store.settings.find(settingName);
+  const written = text === undefined ? undefined : (JSON.parse(text) as StoredLiveness);
+  if (written?.owner !== owner) return { ticking: false, message: 'the daemon has not started its schedules yet' };
+  const sharesClock = store.processes.sharesBoot(owner);
+  const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
+  if (age > maxMissed * intervalMs) {
+    // A daemon that can't write has no heartbeat, but its schedules may be running.
+    const problem = await store.probe();
+    if (problem !== undefined)
+      return { ticking: true, message: `not known while the state is not writable: ${problem.code}` };
+    return { ticking: false, message: `no heartbeat from the daemon for ${seconds(age)}` };
+  }
+  return { ticking: written.ticking, message: written.message };
+}
+
+const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;

@@ -1,0 +1,65 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Lease } from '../../state/processes/leases.ts';
+import { processText } from '../../state/processes/processes.ts';
+import { recover } from '../../state/recover.ts';
+import type { Store } from '../../state/store.ts';
+
+/** What to do if another daemon uses the state folder. */
+export type IfRunning = 'refuse' | 'wait';
+
+const lookMs = 500;
+
+interface SingleInstanceOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly second: IfRunning;
+  /** Called once when this process becomes a standby, with the active one. */
+  readonly inReserve?: (holder: string) => void;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Single instance: two daemons on one state folder would fire everything twice; one-shot commands may run beside a daemon.
+ * Resolves to the lease, to be released at the end; to undefined if the wait was canceled. Throws `DAEMON_RUNNING` if a
+ * second daemon must not wait. The process of a daemon in another container isn't visible: this waits for its heartbeat,
+ * or until it has been silent long enough to count as dead.
+ */
+export async function acquireSingleInstance(given: SingleInstanceOptions): Promise<Lease | undefined> {
+  const { store, clock, log, second, signal } = given;
+  const first = await store.leases.holder('daemon');
+  const since = first === undefined ? undefined : await store.heartbeats.lastBeat(first.owner);
+  for (let looks = 0; !signal.aborted; looks++) {
+    const lease = await store.leases.take('daemon');
+    if (lease !== undefined) {
+      // Recovers what the previous daemon left incomplete when it died.
+      if (looks > 0) await recover(store);
+      return lease;
+    }
+    const holder = await store.leases.holder('daemon');
+    if (holder === undefined) continue;
+    const mayBeDead = store.processes.stateOf(holder.owner) === 'unknown' && holder.owner === first?.owner;
+    const isAlive = !mayBeDead || (await store.heartbeats.lastBeat(holder.owner)) !== since;
+    if (second === 'refuse' && isAlive) throw running(store.folder, holder.owner);
+    if (looks === 0) {
+      const owner = processText(holder.owner);
+      log.warn('daemon.waiting', { for: owner, state: store.folder });
+      if (second === 'wait') given.inReserve?.(owner);
+    }
+    await clock.sleep(lookMs, signal).catch(() => undefined);
+  }
+  return undefined;
+}
+
+function running(folder: string, owner: string): Problem {
+  return new Problem({
+    code: 'DAEMON_RUNNING',
+    family: 'config',
+    message: 'Another daemon is running on this state folder',
+    seen: `${processText(owner)} on ${folder}`,
+    next: 'stop the other one first, use a separate state folder, or run this one as a standby: --second wait',
+  });
+}

@@ -1,0 +1,66 @@
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type DiskLimits, freeSpaceOf } from '../../state/disk.ts';
+import { type DiskUsage, diskUsageOf, totalBytes } from '../../state/disk-usage.ts';
+import type { Store } from '../../state/store.ts';
+
+/** How full a state folder is. */
+export interface DiskStatus {
+  readonly bytes: number;
+  /** What it may hold. */
+  readonly limit_bytes: number;
+  /** What may still be written: what the limit and the disk leave; never below 0. */
+  readonly room_bytes: number;
+  /** What fills it, the largest first. */
+  readonly holds: readonly DiskUsage[];
+  /** 1: it fills up; 2: nothing more can be written. */
+  readonly level: 0 | 1 | 2;
+}
+
+/** From this fraction of the limit on, the report warns. */
+const warnedPart = 0.9;
+/** With less than this the next result may be one too many. */
+const littleBytes = 1_000_000;
+/** A look goes over all files. */
+const lookEveryMs = 60_000;
+
+/** Looks at the folder of the store; undefined where the config sets no limit. */
+export async function reportDisk(
+  { disk: limits }: Pick<Config, 'disk'>,
+  store: Pick<Store, 'folder' | 'outbox'>,
+): Promise<DiskStatus | undefined> {
+  return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
+}
+
+/** Like {@link reportDisk}, for callers that already know the contents of the folder. */
+export function diskStatusOf(
+  limits: DiskLimits,
+  { folder, holds }: { readonly folder: string; readonly holds: readonly DiskUsage[] },
+): DiskStatus {
+  const used = totalBytes(holds);
+  const { bytes: room, free, keptFree } = freeSpaceOf({ store: { folder }, limits }, used);
+  const isFilling = used >= limits.limitBytes * warnedPart || free < 2 * keptFree;
+  return {
+    bytes: used,
+    limit_bytes: limits.limitBytes,
+    room_bytes: Math.max(0, Math.floor(room)),
+    holds,
+    level: room < littleBytes ? 2 : isFilling ? 1 : 0,
+  };
+}
+
+/** Like {@link reportDisk}, for frequent callers: measures at most once a minute. */
+export class DiskWatch {
+  #last: { readonly at: number; readonly status: DiskStatus | undefined } | undefined;
+
+  async look(
+    config: Pick<Config, 'disk'>,
+    { store, clock }: { store: Pick<Store, 'folder' | 'outbox'>; clock: Clock },
+  ): Promise<DiskStatus | undefined> {
+    const at = clock.monotonic();
+    if (this.#last === undefined || at - this.#last.at >= lookEveryMs) {
+      this.#last = { at, status: await reportDisk(config, store) };
+    }
+    return this.#last.status;
+  }
+}

@@ -1,0 +1,276 @@
+import type { AlertChannel } from '../../config/alerts.ts';
+import type { Config, Job } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { easternText, instantText } from '../../lib/time-text.ts';
+import { loginCommand } from '../../oauth/login-problems.ts';
+import { needsPerson, reportLogins } from '../../oauth/report.ts';
+import { unwritableText } from '../../state/engine/state-problem.ts';
+import { processText } from '../../state/processes/processes.ts';
+import type { Store } from '../../state/store.ts';
+import type { OutboxRow, RunRow, ThrottledJobRow } from '../../state/tables.ts';
+import type { Condition } from '../conditions/condition.ts';
+import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
+import { type ActiveRecord, readRecord } from '../config/config-record.ts';
+import type { NextAttempt } from '../retry/next-attempt.ts';
+import { type Overview, readOverview, type Silence } from './overview.ts';
+import type { AccountStatus } from './report-accounts.ts';
+import type { DiskStatus } from './report-disk.ts';
+
+/** Where a job stands. Instants are epoch milliseconds. */
+export interface JobStatus {
+  readonly job: string;
+  readonly enabled: boolean;
+  /** One sentence: what it does or waits for now. */
+  readonly state: string;
+  /** Set while a person, or Sluice itself, holds it. */
+  readonly on_hold?: true;
+  readonly last_run?: {
+    readonly run: string;
+    readonly state: string;
+    readonly started_at: number;
+    readonly rows: number | null;
+    readonly code: string | null;
+    readonly message: string | null;
+  };
+  /** How old the data is that the instance was last known to be given or to have. */
+  readonly last_delivered_at?: number;
+  /** When it runs next; absent: not by itself. */
+  readonly next_run_at?: number;
+  /** What is owed, or the next attempt at its last run, waits until then, at least. */
+  readonly waits_until?: number;
+  /** Set while its last run is tried again: since when, which attempt is next, and from when on there is none. */
+  readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
+  /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
+  readonly throttled?: {
+    readonly every: number;
+    readonly message: string;
+    readonly since: number;
+    readonly until: number;
+  };
+  /** Its source did not answer when it was looked at: the next run is likely to fail. */
+  readonly silent_source?: Silence & { readonly source: string };
+  readonly owed: readonly {
+    readonly bytes: number;
+    readonly rows: number;
+    readonly since: number;
+    readonly attempts: number;
+    readonly code: string | null;
+    readonly message: string | null;
+  }[];
+}
+
+/** Owed by jobs that the config does not have; `deliverable` while it has the destination. */
+export interface StrandedStatus {
+  readonly job: string;
+  readonly destination: string;
+  readonly deliverable: boolean;
+  readonly payloads: number;
+}
+
+/** A login that needs a person, with the command that renews it. */
+export interface NeedyLogin {
+  readonly login: string;
+  readonly sources: readonly string[];
+  readonly message?: string;
+  readonly next: string;
+}
+
+/** A channel for alerts whose last attempt came to nothing. */
+interface FailingChannel {
+  readonly channel: string;
+  readonly type: AlertChannel['type'];
+  readonly problem: string;
+  /** Messages that are owed to it; a heartbeat owes none. */
+  readonly waiting: number;
+}
+
+export interface Status {
+  /** What is wrong now, errors first; empty: nothing. Every surface shows these. */
+  readonly conditions: readonly Condition[];
+  /** `stopped`: what is wrong with its schedules, where they fire nothing. */
+  readonly daemon?: {
+    readonly owner: string;
+    readonly since: number;
+    readonly stopped?: string;
+    /** What it goes by, where that is the config that is asked about. */
+    readonly config?: ActiveRecord;
+  };
+  readonly jobs: readonly JobStatus[];
+  /** Jobs of the config that are left out for their faults; none of them is in `jobs`. */
+  readonly left_out: readonly string[];
+  readonly stranded: readonly StrandedStatus[];
+  readonly accounts: readonly AccountStatus[];
+  readonly logins: readonly NeedyLogin[];
+  /** How full the state folder is. */
+  readonly disk?: DiskStatus;
+  /** Why the state takes no writes, where it does not: in words, with what to do. */
+  readonly unwritable?: { readonly code: string; readonly message: string };
+  /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
+  readonly alerts?: {
+    readonly open: number;
+    readonly failing: readonly FailingChannel[];
+  };
+}
+
+/**
+ * Reads the status of all jobs from the store, if one exists, and whether it is writable. Sends no requests. `known`: the
+ * overview, if the caller has read it already.
+ */
+export async function reportStatus(
+  config: Config,
+  store: Store | undefined,
+  clock: Clock,
+  known: { readonly overview?: Overview; readonly cache?: ConditionCache } = {},
+): Promise<Status> {
+  const overview = known.overview ?? (await readOverview(config, store, clock));
+  const cache = known.cache ?? new ConditionCache();
+  const conditions = await readConditions(config, store, { clock, overview, cache });
+  const { daemon, accounts, waiting } = overview;
+  const endless = await endlessJobs(store);
+  const jobs = [...config.jobs.values()].map((job) => jobStatus(job, { overview, isEndless: endless.has(job.name) }));
+  const owed = waiting.filter(({ state }) => state === 'owed');
+  const logins = await needyLogins(config, store, clock);
+  const disk = store === undefined ? undefined : await cache.disk.look(config, { store, clock });
+  const unwritable = await store?.probe();
+  return {
+    conditions,
+    ...(daemon === undefined || store === undefined
+      ? {}
+      : { daemon: daemonStatus(daemon, await takenOf(config, store, daemon.owner)) }),
+    jobs,
+    left_out: leftOutOf(conditions, config),
+    stranded: strandedIn(owed, config),
+    accounts,
+    logins,
+    disk,
+    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, message: unwritableText(unwritable) },
+    ...(await alertStatus(config, store)),
+  };
+}
+
+function leftOutOf(conditions: readonly Condition[], { jobs }: Config): string[] {
+  return conditions
+    .filter(({ kind }) => kind === 'left_out')
+    .flatMap((one) => one.jobs.filter((job) => !jobs.has(job)));
+}
+
+async function takenOf({ file }: Config, store: Store, owner: string): Promise<ActiveRecord | undefined> {
+  const taken = await readRecord(store, owner);
+  return taken?.file === file ? taken : undefined;
+}
+
+function daemonStatus(
+  { owner, takenAt, stopped }: NonNullable<Overview['daemon']>,
+  config: NonNullable<Status['daemon']>['config'],
+): NonNullable<Status['daemon']> {
+  return {
+    owner: processText(owner),
+    since: takenAt,
+    stopped,
+    config,
+  };
+}
+
+async function alertStatus({ alerts }: Config, store: Store | undefined): Promise<Pick<Status, 'alerts'>> {
+  if (alerts === undefined) return {};
+  const open = ((await store?.alerts.all()) ?? []).filter(({ cleared_at }) => cleared_at === null).length;
+  const records = (await store?.alerts.channels()) ?? [];
+  const failing = records.flatMap(({ channel, problem, waiting }) => {
+    const type = alerts.channels.get(channel)?.type;
+    return problem === undefined || type === undefined ? [] : [{ channel, type, problem, waiting }];
+  });
+  return { alerts: { open, failing } };
+}
+
+async function needyLogins({ sources }: Config, store: Store | undefined, clock: Clock): Promise<NeedyLogin[]> {
+  const reports = await reportLogins(sources.values(), store, clock.now());
+  return reports.filter(needsPerson).map(({ login, sources, state, expires_at, message }) => {
+    const next = loginCommand(sources[0] ?? login);
+    const ends = state === 'ends soon' ? `its token expires at ${instantText(expires_at!)}` : undefined;
+    const why = message ?? ends;
+    return { login, sources, next, message: why };
+  });
+}
+
+function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config): StrandedStatus[] {
+  const orphans = owed.filter(({ job, destination }) => !jobs.has(job) || !destinations.has(destination));
+  return [...Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination])).values()].map(
+    (rows) => {
+      const { job, destination } = rows[0] as OutboxRow;
+      return { job, destination, deliverable: destinations.has(destination), payloads: rows.length };
+    },
+  );
+}
+
+/** Jobs whose runs are stopped by newer firings, one after the other: none comes to its end. */
+async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
+  const streaks = (await store?.runs.streaks()) ?? [];
+  return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
+}
+
+function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEndless: boolean }): JobStatus {
+  const owed = overview.waitingOf(job.name).filter(({ state }) => state === 'owed');
+  const last = overview.lastRun(job.name);
+  const shown = overview.publishedAsOf(job);
+  const next = overview.nextRun(job);
+  const throttle = overview.throttle(job.name);
+  const silence = overview.silence(job);
+  const attempt = overview.nextAttempt(job.name);
+  const { state, until } = stateOf(job, owed, overview);
+  return {
+    job: job.name,
+    enabled: job.enabled,
+    state: isEndless && state === 'running' ? 'running, again and again' : state,
+    ...(overview.hold(job.name) === undefined ? {} : { on_hold: true }),
+    last_run: last === undefined ? undefined : runOf(last),
+    last_delivered_at: shown,
+    next_run_at: next,
+    waits_until: until,
+    retrying: attempt === undefined ? undefined : retryOf(attempt),
+    throttled: throttle === undefined ? undefined : throttleOf(throttle),
+    silent_source: silence === undefined ? undefined : { source: job.extract?.source.name ?? '', ...silence },
+    owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
+      bytes,
+      rows: row_count,
+      since: owed_at,
+      attempts,
+      code,
+      message,
+    })),
+  };
+}
+
+function runOf({ id, state, started_at, row_count, code, message }: RunRow): NonNullable<JobStatus['last_run']> {
+  return { run: id, state, started_at, rows: row_count, code, message };
+}
+
+function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobStatus['retrying']> {
+  return { since, attempt, at, until };
+}
+
+function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable<JobStatus['throttled']> {
+  return { every, message: says, since, until };
+}
+
+/** In words, and until when it waits where that is known. */
+function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
+  const [waiting] = owed;
+  const last = overview.lastRun(job.name);
+  const hold = overview.hold(job.name);
+  if (overview.runningSince(job.name) !== undefined) return { state: 'running' };
+  const attempt = overview.nextAttempt(job.name);
+  if (attempt !== undefined) return { state: attempt.message, until: attempt.at };
+  if (waiting !== undefined) return waitOf(waiting, job, overview);
+  if (hold !== undefined) return { state: `on hold by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
+  if (last === undefined) return { state: 'never ran' };
+  return { state: last.state === 'running' ? 'interrupted' : last.state };
+}
+
+function waitOf({ code, next_attempt_at }: OutboxRow, job: Job, overview: Overview): { state: string; until?: number } {
+  const { now } = overview;
+  const quota = code === 'QUOTA_SPENT' ? overview.quotaUntil(job) : undefined;
+  if (quota !== undefined) return { state: `waiting for quota until ${easternText(quota, now)}`, until: quota };
+  if (code === 'LOGIN_NEEDED') return { state: 'owed, credentials refused' };
+  if (next_attempt_at === null || next_attempt_at <= now) return { state: 'owed' };
+  return { state: `owed, next attempt ${instantText(next_attempt_at)}`, until: next_attempt_at };
+}

@@ -1,0 +1,155 @@
+import type { Config, Extract, Job } from '../../config/config.ts';
+import { findAddress } from '../../delivery/address.ts';
+import type { Manifest } from '../../kept-rows/manifest.ts';
+import { newId } from '../../lib/ids.ts';
+import { Problem } from '../../lib/problem.ts';
+import { RunWarnings } from '../../lib/run-warnings.ts';
+import { stageRange } from '../../pipeline/stage-range.ts';
+import type { Range } from '../../sdk/connector.ts';
+import type { Backfill } from '../../state/checkpoints/backfills.ts';
+import type { DecidedBy } from '../../state/runs/audit.ts';
+import { findResumePoint } from './keep-rows.ts';
+import { chunksOf } from './range-chunks.ts';
+import { type RunOptions, runUnderLease, withJob } from './run-job.ts';
+import type { RunOutcome } from './run-outcome.ts';
+
+export interface BackfillOptions extends RunOptions {
+  readonly config: Pick<Config, 'folder'>;
+  /** As a person wrote it. */
+  readonly range: Range;
+  /** `1d`, `1mo`, or a number; empty: all at once. */
+  readonly chunk: string;
+  /** Give up what an earlier one has read, if it was not finished. */
+  readonly restart: boolean;
+  readonly by: DecidedBy;
+  /** Told after every chunk that is on the disk. */
+  readonly onChunk?: (chunk: Range & { readonly rows: number }) => void;
+}
+
+/**
+ * Reads a past range again, chunk by chunk, and puts it among the rows that the job keeps; then one run delivers the whole.
+ * The watermark does not go back. A kill costs one chunk: the same call goes on where it was. Throws Problems for what
+ * cannot be begun or read; what becomes of the run is in the outcome.
+ */
+export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
+  const extract = ableOf(given.job);
+  const zone = extract.timezone ?? 'UTC';
+  // The whole range is looked at before anything is read.
+  for (const _ of chunksOf(given.range, { chunk: given.chunk, zone }));
+  return withJob(given, async () => {
+    const warnings = new RunWarnings(undefined, given.job.guards);
+    const staged = await stageAll(given, extract, warnings);
+    return runUnderLease({ ...given, warned: warnings.list, ...(staged === undefined ? {} : { staged }) });
+  });
+}
+
+async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
+  const { runtime, job, chunk, range, onChunk } = given;
+  const { store, clock, log, logins, loginGate, room } = runtime;
+  const address = await findAddress(store, job);
+  const { reading, watermark, keptRows } = await findResumePoint(store, { job, run: newId(), address });
+  const current = keptRows?.current;
+  if (keptRows === undefined || current === undefined) throw nothingKept(job);
+  let backfill = await begin(given, { reading, current });
+  const login = logins.of(extract.source);
+  const left = { from: backfill.reached, to: range.to };
+  for (const one of backfill.reached === range.to ? [] : chunksOf(left, { chunk, zone: extract.timezone ?? 'UTC' })) {
+    const run = newId();
+    const held = await store.generations.hold(run);
+    try {
+      const { staged, rows } = await stageRange({
+        guard: loginGate.guard(extract.source),
+        ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
+        log: log.with({ job: job.name }),
+        warn: warnings.add,
+        ...(login === undefined ? {} : { login }),
+        ...(room === undefined ? {} : { room }),
+        ...(watermark === undefined ? {} : { watermark }),
+        set: { ...keptRows, run, current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
+      });
+      backfill = { ...backfill, reached: one.to, staged };
+      await store.backfills.set(backfill);
+      onChunk?.({ ...one, rows });
+    } finally {
+      await store.generations.leave(run);
+      await held?.release();
+    }
+  }
+  return backfill.staged;
+}
+
+/** The one that is under way, if it still fits; or a new one, written down with who wants it. */
+async function begin(
+  { runtime, job, range, chunk, restart, by }: BackfillOptions,
+  { reading, current }: { reading: string; current: Manifest },
+): Promise<Backfill> {
+  const fresh = { job: job.name, reading, lower: range.from, upper: range.to, chunk, reached: range.from };
+  return runtime.store.transaction(async ({ backfills, audit, generations }) => {
+    const known = await backfills.find(job.name);
+    if (known !== undefined && known.reading === reading && !restart) {
+      if (known.lower !== range.from || known.upper !== range.to) throw anotherRange(known);
+      if (fits(known, current)) return known;
+    }
+    const backfill: Backfill = { ...fresh, begunAt: runtime.clock.now() };
+    await backfills.set(backfill);
+    await audit.write({ by, action: 'backfill', job: job.name });
+    await generations.prune(job.name);
+    return backfill;
+  });
+}
+
+/** Rows of a run after it were made one file with those before it: nothing says any more which of them are newer. */
+function fits({ staged }: Backfill, { segments }: Manifest): boolean {
+  const whole = segments[0]?.asOf ?? 0;
+  return staged === undefined || staged.segments.every(({ asOf }) => asOf > whole);
+}
+
+/** Throws where the job, or its connector, has no ranges to read again. */
+function ableOf({ name, extract, line }: Job): Extract {
+  const where = { job: name, line };
+  if (extract?.write === undefined) {
+    throw new Problem({
+      code: 'BACKFILL_KEEPS_NOTHING',
+      family: 'config',
+      message: 'The job keeps no rows, so there is nothing to backfill: each run reads everything it shows',
+      where,
+      allowed: 'a job with write: append, or write: {disposition: merge, key: [id]}',
+      next: `sluice sync ${name}`,
+    });
+  }
+  const { connector } = extract.source;
+  if (connector.rangesBy?.(extract.query) !== undefined) return extract;
+  throw new Problem({
+    code: 'BACKFILL_NO_RANGES',
+    family: 'config',
+    message: `${connector.title} cannot read a past range with this query`,
+    where,
+    seen: `connector ${connector.id}`,
+    allowed: 'db with a cursor; services, for streams with dates (start_date, end_date) or with incremental: true',
+    next:
+      extract.write.disposition === 'append'
+        ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has are lost, so run sluice backup FOLDER first`
+        : `let the job read everything again: sluice state clear ${name}`,
+  });
+}
+
+function nothingKept({ name }: Job): Problem {
+  return new Problem({
+    code: 'BACKFILL_NO_ROWS',
+    family: 'job',
+    message: 'The job has no kept rows yet, so there is nothing to backfill',
+    where: { job: name },
+    next: `sluice sync ${name}`,
+  });
+}
+
+function anotherRange({ job, lower, upper, reached }: Backfill): Problem {
+  return new Problem({
+    code: 'BACKFILL_UNFINISHED',
+    family: 'config',
+    message: 'Another backfill of this job is incomplete; nothing was changed',
+    where: { job },
+    seen: `from ${lower} to ${upper}, read up to ${reached}`,
+    next: `finish it with --from ${lower} --to ${upper}, or discard it with --restart`,
+  });
+}

@@ -1,0 +1,82 @@
+import type { Job } from '../../config/config.ts';
+import type { TargetAddress } from '../../delivery/address.ts';
+import type { StagedRanges } from '../../kept-rows/manifest.ts';
+import type { KeptRowsOptions } from '../../pipeline/merged-source.ts';
+import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
+import type { Store } from '../../state/store.ts';
+import { outputFingerprint, queryFingerprint } from '../config/fingerprints.ts';
+
+type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayloads' | 'receipts'>;
+
+/** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
+export interface ResumePoint {
+  readonly reading: string;
+  /** Of what is made of the rows; absent for a job that keeps none. */
+  readonly shape?: string;
+  readonly watermark?: string;
+  readonly keptRows?: KeptRowsOptions;
+}
+
+/**
+ * Finds the point from which a job resumes. Kept rows without a watermark count only if the source never had one: a full read
+ * must not be merged into earlier rows. A source may report "unchanged" only for what the instance shows: if that is in
+ * doubt, the data is read or built again.
+ */
+export async function findResumePoint(
+  store: Places,
+  given: {
+    readonly job: Job;
+    readonly run: string;
+    /** The instance that the job writes to; absent if it has not been created yet. */
+    readonly address: TargetAddress | undefined;
+    readonly staged?: StagedRanges;
+  },
+): Promise<ResumePoint> {
+  const { job, run, address, staged } = given;
+  const reading = queryFingerprint(job, address);
+  const watermark = await store.watermarks.find(job.name, reading);
+  const known = watermark === undefined ? {} : { watermark };
+  const isResuming = givesOnlyNew(job);
+  if (job.extract?.write === undefined) {
+    const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
+    // A source that only returns new rows can't return the last ones again.
+    const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
+    return { reading, ...(counts ? known : {}) };
+  }
+  const shape = outputFingerprint(job, address);
+  const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
+  const isHeld = (await store.backfills.find(job.name)) !== undefined;
+  const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';
+  const keptRows: KeptRowsOptions = {
+    folder: store.generations.root,
+    run,
+    isHeld,
+    mustSend: !isShown,
+    current: present?.manifest,
+    staged,
+  };
+  // A watermark whose rows are not there any more is none.
+  return { reading, shape, keptRows, ...(present === undefined ? {} : known) };
+}
+
+function givesOnlyNew({ extract }: Job): boolean {
+  return extract?.source.connector.givesOnlyNewBy?.(extract.query) !== undefined;
+}
+
+/**
+ * What the instance shows, or will once what is owed has been sent: what the job gave it last, perhaps that (an attempt at
+ * something else had no answer), or what another job did, which had its place in the config for a while.
+ */
+async function shownOf(
+  store: Places,
+  { job, address }: { job: Job; address: TargetAddress | undefined },
+): Promise<'as given' | 'perhaps' | 'by another'> {
+  if (address === undefined) return 'as given';
+  const key = instanceKeyOf({ destination: job.destination, ...address });
+  const last = await store.goodPayloads.last(key);
+  if (last !== undefined && last.job !== job.name) return 'by another';
+  // What is owed under a name that the destination no longer has is not sent.
+  if (last?.state === 'owed' && last.destination !== job.destination.name) return 'by another';
+  const isSure = last?.state === 'owed' || !(await store.receipts.isDoubtful(key));
+  return isSure ? 'as given' : 'perhaps';
+}

@@ -1,0 +1,32 @@
+import type { Job } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { firingBefore } from '../../schedule/misfire.ts';
+import { scheduleKey } from '../../schedule/schedule.ts';
+import type { Store } from '../../state/store.ts';
+import type { RunRow } from '../../state/tables.ts';
+
+/**
+ * Makes firings due again if their runs died with their process and nothing has run since. Otherwise, a power failure at
+ * night would cost a daily job its run of the day. Each firing is repeated once: a job that kills its process must not
+ * start a crash loop.
+ */
+export async function recoverInterrupted(
+  jobs: ReadonlyMap<string, Job>,
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+): Promise<void> {
+  for (const run of (await store.runs.lasts()).filter(isCutOff)) {
+    const schedule = jobs.get(run.job)?.schedule;
+    const row = await store.schedules.find(run.job);
+    if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;
+    const [, before] = await store.runs.history({ job: run.job, limit: 2 });
+    if (before !== undefined && isCutOff(before)) continue;
+    // Later firings may have been skipped, so the run may belong to an earlier one.
+    const nextAt = run.fired_at === null ? row.next_at : run.fired_at + 1;
+    const at = firingBefore(schedule, { nextAt, now: clock.now() });
+    if (at !== undefined) await store.schedules.set({ ...row, next_at: at });
+  }
+}
+
+const cutOff = ['RUN_INTERRUPTED', 'RUN_BLOCKED'];
+
+const isCutOff = ({ origin, code }: RunRow): boolean => origin === 'schedule' && cutOff.includes(code ?? '');

@@ -1,0 +1,32 @@
+import { clientOf } from '../../config/config.ts';
+import { rankOfPriority } from '../../delivery/importance.ts';
+import { RefreshBatcher } from '../../delivery/refresh-batcher.ts';
+import type { RunOptions } from './run-job.ts';
+import type { RunStage } from './run-outcome.ts';
+
+/** The run of a job that pulls nothing: one bulk refresh, shared with others at the desk, and what became of its own. */
+export async function refreshTargets(
+  { runtime, job, origin, signal, seat }: RunOptions,
+  run: string,
+): Promise<RunStage> {
+  const { target, destination } = job;
+  if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
+  const { gateway, store } = runtime;
+  const { problem } = await (seat ?? new RefreshBatcher().join()).refresh({
+    gateway,
+    gate: gateway.of(destination),
+    datasources: target.datasources,
+    ...clientOf(job),
+    priority: origin,
+    rank: rankOfPriority(job.priority),
+    signal,
+    run,
+  });
+  if (problem === undefined) {
+    await store.runs.finish(run, { state: 'refreshed' });
+    return { state: 'refreshed' };
+  }
+  const placed = problem.at({ job: job.name });
+  await store.runs.finish(run, { state: 'failed', problem: placed });
+  return { state: 'failed', problem: placed };
+}

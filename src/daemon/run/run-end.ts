@@ -1,0 +1,82 @@
+import { Problem, toProblem } from '../../lib/problem.ts';
+import type { RetryRow } from '../../state/tables.ts';
+import type { Runtime } from '../compose.ts';
+import { sealHandedOn } from '../retry/handed-on.ts';
+import type { RunOptions } from './run-job.ts';
+import type { RunFigures, RunStage } from './run-outcome.ts';
+
+const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
+
+/** Ends an attempt of a run that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
+export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
+  const { runtime, signal } = given;
+  // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
+  runtime.installation?.look();
+  if (signal.aborted) return endStopped(given, run);
+  const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
+  await noteRefusal(given, problem);
+  const follow = given.attempt?.after(run, problem) ?? {};
+  if (follow.row !== undefined) {
+    const row = { ...follow.row, facts: await sealHandedOn(given, run) };
+    if (await planNext(given, { problem, row })) return { state: 'retrying', problem, until: row.next_at, retry: row };
+  }
+  const why = 'why' in follow ? follow.why : undefined;
+  const told = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
+  await runtime.store.settle(run, async (parts) => {
+    await parts.runs.finish(run, { state: 'failed', problem: told });
+    await given.failed?.(parts, told);
+  });
+  return { state: 'failed', problem: told };
+}
+
+/** A connector may log in with its first row only, and a login that was good may be refused later in the run. */
+async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOptions, problem: Problem): Promise<void> {
+  if (extract === undefined || !problem.isLoginRefused) return;
+  if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
+}
+
+/** An attempt that the end of the daemon stops does not count; its run waits for the next start. */
+async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
+  const { signal, runtime } = given;
+  const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
+  const isReplaced = why?.code === 'RUN_CANCELLED';
+  const facts = await sealHandedOn(given, run);
+  await runtime.store.settle(run, async ({ runs, retries }) => {
+    if (!isReplaced && (await retries.stopped(run, facts))) return;
+    await runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
+  });
+  return { state: 'stopped', problem: why };
+}
+
+/** False if the run has paid for a request: what it sent is not sent by another attempt. */
+async function planNext(
+  { runtime: { store }, attempt }: RunOptions,
+  { problem, row }: { problem: Problem; row: RetryRow },
+): Promise<boolean> {
+  let isPlanned = true;
+  // A run that fails because of the disk must not be left as running on that very disk.
+  await store.settle(row.run, async ({ retries }) => {
+    isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
+  });
+  return isPlanned;
+}
+
+/** Tells that a run has ended or, where another attempt follows, that this one has. */
+export function emitRunEnd(
+  { emit }: Runtime['events'],
+  { problem, state, until: at }: RunStage,
+  { attempt, ...ended }: RunFigures & { readonly job: string; readonly run: string; readonly attempt: number },
+): void {
+  const said = problem && { code: problem.code, message: problem.message, next: problem.next };
+  if (state === 'retrying' && said !== undefined && at !== undefined) {
+    const { job, run, milliseconds } = ended;
+    emit('run.retrying', { job, run, attempt, at, milliseconds, ...said });
+  } else {
+    emit('run.finished', { ...ended, outcome: state, ...said });
+  }
+}
+
+/** What a problem of the run is told with. */
+export function placeOf({ job }: RunOptions): { job: string; source?: string } {
+  return { job: job.name, source: job.extract?.source.name };
+}

@@ -1,0 +1,269 @@
+import type { Config, Extract, Job } from '../../config/config.ts';
+import { addressOf, type TargetAddress } from '../../delivery/address.ts';
+import { deliverRows } from '../../delivery/deliver.ts';
+import type { RefreshTicket } from '../../delivery/refresh-batcher.ts';
+import type { Priority } from '../../delivery/send-queue.ts';
+import { settle } from '../../delivery/settle.ts';
+import { GuardCounters } from '../../guards/guard-counters.ts';
+import type { StagedRanges } from '../../kept-rows/manifest.ts';
+import type { Problem } from '../../lib/problem.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
+import { RunWarnings } from '../../lib/run-warnings.ts';
+import type { DraftPayload } from '../../pipeline/payload.ts';
+import { runPipeline, type Unchanged } from '../../pipeline/run-pipeline.ts';
+import { isUnwritable } from '../../state/engine/state-problem.ts';
+import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
+import { clearSuspect } from '../../state/runs/suspects.ts';
+import type { Repositories } from '../../state/store.ts';
+import type { OutboxRow, RunRow } from '../../state/tables.ts';
+import type { Runtime } from '../compose.ts';
+import { holdProblem } from '../login-holds/problem.ts';
+import type { Attempt } from '../retry/attempt.ts';
+import { openHandedOn } from '../retry/handed-on.ts';
+import { findResumePoint, type ResumePoint } from './keep-rows.ts';
+import { busyProblem, heldProblem } from './not-run-problems.ts';
+import { refreshTargets } from './refresh-targets.ts';
+import { emitRunEnd, endFailed, placeOf } from './run-end.ts';
+import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
+
+export interface RunOptions {
+  readonly runtime: Runtime;
+  readonly config: Pick<Config, 'folder'>;
+  readonly job: Job;
+  readonly origin: Priority;
+  readonly signal: AbortSignal;
+  /** The instant that the run is dated, epoch milliseconds; absent: now. Dates in queries are relative to it. */
+  readonly logicalAt?: number;
+  /** The instant that its firing was planned for, epoch milliseconds. */
+  readonly firedAt?: number;
+  /** Written down in the transaction that begins the run. */
+  readonly settle?: (parts: Repositories) => Promise<void>;
+  /** Written down in the transaction that ends the run as failed. */
+  readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
+  /**
+   * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
+   * payload in the outbox for the daemon's deliverer.
+   */
+  readonly deliverUntil?: number;
+  /** Ranges that were read again, for the rows that the job keeps. */
+  readonly staged?: StagedRanges;
+  /** What was warned of before the run began, while ranges were read. */
+  readonly warned?: readonly RunWarning[];
+  /** What follows if a passing fault ends it. Absent: nothing does. */
+  readonly attempt?: Attempt | undefined;
+  /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
+  readonly seat?: RefreshTicket;
+}
+
+const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
+
+/** The outcome of a job of which no run was started. */
+const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
+
+/**
+ * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
+ * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7). An outcome that failed and
+ * has no run: the store could not even be told that one begins.
+ */
+export async function runJob(given: RunOptions): Promise<RunOutcome> {
+  try {
+    return await withJob(given, () => runUnderLease(given));
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    return notRun(given.job, { state: 'failed', problem: error.at(placeOf(given)) });
+  }
+}
+
+/** Does something under the job's lease. If the job is busy or on hold, does nothing and returns that outcome. */
+export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  const { runtime, job } = given;
+  const lease = await runtime.store.leases.take(`job:${job.name}`);
+  if (lease === undefined) return notRun(job, { state: 'busy', problem: await busyProblem(job, runtime.store) });
+  try {
+    const hold = await runtime.store.holds.find(job.name);
+    if (hold !== undefined) return notRun(job, { state: 'on_hold', problem: heldProblem(job, hold) });
+    return await withLogin(given, work);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Does something with a job whose source may log in. */
+async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  if (job.extract === undefined) return work();
+  const entry = await runtime.loginGate.begin(job.extract.source);
+  if (!('hold' in entry)) return work().finally(entry.end);
+  const problem = holdProblem(job.extract.source.name, entry.hold).at({ job: job.name });
+  return notRun(job, { state: 'on_hold', problem });
+}
+
+/** Like {@link runJob}, for callers that already hold the job's lease. */
+export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
+  const { runtime, job, origin } = given;
+  const { events, clock } = runtime;
+  const began = clock.monotonic();
+  const run = await begin(given);
+  if (run === undefined) return notRun(job, { state: 'superseded' });
+  const attempt = given.attempt?.number ?? 1;
+  events.emit('run.started', { job: job.name, run, origin, ...(attempt === 1 ? {} : { attempt }) });
+  const tell = (warning: RunWarning) => events.emit('run.warning', { job: job.name, run, ...warning });
+  const warnings = new RunWarnings(tell, job.guards);
+  given.warned?.forEach(warnings.add);
+  const stage = await runStages(given, run, warnings).catch((thrown: unknown) => endFailed(given, run, thrown));
+  const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
+  const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
+  const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
+  emitRunEnd(events, stage, { ...facts, attempt });
+  return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
+}
+
+/** Removes what the run leaves behind; its row. */
+async function tidyUp(
+  { runtime: { store, healed }, job }: RunOptions,
+  { run, stage }: { run: string; stage: RunStage },
+): Promise<RunRow | undefined> {
+  if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
+  // What is owed has its file in it.
+  if (stage.state !== 'owed') store.payloads.leave(run);
+  await store.generations.leave(run);
+  if (job.extract?.write !== undefined) await store.generations.prune(job.name);
+  return store.runs.find(run);
+}
+
+/** What could not be removed goes with the next start. */
+function otherThanDisk(error: unknown): undefined {
+  if (!isUnwritable(error)) throw error;
+}
+
+/** The id of the run; undefined if it was to be tried again, and something newer has ended it. */
+function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
+  return runtime.store.transaction(async (parts) => {
+    const former = attempt?.run;
+    if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
+    const run = await parts.runs.begin({ job: job.name, origin, firedAt });
+    await settle?.(parts);
+    return run;
+  });
+}
+
+/** What the stages of a run that extracts know of it. */
+interface Run {
+  readonly id: string;
+  readonly place: ResumePoint;
+  /** What its result is judged by. */
+  readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
+  readonly warnings: RunWarnings;
+}
+
+async function runStages(given: RunOptions, id: string, warnings: RunWarnings): Promise<RunStage> {
+  const { runtime, job, staged, logicalAt } = given;
+  if (job.extract === undefined) return refreshTargets(given, id);
+  // Asked first: a target that is not there yet should not cost an extract.
+  const address = await addressOf(runtime.store, job);
+  const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
+  const watch = GuardCounters.of(job, runtime.clock.now());
+  const run = { id, place, judged: { watch, logicalAt }, warnings };
+  // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
+  const keepWarnings = () => runtime.store.runs.keepWarnings(id, warnings.list);
+  const draft = await extract(given, requestsOnce(job.extract, given.attempt), run).catch(async (thrown: unknown) => {
+    await keepWarnings();
+    throw thrown;
+  });
+  try {
+    await keepWarnings();
+    if ('unchanged' in draft) return await settleUnchanged(given, { ...run, address }, draft.watermark);
+    return await settleDraft(given, draft, run);
+  } finally {
+    if ('discard' in draft) await draft.discard();
+  }
+}
+
+/**
+ * From the second attempt of a run on, a single request is repeated once at most: attempts times requests would use up what a
+ * vendor allows.
+ */
+function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
+  const { source } = what;
+  const { retries } = source.options;
+  if (attempt === undefined || attempt.number === 1 || typeof retries !== 'number' || retries <= 1) return what;
+  return { ...what, source: { ...source, options: { ...source.options, retries: 1 } } };
+}
+
+async function extract(
+  given: RunOptions,
+  what: Extract,
+  { id, place, judged, warnings }: Run,
+): Promise<DraftPayload | Unchanged> {
+  const { runtime, job, config, signal } = given;
+  const { store, clock, events, log, logins, loginGate, room } = runtime;
+  const { watermark, keptRows } = place;
+  const { watch, logicalAt } = judged;
+  const login = logins.of(what.source);
+  const guard = loginGate.guard(what.source);
+  return runPipeline({
+    extract: what,
+    folder: config.folder,
+    spool: store.payloads.folderOf(id),
+    durable: store.durable,
+    signal,
+    clock,
+    emit: events.emit,
+    log: log.with({ job: job.name, run: id }),
+    warn: warnings.add,
+    job: job.name,
+    run: id,
+    guard,
+    login,
+    logicalAt,
+    room,
+    watermark,
+    attemptFacts: await openHandedOn(given, id),
+    keptRows,
+    onBatch: watch === undefined ? undefined : (batch) => watch.take(batch),
+  });
+}
+
+/** Settles the run by its result, and sends that if asked for. */
+async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
+  const { runtime, job, deliverUntil } = given;
+  const { reading, shape } = place;
+  const { manifest, watermark: text } = payload;
+  const result = await settle(runtime.gateway, {
+    job,
+    run: id,
+    payload,
+    watermark: text === undefined ? undefined : { reading, text },
+    generation: shape === undefined || manifest === undefined ? undefined : { reading, shape, manifest },
+    ...judged,
+  });
+  if ('problem' in result) return { state: result.state, problem: result.problem.at(placeOf(given)) };
+  if (result.state !== 'owed' || deliverUntil === undefined) return { state: result.state };
+  return deliverNow(given, result.row);
+}
+
+/** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
+async function settleUnchanged(
+  { runtime, job, attempt }: RunOptions,
+  { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },
+  text: string | undefined,
+): Promise<RunStage> {
+  const key = instanceKeyOf({ destination: job.destination, ...address });
+  await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
+    if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
+    await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);
+    await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
+  });
+  return { state: 'unchanged' };
+}
+
+/** Sends the run's payload. */
+async function deliverNow(
+  { runtime: { gateway }, origin, signal, deliverUntil }: RunOptions,
+  row: OutboxRow,
+): Promise<RunStage> {
+  const [result] = await deliverRows([row], { gateway, signal, priority: origin, until: deliverUntil });
+  if (result === undefined) return { state: 'superseded' };
+  if (signal.aborted && result.state === 'waiting_retry') return { state: 'owed' };
+  const { state, until, problem } = result;
+  return { state, until, problem };
+}

@@ -1,0 +1,51 @@
+import type { DeliveryState } from '../../delivery/send-payload.ts';
+import type { SettleResult } from '../../delivery/settle.ts';
+import type { Problem } from '../../lib/problem.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
+import type { RetryRow } from '../../state/tables.ts';
+
+/**
+ * The outcome of one run of a job, as far as this process observed it.
+ *
+ * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
+ * - `superseded`: newer data got there first.
+ * - `owed`: in the outbox; the daemon sends it, or the next `sync` of the job.
+ * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
+ * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
+ * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
+ * - `retrying`: a transient error ended this attempt, and another one follows.
+ * - `on_hold`: the job is on hold; nothing was started.
+ * - `busy`: another run of the job is in progress; nothing was started.
+ * - `stopped`: the process was told to stop; nothing of this run is in the outbox.
+ */
+export interface RunOutcome {
+  readonly state:
+    | SettleResult['state']
+    | DeliveryState['state']
+    | 'refreshed'
+    | 'retrying'
+    | 'on_hold'
+    | 'busy'
+    | 'stopped';
+  readonly job: string;
+  /** Absent if no run was started. */
+  readonly run?: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Requests of this run. */
+  readonly requests: number;
+  readonly milliseconds: number;
+  readonly problem?: Problem;
+  /** Warnings about the data; absent if there are none. */
+  readonly warnings?: readonly RunWarning[];
+  /** Time of the next attempt, epoch milliseconds. */
+  readonly until?: number;
+  /** With `retrying`: the attempt that follows. */
+  readonly retry?: RetryRow;
+}
+
+/** How one stage of a run ended; the figures are added at its end. */
+export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
+
+/** The figures of a run. */
+export type RunFigures = Pick<RunOutcome, 'rows' | 'bytes' | 'requests' | 'milliseconds'>;

@@ -1,0 +1,119 @@
+import PQueue from 'p-queue';
+import type { Config, Job } from '../../config/config.ts';
+import { deliverRows, resendDue } from '../../delivery/deliver.ts';
+import { rankOfPriority } from '../../delivery/importance.ts';
+import { RefreshBatcher } from '../../delivery/refresh-batcher.ts';
+import type { RetryRow } from '../../state/tables.ts';
+import type { Runtime } from '../compose.ts';
+import { type Attempt, attemptOf } from '../retry/attempt.ts';
+import { SyncAttempts } from '../retry/sync-attempts.ts';
+import { type RunOptions, runJob } from './run-job.ts';
+import type { RunOutcome } from './run-outcome.ts';
+
+/**
+ * Runs jobs once, the important ones first, and delivers what they make. Within `patienceMs` of now it tries again what fails for a
+ * reason that passes: reading, logging in and delivering.
+ * Then sends what earlier runs of the same jobs still owe. One outcome a job, in the order given.
+ */
+export async function syncJobs(given: {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly signal: AbortSignal;
+  readonly patienceMs: number;
+  /** Send also what jobs owe that the config does not have any more: no other command of this kind would. */
+  readonly isAll?: boolean;
+}): Promise<RunOutcome[]> {
+  const { runtime, config, jobs, signal, patienceMs } = given;
+  const deliverUntil = runtime.clock.now() + patienceMs;
+  const queue = new PQueue({ concurrency: config.concurrency, autoStart: false });
+  // Jobs that may block the process come after all others, one at a time.
+  const suspects = new PQueue({ concurrency: 1, autoStart: false });
+  const desk = new RefreshBatcher();
+  const attempts = new SyncAttempts({ clock: runtime.clock, signal });
+  const runs = jobs.map((job) => {
+    const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
+    const priority = rankOfPriority(job.priority);
+    if (runtime.healed.suspects.has(job.name)) return suspects.add(() => runJob(given));
+    if (job.extract !== undefined) {
+      return runAgainAndAgain(given, attempts, (attempt) =>
+        queue.add(() => runJob({ ...given, attempt }), { priority }),
+      );
+    }
+    const seat = desk.join();
+    return runJob({ ...given, seat }).finally(() => seat.cancel());
+  });
+  queue.start();
+  void queue.onIdle().then(() => suspects.start());
+  const outcomes = await Promise.all(runs);
+  await sendLeftovers({ ...given, outcomes });
+  return outcomes;
+}
+
+/** No one at a keyboard waits as long for a source as a daemon does. */
+const longestFirstMs = 5_000;
+const longestMs = 30_000;
+
+/** Runs a job until its source can be read, as its `retry` says but sooner, for attempts that begin before `deliverUntil`. */
+async function runAgainAndAgain(
+  { runtime, job, deliverUntil }: RunOptions & { readonly deliverUntil: number },
+  attempts: SyncAttempts,
+  run: (attempt: Attempt | undefined) => Promise<RunOutcome>,
+): Promise<RunOutcome> {
+  const { clock, store } = runtime;
+  const { retry: rule } = job;
+  const hurried = rule && {
+    ...rule,
+    firstMs: Math.min(rule.firstMs, longestFirstMs),
+    longestMs: Math.min(rule.longestMs, longestMs),
+  };
+  const firedAt = Math.round(clock.now());
+  const now = (): number => clock.now();
+  const given = { now, firedAt, isKept: false, deadline: deliverUntil };
+  let began: number | undefined;
+  // All attempts count, and the pauses between them.
+  const whole = (outcome: RunOutcome): RunOutcome =>
+    began === undefined ? outcome : { ...outcome, milliseconds: clock.monotonic() - began };
+  for (let row: RetryRow | undefined; ; ) {
+    const outcome = await run(
+      attemptOf({ ...given, row, job: hurried === undefined ? job : { ...job, retry: hurried } }),
+    );
+    attempts.ended(job, outcome);
+    // Another process runs the job now, or holds it: this run has no further attempt.
+    if (row !== undefined && outcome.run === undefined) await store.retries.giveUp(row.run);
+    row = outcome.retry;
+    if (row === undefined) return whole(outcome);
+    began ??= clock.monotonic() - outcome.milliseconds;
+    const end = await attempts.wait(job, row);
+    if (end === 'over' || end === 'stopped') {
+      await store.retries.giveUp(row.run);
+      return whole({ ...outcome, state: end === 'stopped' ? 'stopped' : 'failed' });
+    }
+    row = end;
+  }
+}
+
+/** A run that failed leaves an older payload of its job owed: that one is still newer than what the instance shows. */
+async function sendLeftovers(given: {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly signal: AbortSignal;
+  readonly outcomes: readonly RunOutcome[];
+  readonly isAll?: boolean;
+}): Promise<void> {
+  const { runtime, config, jobs, signal, outcomes } = given;
+  const { store, gateway } = runtime;
+  if (signal.aborted) return;
+  const names = new Set(jobs.map(({ name }) => name));
+  const tried = new Set(outcomes.map(({ run }) => run));
+  // The process that runs the job now sends its own payload and all that wait.
+  const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
+  const isOurs = (job: string): boolean => names.has(job) || (given.isAll === true && !config.jobs.has(job));
+  const owed = (await store.outbox.inState('owed')).filter(
+    ({ job, run }) => isOurs(job) && !busy.has(job) && !tried.has(run),
+  );
+  const sending = { gateway, signal, priority: 'person' } as const;
+  await deliverRows(owed, sending);
+  await resendDue({ ...sending, isOurs: (job) => isOurs(job) && !busy.has(job) });
+}

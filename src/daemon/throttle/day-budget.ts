@@ -1,0 +1,145 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { type Config, clientOf, type Job } from '../../config/config.ts';
+import { dayOf, limitOf, startOfDay, untilMidnight } from '../../delivery/quota.ts';
+import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
+import type { JobRunStats } from '../../state/runs/run-stats.ts';
+import type { Store } from '../../state/store.ts';
+import type { Throttleable } from './throttle-day.ts';
+
+/** Number of calendars that are calculated between two yields to the event loop. */
+const atOnce = 50;
+/** Runs of a job that its estimate rests on. */
+export const maxRunsRead = 200;
+
+/** What one account has left of its day, and who wants it. Requests in thousandths. */
+export interface DayBudget {
+  readonly account: string;
+  /** The first destination that pays from it. */
+  readonly destination: string;
+  /** What is left for firings once all that is owed was sent; negative when not even that fits. */
+  readonly room: number;
+  readonly jobs: readonly Throttleable[];
+}
+
+/** A job that fires by itself. */
+export type Scheduled = Job & { readonly schedule: Schedule };
+
+/** Thousandths of a request that a firing costs; one whole request as long as nothing is known. */
+export interface Cost {
+  /** Of a firing that sends, with the repeats that its sends have needed. */
+  readonly worst: number;
+  /** Of firings in general: those that found nothing new sent nothing. */
+  readonly expected: number;
+  /** Runs that this rests on; 0: it is a guess. */
+  readonly runs: number;
+}
+
+/** What a firing costs, by what became of earlier runs. */
+export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
+  const { sent, requests, quiet, shared } = tally ?? unknown;
+  const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
+  const runs = sent + quiet;
+  return { worst, expected: runs === 0 ? worst : Math.round((worst * sent) / runs), runs: runs + shared };
+}
+
+const unknown = { sent: 0, requests: 0, quiet: 0, shared: 0 };
+
+/** The jobs of a config that fire by themselves. */
+export function scheduledJobs({ jobs }: Config): Scheduled[] {
+  return [...jobs.values()].filter((job): job is Scheduled => job.enabled && job.schedule !== undefined);
+}
+
+/**
+ * Refreshes that go out together: same instants, same account at the service. Undefined for jobs that send by themselves.
+ */
+export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
+  if (extract !== undefined) return undefined;
+  return JSON.stringify([destination.name, clientOf({ target, destination }).clientId ?? '', scheduleKey(schedule)]);
+}
+
+/**
+ * What is left of the running day of each account, and what its jobs will ask of it with their firings at `from` and
+ * after it.
+ */
+export async function budgetsOfDay(
+  config: Config,
+  store: Store | undefined,
+  { now, from = now }: { now: number; from?: number },
+): Promise<DayBudget[]> {
+  const jobs = scheduledJobs(config);
+  const counts = await countFirings(jobs, { from, until: now + untilMidnight(now) });
+  const asked = (job: Job): number => counts.get(job.name) ?? 0;
+  const budgets: DayBudget[] = [];
+  for (const [account, sharing] of Map.groupBy(jobs, ({ destination }) => destination.account)) {
+    const room = await roomOf(account, { sharing, config, store, now });
+    const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
+    const destination = sharing[0]!.destination.name;
+    // Reading the history of thousands of jobs is spared where they fit in any case.
+    const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
+    budgets.push({ account, destination, room, jobs: throttleable });
+  }
+  return budgets;
+}
+
+/** Thousandths of a request that a firing hardly ever comes to on the average. */
+const surelyEnough = 1500;
+
+interface BudgetContext {
+  readonly sharing: readonly Scheduled[];
+  readonly config: Config;
+  readonly store: Store | undefined;
+  readonly now: number;
+}
+
+async function roomOf(account: string, { sharing, config, store, now }: BudgetContext): Promise<number> {
+  const { used = 0, allowance } = (await store?.quota.use(account, dayOf(now))) ?? {};
+  const limits = sharing.map(({ destination }) => limitOf(destination, 'schedule', { allowance }));
+  const owed = ((await store?.outbox.inState('owed')) ?? []).filter(
+    ({ destination }) => config.destinations.get(destination)?.account === account,
+  );
+  return (Math.min(...limits) - used - owed.length) * 1000;
+}
+
+async function throttleables(
+  jobs: readonly Scheduled[],
+  { store, now, asked }: { store: Store | undefined; now: number; asked: (job: Job) => number },
+): Promise<Throttleable[]> {
+  const tallies = (await store?.runStats.all(maxRunsRead)) ?? new Map<string, JobRunStats>();
+  const bundles = Map.groupBy(jobs, bundleOf);
+  const began = startOfDay(now);
+  return jobs.map((job) => {
+    const tally = tallies.get(job.name);
+    const bundle = bundleOf(job);
+    const sharers = bundle === undefined ? 1 : bundles.get(bundle)!.length;
+    return {
+      job: job.name,
+      priority: job.priority ?? 'normal',
+      cost: sharers === 1 ? costOf(tally).expected : Math.ceil(1000 / sharers),
+      firings: asked(job),
+      ran: tally !== undefined && tally.lastAt >= began,
+      mayThrottle: throttles(job),
+    };
+  });
+}
+
+/** Where each firing is to have its run, whatever happens, none is passed over for a want of requests either. */
+function throttles({ destination, schedule }: Scheduled): boolean {
+  return destination.whenShort === 'throttle' && schedule.misfire?.policy !== 'run_all';
+}
+
+/** Firings of each job, `from` included, `until` not. A share of a spread moves them by too little to matter here. */
+async function countFirings(
+  jobs: readonly Scheduled[],
+  { from, until }: { from: number; until: number },
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey({ ...schedule, offset: 0 }));
+  for (const [i, group] of [...alike.values()].entries()) {
+    // A calendar takes its time: others have a turn in between.
+    if (i % atOnce === atOnce - 1) await breathe();
+    let count = 0;
+    for (const _ of firingsBetween({ ...group[0]!.schedule, offset: 0 }, from - 1, until - 1)) count++;
+    for (const { name } of group) counts.set(name, count);
+  }
+  return counts;
+}

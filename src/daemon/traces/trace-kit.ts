@@ -1,0 +1,44 @@
+import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Log } from '../../lib/log.ts';
+
+/** Longest that the end of a command waits for a collector. */
+const flushMs = 3_000;
+
+/**
+ * A minimal exporter, for users who have not loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address, headers,
+ * timeout, batching and resource from the standard variables. Returns a function that sends the remaining spans on exit; it
+ * never throws, and its time is limited.
+ */
+export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
+  diag.setLogger(sayingTo(log), DiagLogLevel.WARN);
+  const own = resourceFromAttributes({ 'service.name': 'sluice', 'service.version': version });
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(own)
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(patience(process.env)))],
+  });
+  trace.setGlobalTracerProvider(provider);
+  return async () => {
+    const late = new Promise<'late'>((resolve) => setTimeout(resolve, flushMs, 'late').unref());
+    const end = await Promise.race([provider.shutdown(), late]).catch(String);
+    if (end !== undefined) log.warn('failed to send traces', { message: end === 'late' ? 'no answer in time' : end });
+    trace.disable();
+  };
+}
+
+/** By default the standard waits ten seconds for a collector: as long as we have at the most to end. */
+function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
+  const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
+  return told === '' ? { timeoutMillis: flushMs } : {};
+}
+
+/** A collector that is not there is worth a line, and stops nothing. */
+function sayingTo(log: Log) {
+  const warn = (message: string): void => log.warn('failed to send traces', { message });
+  const quiet = (): void => undefined;
+  return { error: warn, warn, info: quiet, debug: quiet, verbose: quiet };
+}

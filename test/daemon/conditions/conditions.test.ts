@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Console } from '../../../src/console/console.ts';
+import { saveRecord, saveRejection } from '../../../src/daemon/config/config-record.ts';
+import { explainJob } from '../../../src/daemon/explain/explain.ts';
+import { reportStatus } from '../../../src/daemon/report/report-status.ts';
+import { Problem } from '../../../src/lib/problem.ts';
+import { cleanUp, newStore, noon, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
+
+afterEach(cleanUp);
+
+const fault = new Problem({
+  code: 'CONFIG_WRONG_VALUE',
+  family: 'config',
+  message: 'retries is not a number',
+  where: { file: 'sluice.yaml', line: 7 },
+  next: 'write a number',
+});
+const note = { file: '/nowhere/sluice.yaml', sha256: '0', faults: [], leftOut: [], shown: '' };
+
+/** Two jobs that a daemon runs, and what each surface says of them. */
+async function setUp() {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+  const jobs = ['orders', 'stock'].map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
+  const config = configOf('/nowhere', jobs);
+  await store.leases.take('daemon');
+  await saveRecord(note, { store, clock });
+  const look = async (given = config) => {
+    const pages = new Console({ config: () => given, store, clock, version: '1' });
+    const page = async (path: string) => (await pages.answer(new URL(path, 'http://monitor')))!;
+    return { status: await reportStatus(given, store, clock), page, home: (await page('/')).text };
+  };
+  return { clock, store, config, look };
+}
+
+describe('what is wrong', () => {
+  it('is nothing where every job is well', async () => {
+    const { look } = await setUp();
+    const { status, home } = await look();
+    expect(status.conditions).toEqual([]);
+    expect(home).toContain('All 2 jobs healthy');
+  });
+
+  it('is a job that is left out of the config for a fault: listed, counted, and with a page that has the fault', async () => {
+    const { config, look } = await setUp();
+    const { status, home, page } = await look({ ...config, leftOut: new Map([['returns', [fault]]]) });
+    expect(status).toMatchObject({
+      left_out: ['returns'],
+      conditions: [
+        {
+          subject: 'job:returns',
+          kind: 'left_out',
+          level: 'error',
+          jobs: ['returns'],
+          code: 'CONFIG_WRONG_VALUE',
+          fix: 'write a number; then sluice reload',
+        },
+      ],
+    });
+    expect(home).toContain('1 of 3 jobs needs attention');
+    const { status: code, text } = await page('/jobs/returns');
+    expect(code).toBe(404);
+    expect(text).toContain('retries is not a number');
+  });
+
+  it('says that a daemon keeps its config if only the file, as read here, has a fault', async () => {
+    const { config, store, clock, look } = await setUp();
+    const edited = { ...config, leftOut: new Map([['returns', [fault]]]) };
+    expect((await look(edited)).status.conditions).toMatchObject([
+      {
+        kind: 'left_out',
+        what: 'the config file has an error: retries is not a number (sluice.yaml:7); the daemon keeps its current config',
+      },
+    ]);
+
+    const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
+    await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
+    expect((await look(edited)).status.conditions).toMatchObject([
+      { kind: 'left_out', what: 'left out because of an error in the config: retries is not a number (sluice.yaml:7)' },
+    ]);
+  });
+
+  it('is a job that the daemon left out, also once the file is fixed and not yet reloaded', async () => {
+    const { store, clock, look } = await setUp();
+    const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
+    await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
+    const { status, home } = await look();
+    expect(status.conditions).toMatchObject([{ kind: 'left_out', jobs: ['stock'] }]);
+    expect(home).toContain('1 of 2 jobs needs attention');
+  });
+
+  it('is a reload that was refused, and the advice is to fix the file, not to send the signal again', async () => {
+    const { store, clock, look } = await setUp();
+    await saveRejection(note, { store, clock }, [fault]);
+    const { status, home } = await look();
+    expect(status.conditions).toMatchObject([
+      {
+        subject: 'config',
+        kind: 'reload_refused',
+        jobs: [],
+        fix: expect.stringMatching(/fix the file.*sluice reload/),
+      },
+    ]);
+    expect(home).toContain('All 2 jobs healthy; 1 other problem');
+    expect(home).toContain('a reload was rejected');
+    expect(home).not.toContain('SIGHUP');
+  });
+
+  it('is a service that takes nothing: a warning while it is tried again, an error once that lasts', async () => {
+    const { clock, store, look } = await setUp();
+    const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
+    if (owed.state !== 'owed') throw new Error('not owed');
+    await store.outbox.postpone(owed.id, { code: 'UNREACHABLE', message: 'connection refused', free: false });
+    const first = await look();
+    expect(first.status.conditions).toMatchObject([{ kind: 'unsent', level: 'warning', jobs: ['orders'] }]);
+    expect(first.home).toContain('1 of 2 jobs has a warning');
+    clock.advance(15 * 60_000);
+    const later = await look();
+    expect(later.status.conditions).toContainEqual(expect.objectContaining({ kind: 'unsent', level: 'error' }));
+    expect(later.home).toContain('1 of 2 jobs needs attention');
+  });
+
+  it('is data that is too old, which explain does not call up to date', async () => {
+    const { clock, store, config, look } = await setUp();
+    const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+    const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
+    const row = owed.state === 'owed' ? await store.outbox.attempt(owed.id) : undefined;
+    await store.outbox.delivered(row!);
+    await store.runs.finish(run, { state: 'unchanged' });
+    const explain = () => explainJob(config.jobs.get('orders')!, { config, store, clock });
+    expect((await explain()).verdict).toMatch(/^up to date/);
+    clock.advance(5 * 3_600_000);
+    expect((await look()).status.conditions).toContainEqual(
+      expect.objectContaining({ kind: 'stale', jobs: ['orders'] }),
+    );
+    expect(await explain()).toMatchObject({ verdict: 'late', fix: expect.stringContaining('sluice sync orders') });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Job } from '../../../src/config/config.ts';
+import { explainJob } from '../../../src/daemon/explain/explain.ts';
+import { Heartbeat } from '../../../src/daemon/process/heartbeat.ts';
+import { reportStatus } from '../../../src/daemon/report/report-status.ts';
+import { scheduleKey } from '../../../src/schedule/schedule.ts';
+import type { RunEnd } from '../../../src/state/runs/runs.ts';
+import { cleanUp, newStore, noon, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
+
+const hour = 3_600_000;
+
+/** An hourly job that ran at noon, a firing of it that was due an hour later, and the time two hours after that. */
+async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunEnd } & Partial<Job> = {}) {
+  onTestFinished(cleanUp);
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+  const job: Job = { ...jobOf({ name: 'orders', destination, instance: 'a', source: new Source() }), ...more };
+  const config = configOf(await newFolder(), [job]);
+  const run = async () => store.runs.finish(await store.runs.begin({ job: 'orders', origin: 'schedule' }), ended);
+  await run();
+  await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at: noon + hour });
+  clock.advance(3 * hour);
+  const given = { config, store, clock };
+  return {
+    clock,
+    store,
+    job,
+    given,
+    run,
+    explain: () => explainJob(job, given),
+    status: () => reportStatus(config, store, clock),
+  };
+}
+
+describe('a state that cannot be written', () => {
+  it('comes before what the job owes, and says when it goes on', async () => {
+    const { store, job, given } = await setUp();
+    await store.leases.take('daemon');
+    await oweText(store, { job: 'orders', instance: 'a', text: 'x', asOf: noon });
+    const condition = {
+      subject: 'state',
+      kind: 'state',
+      level: 'error',
+      since: noon,
+      what: 'the state is not writable: There is no room on the disk',
+      jobs: ['orders'],
+      code: 'STATE_FULL',
+      fix: 'free some space',
+    } as const;
+    const { verdict, because, next, fix } = await explainJob(job, { ...given, conditions: [condition] });
+    expect(verdict).toBe('the state is not writable');
+    expect(because[0]).toEqual({ at: noon, message: condition.what, code: 'STATE_FULL' });
+    expect(because[1]?.message).toBe('the payload is owed and on disk; no data is lost');
+    expect(next).toEqual({ message: 'the daemon continues when the state is writable' });
+    expect(fix).toBe('free some space');
+  });
+});
+
+describe('a firing that was due', () => {
+  it('makes the job late where no daemon is there, however good its last run was', async () => {
+    const { explain } = await setUp();
+    const { verdict, because, fix } = await explain();
+    expect(verdict).toBe('late: no daemon is running');
+    expect(because[0]).toEqual({ at: noon + hour, message: 'a run was due' });
+    expect(fix).toBe('sluice run, or sluice sync orders once');
+  });
+
+  it('does not where somebody else has run the job since', async () => {
+    const { run, explain } = await setUp();
+    await run();
+    expect((await explain()).verdict).toBe('up to date, nothing new at the source');
+  });
+
+  it('is told from schedules that have stopped in a daemon that lives, by status too', async () => {
+    const { store, clock, explain, status } = await setUp();
+    await store.leases.take('daemon');
+    const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
+    const pulse = new Heartbeat({ store, clock, ticking: () => ticking });
+    await pulse.write();
+    expect((await explain()).verdict).toBe('due, queued');
+    expect((await status()).daemon?.stopped).toBeUndefined();
+    clock.advance(5 * 60_000);
+    const { verdict, because, fix } = await explain();
+    expect(verdict).toBe('late, the schedules have stopped');
+    expect(because[1]?.message).toContain('no heartbeat from the daemon for 300 s');
+    expect(fix).toContain('restart the daemon');
+    expect((await status()).daemon).toMatchObject({ stopped: 'no heartbeat from the daemon for 300 s' });
+  });
+
+  it('is none for a job that is disabled, which is not called up to date', async () => {
+    const { explain } = await setUp({ enabled: false });
+    expect((await explain()).verdict).toBe('as its last run left it: the job is disabled');
+  });
+});
+
+it('goes on saying what was published last when a later request has no answer, and that this is in doubt', async () => {
+  const { store, clock, explain, status } = await setUp();
+  const at = clock.now();
+  const attempt = async (text: string) => {
+    const { owed } = await oweText(store, { instance: 'a', text, asOf: clock.now(), job: 'orders' });
+    return (await store.outbox.attempt(owed.state === 'owed' ? owed.id : 0))!;
+  };
+  await store.outbox.delivered(await attempt('id\n1\n'));
+  expect(await explain()).toMatchObject({ shows_as_of: at });
+  expect((await explain()).in_doubt).toBeUndefined();
+  clock.advance(60_000);
+  await attempt('id\n2\n');
+  expect(await explain()).toMatchObject({ shows_as_of: at, in_doubt: true });
+  expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
+});
+
+it('says of a run that failed what its own problem says that mends it', async () => {
+  const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'mend the query' };
+  const { explain } = await setUp({ ended: { state: 'failed', problem } });
+  expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'mend the query; then sluice sync orders' });
+});
+
+it('sends who has no better advice to a look at the connections', async () => {
+  const { explain } = await setUp({ ended: { state: 'failed', problem: { code: 'X', message: 'x' } } });
+  expect((await explain()).fix).toBe('sluice check --connect; then sluice sync orders');
+});
+
+it('says of a job whose runs newer firings take the place of that none comes to its end, and what mends it', async () => {
+  const next = 'choose another overlap';
+  const problem = { code: 'RUN_CANCELLED', message: 'A newer firing took the place of this run', next };
+  const { store, run, explain } = await setUp({ ended: { state: 'interrupted', problem } });
+  await store.leases.take('job:orders');
+  expect((await explain()).verdict).toBe('running');
+  await run();
+  const { verdict, because, fix } = await explain();
+  expect({ verdict, fix }).toEqual({ verdict: 'running, again and again', fix: next });
+  expect(because.at(-1)?.message).toMatch(/^newer firings canceled 2 consecutive runs/);
+});
+
+it('does not call a job up to date whose process died in the middle of a run', async () => {
+  const { store, explain } = await setUp();
+  await store.runs.begin({ job: 'orders', origin: 'schedule' });
+  const { verdict, because } = await explain();
+  expect(verdict).toBe('interrupted');
+  expect(because[0]).toMatchObject({ code: 'RUN_INTERRUPTED' });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findClockSet } from '../../../src/daemon/conditions/clock.ts';
+import type { Overview } from '../../../src/daemon/report/overview.ts';
+import type { Store } from '../../../src/state/store.ts';
+import { SetClock, setUp, startDaemon } from '../rig.ts';
+
+const minute = 60_000;
+const setAt = (store: Store, now: number) => findClockSet({ store, overview: { now } as Overview });
+
+/** A daemon with a job of each minute, ten seconds before the next one begins. */
+async function minutely() {
+  const { config, source } = await setUp({ cron: '* * * * *' });
+  const clock = new SetClock();
+  clock.forward(50_000 - (clock.now() % minute));
+  return { clock, source, ...(await startDaemon(config, { clock })) };
+}
+
+describe('a clock that is set', () => {
+  it.for([60 * minute, 30 * minute])('back by %d ms keeps no job waiting until it has caught up', async (back) => {
+    const { clock, source, hear } = await minutely();
+    clock.forward(-back);
+    expect((await hear('clock.set', { seconds: -back / 1000 })).facts.message).toMatch(/^set back by (1 h|30 min) 00/);
+    await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
+  });
+
+  it('back is seen in when the jobs fire next, also by other processes', async () => {
+    const { clock, runtime, hear, stop } = await minutely();
+    onTestFinished(stop);
+    clock.forward(-30 * minute);
+    await hear('clock.set', { seconds: -1800 });
+    const nextAt = async () => (await runtime.store.schedules.all()).map(({ next_at }) => next_at - clock.now());
+    await expect.poll(async () => (await nextAt()).every((wait) => wait <= minute)).toBe(true);
+    expect(await nextAt()).toHaveLength(1);
+  });
+
+  it('is an alert from five minutes on, and is none any more after an hour', async () => {
+    const { clock, runtime, hear, stop } = await minutely();
+    onTestFinished(stop);
+    clock.forward(-4 * minute);
+    await hear('clock.set', { seconds: -240 });
+    expect(await setAt(runtime.store, clock.now())).toEqual([]);
+    clock.forward(6 * minute);
+    await hear('clock.set', { seconds: 360 });
+    expect(await setAt(runtime.store, clock.now())).toMatchObject([
+      { kind: 'clock', what: expect.stringContaining('set forward by 6 min') },
+    ]);
+    expect(await setAt(runtime.store, clock.now() + 61 * minute)).toEqual([]);
+  });
+});

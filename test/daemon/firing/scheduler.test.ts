@@ -1,0 +1,241 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/config/config.ts';
+import type { Firing } from '../../../src/daemon/firing/firing.ts';
+import { Scheduler } from '../../../src/daemon/firing/scheduler.ts';
+import { cleanUp, newFolder, newStore, VirtualClock } from '../../state/fixtures.ts';
+import { destinationOf, jobOf, Source } from '../rig.ts';
+
+const hour = 3_600_000;
+const schedulers: Scheduler[] = [];
+
+afterEach(async () => {
+  for (const scheduler of schedulers.splice(0)) scheduler.stop();
+  await cleanUp();
+});
+
+const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+const job = (name: string, cron = '0 * * * *', more: Partial<Job> = {}): Job => ({
+  ...jobOf({ name, cron, destination, instance: name, source: new Source() }),
+  ...more,
+});
+
+/** One life of a daemon on a state folder. */
+async function live(clock: VirtualClock, given: { folder?: string } = {}) {
+  const folder = given.folder ?? newFolder();
+  const store = await newStore({ clock, folder });
+  const failed = (error: unknown) => {
+    throw error;
+  };
+  const scheduler = new Scheduler({ store, clock, failed });
+  schedulers.push(scheduler);
+  const taken: Firing[] = [];
+  const fired = () => {
+    taken.push(...scheduler.due().flatMap(({ firing }) => firing ?? []));
+    return taken;
+  };
+  const names = () => fired().map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
+  /** What a run does with its firing when it begins. */
+  const begin = (firing: Firing) =>
+    store.transaction(async (parts) => {
+      await parts.runs.begin({ job: firing.job.name, origin: 'schedule' });
+      await scheduler.begin(firing, parts);
+    });
+  return { folder, store, scheduler, fired, begin, names };
+}
+
+describe('the scheduler', () => {
+  it('plans every enabled job that has a schedule, soonest first, and writes the plan down', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store } = await live(clock);
+    const { schedule: _, ...without } = job('by hand');
+    await scheduler.adopt([
+      job('hourly'),
+      job('often', '*/5 * * * *'),
+      job('off', '* * * * *', { enabled: false }),
+      without,
+    ]);
+    expect(scheduler.next().map((one) => one.job)).toEqual(['often', 'hourly']);
+    expect((await store.schedules.all()).map((row) => [row.job, row.next_at])).toEqual([
+      ['often', clock.now() + 5 * 60_000],
+      ['hourly', clock.now() + hour],
+    ]);
+  });
+
+  it('fires what has come due in the order of its instants, once each', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, names } = await live(clock);
+    await scheduler.adopt([job('hourly'), job('half', '30 * * * *'), job('late', '0 20 * * *')]);
+    scheduler.start();
+    clock.advance(hour);
+    scheduler.look();
+    scheduler.look();
+    expect(names()).toEqual([
+      ['half', '16:30'],
+      ['hourly', '17:00'],
+    ]);
+  });
+
+  it('fires once at the next start what was missed many times, with the instant of the first', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    await first.scheduler.adopt([job('hourly')]);
+    clock.advance(5 * hour + 1000);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([job('hourly')]);
+    second.scheduler.start();
+    second.scheduler.look();
+    expect(second.names()).toEqual([['hourly', '17:00']]);
+    expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() - 1000 + hour }]);
+  });
+
+  it('fires again at the next start what was fired but had not begun when the process died', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    await first.scheduler.adopt([job('hourly')]);
+    first.scheduler.start();
+    clock.advance(hour);
+    first.scheduler.look();
+    expect(first.fired()).toHaveLength(1);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([job('hourly')]);
+    second.scheduler.start();
+    expect(second.names()).toEqual([['hourly', '17:00']]);
+  });
+
+  it('does not fire again what had begun when the process died', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    await first.scheduler.adopt([job('hourly')]);
+    first.scheduler.start();
+    clock.advance(hour);
+    first.scheduler.look();
+    await first.begin(first.fired()[0]!);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([job('hourly')]);
+    second.scheduler.start();
+    expect(second.names()).toEqual([]);
+    expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() + hour }]);
+  });
+
+  it('takes a firing back together with the beginning of its run: both happen or neither', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store, fired } = await live(clock);
+    await scheduler.adopt([job('hourly')]);
+    scheduler.start();
+    clock.advance(hour);
+    scheduler.look();
+    const broken = store.transaction(async (parts) => {
+      await parts.runs.begin({ job: 'hourly', origin: 'schedule' });
+      await scheduler.begin(fired()[0]!, parts);
+      throw new Error('the disk is full');
+    });
+    await expect(broken).rejects.toThrow('the disk is full');
+    expect(await store.runs.last('hourly')).toBeUndefined();
+    expect((await store.schedules.find('hourly'))?.next_at).toBe(clock.now());
+  });
+
+  it('fires at the next start what was given back, also when that is long after', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    await first.scheduler.adopt([job('daily', '0 17 * * *')]);
+    first.scheduler.start();
+    clock.advance(hour);
+    first.scheduler.look();
+    const firing = first.fired()[0]!;
+    await first.begin(firing);
+    await first.scheduler.defer(firing, first.store);
+    clock.advance(3 * hour);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([job('daily', '0 17 * * *')]);
+    second.scheduler.start();
+    expect(second.names()).toEqual([['daily', '17:00']]);
+  });
+
+  it('fires at the next start all that was given back, the earliest first, in whichever order it was', async () => {
+    const clock = new VirtualClock();
+    const first = await live(clock);
+    const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };
+    const each = job('each', '', { schedule: { cron: '0 * * * *', timezone: 'UTC', misfire } });
+    await first.scheduler.adopt([each]);
+    first.scheduler.start();
+    for (let i = 0; i < 2; i++) {
+      clock.advance(hour);
+      first.scheduler.look();
+    }
+    const firings = [...first.fired()];
+    expect(firings).toHaveLength(2);
+    for (const firing of firings) await first.begin(firing);
+    for (const firing of firings) await first.scheduler.defer(firing, first.store);
+    const second = await live(clock, first);
+    await second.scheduler.adopt([each]);
+    second.scheduler.start();
+    second.scheduler.done(second.fired()[0]!);
+    expect(second.names()).toEqual([
+      ['each', '17:00'],
+      ['each', '18:00'],
+    ]);
+  });
+
+  it('starts an edited schedule from now: nothing of the old one fires late', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store, names } = await live(clock);
+    await scheduler.adopt([job('orders')]);
+    scheduler.start();
+    clock.advance(2 * hour + 60_000);
+    await scheduler.adopt([job('orders', '30 * * * *')]);
+    scheduler.look();
+    expect(names()).toEqual([]);
+    expect((await store.schedules.find('orders'))?.schedule).toBe('UTC 30 * * * *');
+  });
+
+  it('forgets a removed job, so that one of that name fires nothing late when it comes back', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store, names } = await live(clock);
+    await scheduler.adopt([job('orders'), job('stock')]);
+    scheduler.start();
+    await scheduler.adopt([job('stock')]);
+    expect((await store.schedules.all()).map((row) => row.job)).toEqual(['stock']);
+    clock.advance(3 * hour + 1000);
+    await scheduler.adopt([job('orders'), job('stock')]);
+    scheduler.look();
+    expect(names().map(([name]) => name)).toEqual(['stock']);
+  });
+
+  it('lets a firing of a job that was removed meanwhile write nothing down', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store, fired, begin } = await live(clock);
+    await scheduler.adopt([job('orders')]);
+    scheduler.start();
+    clock.advance(hour);
+    scheduler.look();
+    await scheduler.adopt([]);
+    await begin(fired()[0]!);
+    expect(await store.schedules.all()).toEqual([]);
+  });
+
+  it('lets a firing that stood in line for long write down the plan as it is, not as it was', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store, fired, begin } = await live(clock);
+    await scheduler.adopt([job('orders')]);
+    scheduler.start();
+    for (const _ of [1, 2, 3]) {
+      clock.advance(hour);
+      scheduler.look();
+    }
+    await begin(fired()[0]!);
+    expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
+  });
+
+  it('keeps the plan it has when the new one cannot be written down', async () => {
+    const clock = new VirtualClock();
+    const { scheduler, store } = await live(clock);
+    await scheduler.adopt([job('orders')]);
+    const broken = function* (): Generator<Job> {
+      yield job('stock');
+      throw new Error('no more');
+    };
+    await expect(scheduler.adopt(broken())).rejects.toThrow('no more');
+    expect(scheduler.next().map((one) => one.job)).toEqual(['orders']);
+    expect((await store.schedules.all()).map((row) => row.job)).toEqual(['orders']);
+  });
+});

@@ -1,0 +1,174 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import hubspot from '../../../connectors/hubspot.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { composeRuntime } from '../../../src/daemon/compose.ts';
+import { LoginSerializer } from '../../../src/daemon/login-holds/login-serializer.ts';
+import { runJob } from '../../../src/daemon/run/run-job.ts';
+import type { RunOutcome } from '../../../src/daemon/run/run-outcome.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { Problem } from '../../../src/lib/problem.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { writeConfig } from '../../journey/home.ts';
+import { gateOf } from '../bank.ts';
+import { newFolder, SetClock } from '../rig.ts';
+
+const many = 10;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** An API that counts its requests. */
+async function startApi(answer: Answer) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    void answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const refuse: Answer = (_, response) => response.writeHead(401).end('{}');
+const rows: Answer = (_, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end('[{"value":1}]');
+
+interface Read {
+  readonly source: object;
+  readonly query?: (n: number) => object;
+}
+
+/** The codes, or states, of many jobs of one source that start at the same moment. */
+async function runTogether({ source, query = (n) => ({ path: `/rows/${n}` }) }: Read): Promise<string[]> {
+  const names = Array.from({ length: many }, (_, n) => `job${n}`);
+  const job = (n: number) => ({ source: 'api', query: query(n), format: 'json', target: `${n}`.repeat(32) });
+  const file = await writeConfig(await newFolder(), {
+    destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
+    sources: { api: source },
+    jobs: Object.fromEntries(names.map((name, n) => [name, job(n)])),
+  });
+  const { config, problems } = await loadConfig(file);
+  expect(problems).toEqual([]);
+  const runtime = await composeRuntime({ config: config! });
+  onTestFinished(() => runtime.close());
+  const run = (name: string): Promise<RunOutcome> =>
+    runJob({
+      ...{ runtime, config: config!, job: config!.jobs.get(name)! },
+      ...{ signal: new AbortController().signal, origin: 'schedule' },
+    });
+  const outcomes = await Promise.all(names.map(run));
+  return outcomes.map(({ state, problem }) => problem?.code ?? state);
+}
+
+const basic = (url: string) => ({
+  ...{ connector: 'simple_rest', url, retries: 0 },
+  auth: { kind: 'basic', user: 'etl', password: 'some-password' },
+});
+const onHold = (times: number): string[] => Array.from({ length: times }, () => 'LOGIN_ON_HOLD');
+
+it('jobs that start together send a wrong password to two paths, and no more', async () => {
+  const { asked, url } = await startApi(refuse);
+  const codes = await runTogether({ source: basic(url) });
+  expect(asked).toHaveLength(2);
+  expect(codes.toSorted()).toEqual([...onHold(many - 2), 'REST_LOGIN', 'REST_LOGIN']);
+});
+
+it('a wrong key in a header goes to two paths, and no more', async () => {
+  const { asked, url } = await startApi(refuse);
+  const source = { connector: 'simple_rest', url, retries: 0, headers: { 'x-api-key': 'some-wrong-key' } };
+  const codes = await runTogether({ source });
+  expect(asked).toHaveLength(2);
+  expect(codes.toSorted()).toEqual([...onHold(many - 2), 'REST_LOGIN', 'REST_LOGIN']);
+});
+
+it('a login call with a wrong password is made once', async () => {
+  const { asked, url } = await startApi(refuse);
+  const call = { path: '/session', method: 'POST', body: { user: 'etl', password: 'some-password' } };
+  const source = { connector: 'simple_rest', url, retries: 0, auth: { kind: 'login_call', call, token_path: 'token' } };
+  const codes = await runTogether({ source });
+  expect(asked).toEqual(['/session']);
+  expect(codes.toSorted()).toEqual([...onHold(many - 1), 'REST_LOGIN']);
+});
+
+it('a service with a wrong token sees it at two paths, also if its rows are read while they are sent', async () => {
+  const { asked, url } = await startApi(refuse);
+  const source = { connector: 'hubspot', api_url: url, token: 'some-wrong-token', retries: 0 };
+  const codes = await runTogether({ source, query: (n) => ({ stream: ['deals', 'contacts', 'companies'][n % 3] }) });
+  expect(asked).toHaveLength(2);
+  expect(codes.filter((code) => code === 'LOGIN_ON_HOLD')).toHaveLength(many - 2);
+});
+
+it('jobs with a good password send one request each, and at the same time once one was answered', async () => {
+  const rest = Promise.withResolvers<void>();
+  const { asked, url } = await startApi(async (request, response) => {
+    if (asked.length === many) rest.resolve();
+    // None of the others is answered before all have asked.
+    if (asked.length > 1) await rest.promise;
+    rows(request, response);
+  });
+  const codes = await runTogether({ source: basic(url) });
+  expect(asked).toHaveLength(many);
+  expect(codes).toEqual(Array.from({ length: many }, () => 'owed'));
+});
+
+it('a first answer that says nothing about the credentials lets the others go at the same time', async () => {
+  const rest = Promise.withResolvers<void>();
+  const { asked, url } = await startApi(async (_, response) => {
+    if (asked.length === many) rest.resolve();
+    if (asked.length > 1) await rest.promise;
+    response.writeHead(404).end('{}');
+  });
+  const codes = await runTogether({ source: basic(url) });
+  expect(codes).toEqual(Array.from({ length: many }, () => 'REST_NOT_FOUND'));
+});
+
+it('a first answer that takes its time holds up others with the same credentials for half a minute', async () => {
+  let ahead = 0;
+  const clock: Clock = {
+    now: () => systemClock.now() + ahead,
+    monotonic: () => systemClock.monotonic() + ahead,
+    sleep: async (milliseconds) => {
+      ahead += milliseconds;
+    },
+  };
+  const store = await openStore(await newFolder(), { clock });
+  const serializer = new LoginSerializer({ store, clock });
+  const { signal } = new AbortController();
+  const secret = { account: 'api', fingerprint: 'a' };
+  const end = await serializer.acquire(secret, { signal, forMs: 30_000 });
+  expect(await serializer.acquire(secret, { signal, forMs: 30_000 })).toBeUndefined();
+  expect(ahead).toBe(30_000);
+  await end?.();
+  await store.close();
+});
+
+it('a password that was accepted says nothing about another one of the account', async () => {
+  const clock = new SetClock();
+  const store = await openStore(await newFolder(), { clock });
+  const serializer = new LoginSerializer({ store, clock });
+  const { signal } = new AbortController();
+  serializer.confirm({ account: 'db', fingerprint: 'good' });
+  expect(await serializer.acquire({ account: 'db', fingerprint: 'good' }, { signal })).toBeUndefined();
+  const end = await serializer.acquire({ account: 'db', fingerprint: 'other' }, { signal });
+  expect(end).toBeTypeOf('function');
+  await end?.();
+  await store.close();
+});
+
+it('opening a source with rows to come shows nothing about its credentials', async () => {
+  const clock = new SetClock();
+  const store = await openStore(await newFolder(), { clock });
+  const gate = gateOf({ store, clock });
+  const source = { name: 'api', connector: hubspot, options: { token: 'some-token' } };
+  const refusedAt = (refusedPath: string): Promise<void> =>
+    gate.refusedAt(source, new Problem({ code: 'SERVICE_LOGIN', family: 'login', message: 'no', refusedPath }));
+  await refusedAt('/a');
+  await gate.guard(source)({ signal: new AbortController().signal }, async () => 'open');
+  await refusedAt('/b');
+  expect(await gate.find(source)).toMatchObject({ code: 'SERVICE_LOGIN', refusals: 1 });
+  await store.close();
+});

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eventWords } from '../../../src/daemon/logs/event-words.ts';
+import { otherLines } from '../../../src/daemon/logs/other-lines.ts';
+import { logPage } from '../../../src/daemon/logs/page.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+/** The embedded service keeps a log of its own. */
+const isOurs = (path: string): boolean => !/^src\/(service\/|cli\/commands\/serve\.ts)/.test(path);
+const calls = [
+  /\blog\??\.(?<level>debug|info|warn|error)\(\s*'(?<line>[^']+)'(?<facts>,\s*\{[^{}]*\})?/g,
+  /(?:this\.#fault|\bfailed)\('(?<line>[^']+)', error(?<facts>,\s*\{[^{}]*\})?/g,
+];
+
+interface Written {
+  readonly line: string;
+  readonly level: string;
+  readonly facts: readonly string[];
+}
+
+/** Every line that a source writes by itself, with the facts that stand beside it. */
+function* written(): Generator<Written> {
+  for (const folder of ['src', 'connectors']) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || !path.endsWith('.ts') || !isOurs(relative(root, path))) continue;
+      const text = readFileSync(path, 'utf8');
+      for (const call of calls) {
+        // Problems of a workbook are no lines of the log.
+        if (call.source.includes('#fault') && !relative(root, path).startsWith('src/daemon/')) continue;
+        for (const { groups = {} } of text.matchAll(call)) {
+          yield { line: groups.line!, level: groups.level ?? 'error', facts: namesIn(groups.facts) };
+        }
+      }
+    }
+  }
+}
+
+/** `, { job, run: id, ...more }` has job and run. */
+function namesIn(facts: string | undefined): string[] {
+  const inside = /\{([\s\S]*)\}/.exec(facts ?? '')?.[1] ?? '';
+  return inside
+    .split(',')
+    .map((part) => /^\s*(\w+)/.exec(part)?.[1])
+    .filter((name) => name !== undefined);
+}
+
+describe('the page of log lines', () => {
+  it('has every line that a source writes, with its level and its facts, and no other', () => {
+    const found = [...written()];
+    expect(found.length).toBeGreaterThan(25);
+    const listed = new Map(otherLines.map((one) => [one.line, one]));
+    expect([...new Set(found.map(({ line }) => line))].sort()).toEqual([...listed.keys()].sort());
+    for (const { line, level, facts } of found) {
+      expect([line, level]).toEqual([line, listed.get(line)!.level]);
+      expect([line, facts.filter((name) => !listed.get(line)!.facts.includes(name))]).toEqual([line, []]);
+    }
+  });
+
+  it('has every event with each of its facts', () => {
+    const page = logPage();
+    for (const [name, { facts }] of Object.entries(eventWords)) {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));
+      expect([name, row]).toEqual([name, expect.any(String)]);
+      for (const fact of Object.keys(facts)) {
+        expect([name, row]).toEqual([name, expect.stringContaining(`\`${fact}\``)]);
+        expect(page).toMatch(new RegExp(`^\\| \`${fact}\` \\| .`, 'm'));
+      }
+    }
+  });
+
+  it('explains no line twice', () => {
+    expect(new Set(otherLines.map(({ line }) => line)).size).toBe(otherLines.length);
+  });
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type PlannedAccount,
+  type PlannedFiring,
+  type PlannedJob,
+  planRequests,
+} from '../../../src/daemon/plan/plan-requests.ts';
+import { costOf } from '../../../src/daemon/throttle/day-budget.ts';
+import { nextFiring } from '../../../src/schedule/schedule.ts';
+
+const minute = 60_000;
+/** Eastern days of 24, 23 and 25 hours: their first instants. */
+const days = {
+  ordinary: { from: Date.parse('2026-06-15T04:00Z'), hours: 24 },
+  spring: { from: Date.parse('2026-03-08T05:00Z'), hours: 23 },
+  autumn: { from: Date.parse('2026-11-01T04:00Z'), hours: 25 },
+};
+
+function jobOf(job: string, cron: string, more: Partial<PlannedJob> = {}): PlannedJob {
+  const schedule = { cron, timezone: 'America/New_York' };
+  return { job, destination: 'main', schedule, overdue: 0, worst: 1000, expected: 1000, ...more };
+}
+
+function accountWith(limit: number, more: Partial<PlannedAccount> = {}): PlannedAccount {
+  return { account: 'acme', limits: new Map([['main', limit]]), used: 0, owed: new Map(), ...more };
+}
+
+/** Looks at every minute, asks every job, and counts by hand. */
+function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number, until: number) {
+  let gone = planned.used * 1000;
+  let firings = 0;
+  const short: string[] = [];
+  for (let at = Math.floor(now / minute) * minute + minute; at < until; at += minute) {
+    for (const job of jobs) {
+      if (nextFiring(job.schedule, at - 1) !== at) continue;
+      firings++;
+      if (gone + job.worst > planned.limits.get('main')! * 1000) short.push(`${job.job} ${at}`);
+      else gone += job.worst;
+    }
+  }
+  return { firings, short };
+}
+
+describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) => {
+  it('counts and pays the same firings as somebody who looks at every minute', { timeout: 60_000 }, () => {
+    const crons = fc.constantFrom(
+      '*/15 * * * *',
+      '0 * * * *',
+      '30 1,2 * * *',
+      '7-50/9 0-4 * * *',
+      '15 2 * * *',
+      '@daily',
+    );
+    const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'UTC', 'Australia/Lord_Howe');
+    const offset = fc.constantFrom(0, 0, 7 * minute, 90 * minute);
+    const job = fc.record({ cron: crons, timezone: zones, worst: fc.constantFrom(1000, 1250, 2333), offset });
+    const property = fc.property(
+      fc.array(job, { minLength: 1, maxLength: 4 }),
+      fc.nat(200),
+      fc.integer({ min: 0, max: hours * 60 - 1 }),
+      (drawn, limit, late) => {
+        const jobs = drawn.map(({ cron, timezone, worst, offset }, i) =>
+          jobOf(`job-${i}`, cron, { schedule: { cron, timezone, offset }, worst }),
+        );
+        const [now, until] = [from + late * minute, from + hours * 60 * minute];
+        const firings: PlannedFiring[] = [];
+        const planned = accountWith(limit);
+        const [day, ...more] = planRequests({
+          jobs,
+          accounts: [planned],
+          now,
+          until,
+          onFiring: (it) => firings.push(it),
+        });
+        const counted = naive(jobs, planned, now, until);
+        expect(more).toEqual([]);
+        expect(day!.turns_at).toBe(until);
+        expect(day!.firings).toBe(counted.firings);
+        expect(firings.filter(({ short }) => short).map(({ job, at }) => `${job} ${at}`)).toEqual(counted.short);
+        expect(firings.map(({ at }) => at)).toEqual(firings.map(({ at }) => at).toSorted((a, b) => a - b));
+        expect(day!.worst.fits).toBe(counted.short.length === 0);
+      },
+    );
+    fc.assert(property, { numRuns: 12 });
+  });
+});
+
+describe('the requests of a day', () => {
+  const { from: now } = days.ordinary;
+  const until = now + 24 * 60 * minute;
+
+  it('are paid to what is owed and what is overdue before anything else', () => {
+    const planned = accountWith(5, { used: 2, owed: new Map([['old', 2]]) });
+    const jobs = [jobOf('late', '0 12 * * *', { overdue: 1 })];
+    const [day] = planRequests({ jobs, accounts: [planned], now, until });
+    expect(day).toMatchObject({ owed: 2, firings: 2, worst: { wanted: 4, left: -1, fits: false } });
+    expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
+  });
+
+  it('leave the expectation out of what found nothing new of late', () => {
+    const [day] = planRequests({
+      jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
+      accounts: [accountWith(10)],
+      now,
+      until,
+    });
+    expect(day!.worst).toMatchObject({ wanted: 23, fits: false });
+    expect(day!.expected).toMatchObject({ wanted: 3, left: 7, fits: true });
+  });
+
+  it('have a full allowance again the day after, opened by the newest of what went short', () => {
+    const jobs = [jobOf('hourly', '0 * * * *')];
+    const [first, second] = planRequests({ jobs, accounts: [accountWith(20)], now, until: until + 24 * 60 * minute });
+    expect(first!.worst.short[0]?.firings).toBe(3);
+    expect(second).toMatchObject({ used: 0, owed: 1, firings: 24, worst: { wanted: 25 } });
+  });
+
+  it('are none for as long as the service says so', () => {
+    const planned = accountWith(100, { spentUntil: now + 6 * 60 * minute });
+    const [day] = planRequests({ jobs: [jobOf('hourly', '0 * * * *')], accounts: [planned], now, until });
+    expect(day!.worst.short[0]?.firings).toBe(5);
+  });
+
+  it('are paid once for refreshes that go out together', () => {
+    const hourly = { bundle: 'one' };
+    const jobs = [jobOf('a', '0 * * * *', hourly), jobOf('b', '0 * * * *', hourly), jobOf('c', '0 * * * *')];
+    const [day] = planRequests({ jobs, accounts: [accountWith(100)], now, until });
+    expect(day).toMatchObject({ firings: 69, worst: { wanted: 46 } });
+    expect(day!.by_job.map(({ job, worst }) => [job, worst])).toEqual([
+      ['a', 23],
+      ['b', 0],
+      ['c', 23],
+    ]);
+  });
+
+  it('end for each of the destinations that share them at its own limit', () => {
+    const limits = new Map([
+      ['main', 10],
+      ['small', 2],
+    ]);
+    const jobs = [jobOf('a', '0 1-3 * * *'), jobOf('b', '0 1-3 * * *', { destination: 'small' })];
+    const [day] = planRequests({ jobs, accounts: [accountWith(0, { limits })], now, until });
+    expect(day!.worst.short.map(({ job, firings }) => [job, firings])).toEqual([['b', 2]]);
+  });
+});
+
+describe('the cost of a firing', () => {
+  it('is one request while nothing is known', () => {
+    expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
+  });
+
+  it('has the repeats that sends needed, and expects the part of runs that found nothing new', () => {
+    expect(costOf({ sent: 2, requests: 3, quiet: 2, shared: 0 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
+  });
+
+  it('is one request of a refresh that has always gone out with those of others: it is known, and may go first', () => {
+    expect(costOf({ sent: 0, requests: 0, quiet: 0, shared: 7 })).toEqual({ worst: 1000, expected: 1000, runs: 7 });
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Ticking } from '../../../src/daemon/firing/scheduler.ts';
+import { Heartbeat, readHeartbeat } from '../../../src/daemon/process/heartbeat.ts';
+import { reportHealth } from '../../../src/daemon/report/report-health.ts';
+import { openStore } from '../../../src/state/store.ts';
+import { newFolder, SetClock } from '../rig.ts';
+
+/** A clock of which both hands are set by the test. */
+class StoppedClock extends SetClock {
+  #monotonic = 1_000_000;
+  override monotonic = () => this.#monotonic;
+  override now = () => 1_800_000_000_000 + this.#monotonic;
+
+  pass(milliseconds: number): void {
+    this.#monotonic += milliseconds;
+  }
+}
+
+async function setUp(state: { ticking: Ticking }) {
+  const clock = new StoppedClock();
+  const store = await openStore(await newFolder(), { clock });
+  onTestFinished(() => store.close());
+  return { clock, store, pulse: new Heartbeat({ store, clock, ticking: () => state.ticking }) };
+}
+
+const well: Ticking = { silence: 20_000, overdue: 0, scheduled: 3 };
+
+describe('the pulse', () => {
+  it('notices a timer that has stopped', async () => {
+    const state = { ticking: well };
+    const { pulse } = await setUp(state);
+    expect(pulse.check()).toMatchObject({ ticking: true });
+    state.ticking = { ...well, silence: 200_000 };
+    expect(pulse.check()).toEqual({ ticking: false, message: 'the scheduler has not run for 200 s' });
+  });
+
+  it('notices a firing that nobody takes up, but is not deceived by a wall clock that jumped over one', async () => {
+    const state = { ticking: { ...well, overdue: 86_400_000 } };
+    const { pulse, clock } = await setUp(state);
+    expect(pulse.check().ticking).toBe(true);
+    clock.pass(60_000);
+    expect(pulse.check().ticking).toBe(true);
+    clock.pass(60_000);
+    expect(pulse.check()).toEqual({ ticking: false, message: 'a firing is overdue by 86400 s' });
+    state.ticking = well;
+    expect(pulse.check().ticking).toBe(true);
+  });
+
+  it('takes a process that was suspended for what it is, and judges its schedules by the next beat', async () => {
+    const state = { ticking: well };
+    const { store, clock } = await setUp(state);
+    const said: unknown[] = [];
+    const pulse = new Heartbeat({ store, clock, ticking: () => state.ticking, onChange: (beat) => said.push(beat) });
+    pulse.start();
+    onTestFinished(() => pulse.stop());
+    clock.pass(3_600_000);
+    state.ticking = { ...well, silence: 3_600_000, overdue: 3_000_000 };
+    expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended and has just resumed' });
+    await pulse.write();
+    expect(said).toEqual([]);
+    // Its schedules do not go on.
+    clock.pass(10_000);
+    await pulse.write();
+    expect(said).toEqual([{ ticking: false, message: 'the scheduler has not run for 3600 s' }]);
+  });
+
+  it('says once when the schedules stop, and once when they tick again', async () => {
+    const state = { ticking: well };
+    const { store, clock } = await setUp(state);
+    const said: unknown[] = [];
+    const pulse = new Heartbeat({ store, clock, ticking: () => state.ticking, onChange: (beat) => said.push(beat) });
+    await pulse.write();
+    state.ticking = { ...well, silence: 200_000 };
+    await pulse.write();
+    await pulse.write();
+    state.ticking = well;
+    await pulse.write();
+    expect(said).toEqual([
+      { ticking: false, message: 'the scheduler has not run for 200 s' },
+      { ticking: true, message: 'the schedules are running' },
+    ]);
+  });
+
+  it('is read by others: the beat of the holder counts, for half a minute', async () => {
+    const { pulse, clock, store } = await setUp({ ticking: well });
+    const given = { owner: store.processes.self, clock };
+    expect((await readHeartbeat(store, given)).ticking).toBe(false);
+    await pulse.write();
+    expect(await readHeartbeat(store, given)).toMatchObject({ ticking: true });
+    expect((await readHeartbeat(store, { ...given, owner: 'somebody else' })).ticking).toBe(false);
+    clock.pass(40_000);
+    expect(await readHeartbeat(store, given)).toMatchObject({
+      ticking: false,
+      message: expect.stringContaining('no heartbeat from the daemon for 40 s'),
+    });
+  });
+
+  it('makes the health of a state folder: no daemon, one that hangs, one that ticks', async () => {
+    const { pulse, clock, store } = await setUp({ ticking: well });
+    expect(await reportHealth(store, clock)).toMatchObject({
+      ok: false,
+      checks: [{ ok: true }, { message: expect.stringContaining('no daemon') }],
+    });
+    const lease = await store.leases.take('daemon');
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
+    await pulse.write();
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: true });
+    clock.pass(40_000);
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
+    await lease?.release();
+  });
+});

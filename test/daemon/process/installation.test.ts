@@ -1,0 +1,69 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Installation } from '../../../src/daemon/process/installation.ts';
+import type { Problem } from '../../../src/lib/problem.ts';
+import { overdue, setUp, startDaemon } from '../rig.ts';
+
+const started = '{"version":"1.0.0","content":"aa"}\n';
+
+function installationOf(read: () => string | undefined) {
+  const told: Problem[] = [];
+  const installation = new Installation({ started, read, changed: (problem) => told.push(problem) });
+  onTestFinished(() => installation.close());
+  return { installation, told };
+}
+
+describe('the installed package, looked at while it runs', () => {
+  it('is the one of the start as long as its stamp is the same', () => {
+    const { installation, told } = installationOf(() => started);
+    expect(installation.look()).toBe(false);
+    expect(installation.signal.aborted).toBe(false);
+    expect(told).toEqual([]);
+  });
+
+  it('is another one when the stamp differs, which is told once with what is installed now', () => {
+    const { installation, told } = installationOf(
+      () => '{"version":"1.1.0","content":"bb","commit":"0123456789abcdef"}',
+    );
+    expect(installation.look()).toBe(true);
+    expect(installation.look()).toBe(true);
+    expect(told).toMatchObject([{ code: 'INSTALLATION_CHANGED', seen: '1.1.0 (commit 0123456789ab)' }]);
+    expect(installation.signal.reason).toBe(told[0]);
+  });
+
+  it('is another one when it is gone or half written: npm is exchanging it', () => {
+    expect(installationOf(() => undefined).installation.look()).toBe(true);
+    expect(installationOf(() => '{"vers').installation.look()).toBe(true);
+  });
+
+  it('is taken for the same while nothing can be read: a lack of file descriptors must not end the daemon', () => {
+    const { installation } = installationOf(() => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    });
+    expect(installation.look()).toBe(false);
+  });
+});
+
+describe('a daemon whose package is exchanged', () => {
+  it('gives a run that fails for that back to the next start, and begins no other', async () => {
+    const { config, job, source } = await setUp();
+    let stamp = started;
+    const { installation } = installationOf(() => stamp);
+    source.says = async () => {
+      stamp = '{"version":"1.1.0","content":"bb"}';
+      throw new Error("Cannot find module '/usr/lib/node_modules/sluice/dist/chunks/csv-reader-1.js'");
+    };
+    const { hear, stop, runtime } = await startDaemon(config, {
+      before: async (runtime) => {
+        Object.assign(runtime, { installation });
+        await overdue(job)(runtime);
+      },
+    });
+    await hear('run.finished', { outcome: 'stopped' });
+    await expect
+      .poll(async () => (await runtime.store.deferredFirings.earliest()).get('orders'))
+      .toBeLessThan(Date.now());
+    expect(await runtime.store.runs.lasts()).toMatchObject([{ state: 'interrupted', code: 'INSTALLATION_CHANGED' }]);
+    expect(source.asked).toBe(1);
+    await stop();
+  });
+});

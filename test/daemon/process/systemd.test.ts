@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { Systemd } from '../../../src/daemon/process/systemd.ts';
+import type { Log } from '../../../src/lib/log.ts';
+import { quietLog } from '../../../src/lib/log.ts';
+import { forTest, until } from '../../journey/process.ts';
+import { adminKey, makeWorld } from '../../journey/world.ts';
+import { openManager } from './manager.ts';
+
+describe('what systemd is told', () => {
+  it('is that the daemon is ready, reloads, is ready again, lives, and stops', async () => {
+    const { socket, heard } = await openManager();
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.write('rows.csv', 'id\n1\n');
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'file' } },
+      jobs: {
+        orders: {
+          source: 'files',
+          query: 'rows.csv',
+          format: 'csv',
+          target: world.instances.csv,
+          schedule: '0 0 29 2 *',
+        },
+      },
+    });
+    const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
+    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    expect(heard()[0]).toBe('READY=1 STATUS=1 job active');
+    daemon.child.kill('SIGHUP');
+    const isReload = (words: string) => /^RELOADING=1 MONOTONIC_USEC=\d+$/.test(words);
+    await until('the reload', () => heard().some(isReload));
+    await until('the end of the reload', () => heard().filter((words) => words.startsWith('READY=1')).length === 2);
+    const said = heard().filter((words) => words !== 'WATCHDOG=1');
+    expect(said.map((words) => words.split('=', 1)[0])).toEqual(['READY', 'RELOADING', 'READY']);
+    const health = await home.sluice(['health']);
+    expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining('the schedules are running') });
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    await until('the end', () => heard().includes('STOPPING=1'));
+    expect(await home.sluice(['health', '--json'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('no daemon is running'),
+    });
+  });
+
+  it('is that one in reserve has started and lives, and what it is about once it takes over', async () => {
+    const { socket, heard } = await openManager();
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.config({ destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} });
+    const first = home.start(['run']);
+    await until('the first daemon', async () => (await home.sluice(['health'])).code === 0);
+    const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
+    const second = home.start(['run', '--second', 'wait'], { env });
+    await until('a ping in reserve', () => heard().includes('WATCHDOG=1'));
+    expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state folder$/);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    await until('it to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
+    const third = home.start(['run', '--second', 'wait'], { env });
+    await until('the next in reserve', () => heard().filter((words) => words.includes('standby')).length === 2);
+    third.child.kill('SIGTERM');
+    expect((await third.ended).code).toBe(0);
+    await until('its end', () => heard().includes('STOPPING=1'));
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(0);
+  });
+
+  it('is nothing any more from the watchdog of a daemon that is not well', async () => {
+    const { socket, heard } = await openManager();
+    const systemd = new Systemd({
+      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' },
+      log: quietLog,
+    });
+    let isWell = true;
+    systemd.watch(() => isWell);
+    forTest(() => systemd.stopping());
+    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    isWell = false;
+    await systemd.ready(2);
+    // Pings that were sent before it are heard before it.
+    await until('the last word', () => heard().some((words) => words.startsWith('READY=1')));
+    const before = heard().length;
+    await new Promise((done) => setTimeout(done, 200));
+    expect(heard().slice(before)).toEqual([]);
+  });
+
+  it('is nothing without systemd, and said once to be impossible where its helper is missing', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
+    await new Systemd({ env: { PATH: '' }, log }).ready(1);
+    expect(lines).toEqual([]);
+    const lost = new Systemd({ env: { PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, log });
+    await lost.ready(1);
+    await lost.stopping();
+    expect(lines).toEqual(['failed to notify systemd']);
+  });
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { firingsLeft, type Throttleable, throttleDay } from '../../../src/daemon/throttle/throttle-day.ts';
+
+const jobOf = (job: string, more: Partial<Throttleable> = {}): Throttleable => ({
+  job,
+  priority: 'normal',
+  cost: 1000,
+  firings: 24,
+  ran: true,
+  mayThrottle: true,
+  ...more,
+});
+
+const drawn = fc
+  .array(
+    fc.record({
+      priority: fc.constantFrom('high' as const, 'normal' as const, 'low' as const),
+      cost: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3000 }), fc.constant(1000)),
+      firings: fc.oneof(fc.nat(30), fc.nat(1440)),
+      ran: fc.boolean(),
+      mayThrottle: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    }),
+    { maxLength: 30 },
+  )
+  .map((jobs) => jobs.map((job, i) => ({ job: `job-${i}`, ...job })));
+const rooms = fc.oneof(fc.nat(2_000_000), fc.nat(50_000), fc.integer({ min: -5000, max: 0 }));
+
+const throttles = ({ priority, mayThrottle }: Throttleable) => priority !== 'high' && mayThrottle;
+/** The fewest firings that a job can be left with. */
+const fewest = (job: Throttleable) => (!throttles(job) ? job.firings : job.ran ? 0 : Math.min(1, job.firings));
+const costOf = (jobs: readonly Throttleable[], left: (job: Throttleable) => number) =>
+  jobs.reduce((sum, job) => sum + job.cost * left(job), 0);
+
+function leftOf(jobs: readonly Throttleable[], room: number): (job: Throttleable) => number {
+  const { every } = throttleDay(jobs, room);
+  return ({ job, firings }) => firingsLeft(firings, every.get(job) ?? 1);
+}
+
+describe('a day that does not fit', () => {
+  it('fits after throttling whenever it can, and is said to be short by what is missing where it cannot', () => {
+    fc.assert(
+      fc.property(drawn, rooms, (jobs, room) => {
+        const { short } = throttleDay(jobs, room);
+        const left = costOf(jobs, leftOf(jobs, room));
+        if (costOf(jobs, fewest) <= room) expect(left).toBeLessThanOrEqual(room);
+        expect(short).toBe(Math.max(0, left - room));
+      }),
+    );
+  });
+
+  it('lets no job run more often than asked, none less than it must, and never touches the important', () => {
+    fc.assert(
+      fc.property(drawn, rooms, (jobs, room) => {
+        const { every } = throttleDay(jobs, room);
+        const left = leftOf(jobs, room);
+        for (const job of jobs) {
+          expect(left(job)).toBeLessThanOrEqual(job.firings);
+          expect(left(job)).toBeGreaterThanOrEqual(fewest(job));
+          if (!throttles(job)) expect(every.has(job.job)).toBe(false);
+        }
+        for (const nth of every.values()) expect(nth === 0 || nth >= 2).toBe(true);
+      }),
+    );
+  });
+
+  it('touches a class only when the less important one has given all it can', () => {
+    fc.assert(
+      fc.property(drawn, rooms, (jobs, room) => {
+        const { every } = throttleDay(jobs, room);
+        const left = leftOf(jobs, room);
+        const touched = jobs.some(({ job, priority }) => priority === 'normal' && every.has(job));
+        if (!touched) return;
+        for (const job of jobs) if (job.priority === 'low' && job.cost > 0) expect(left(job)).toBe(fewest(job));
+      }),
+    );
+  });
+
+  it('leaves everything as it is when it fits, and asks for more of nobody than is needed', () => {
+    fc.assert(
+      fc.property(drawn, rooms, (jobs, room) => {
+        const { every } = throttleDay(jobs, room);
+        if (costOf(jobs, ({ firings }) => firings) <= room) expect([...every]).toEqual([]);
+        // Whoever was throttled by the last step could not have been spared.
+        const left = leftOf(jobs, room);
+        const total = costOf(jobs, left);
+        const spared = jobs
+          .filter(({ job }) => every.has(job))
+          .map((job) => total + job.cost * (job.firings - left(job)));
+        if (total <= room && spared.length > 0) expect(Math.max(...spared)).toBeGreaterThan(room);
+      }),
+    );
+  });
+
+  it('gives a more important job at least as many firings as it would have had with less importance', () => {
+    const up = { low: 'normal', normal: 'high', high: 'high' } as const;
+    fc.assert(
+      fc.property(drawn, rooms, fc.nat(29), (jobs, room, which) => {
+        const job = jobs[which];
+        if (job === undefined) return;
+        const raised = { ...job, priority: up[job.priority] };
+        const others = jobs.map((one) => (one === job ? raised : one));
+        expect(leftOf(others, room)(raised)).toBeGreaterThanOrEqual(leftOf(jobs, room)(job));
+      }),
+    );
+  });
+
+  it('is throttled in the same way whatever the order of the config', () => {
+    fc.assert(
+      fc.property(drawn, rooms, (jobs, room) => {
+        const sorted = (of: readonly Throttleable[]) => [...throttleDay(of, room).every].sort();
+        expect(sorted(jobs.toReversed())).toEqual(sorted(jobs));
+      }),
+    );
+  });
+});
+
+describe('for example', () => {
+  it('the one that costs most runs every third time, and the hourly job as it was', () => {
+    const jobs = [jobOf('busy', { firings: 60 }), jobOf('hourly'), jobOf('vip', { priority: 'high', firings: 100 })];
+    expect(throttleDay(jobs, 160_000)).toEqual({ every: new Map([['busy', 2]]), short: 0 });
+    expect(throttleDay(jobs, 132_000)).toEqual({
+      every: new Map([
+        ['busy', 3],
+        ['hourly', 2],
+      ]),
+      short: 0,
+    });
+  });
+
+  it('a daily job that has not run yet keeps its run when all others rest', () => {
+    const jobs = [jobOf('nightly', { firings: 1, ran: false, priority: 'low' }), jobOf('busy', { firings: 60 })];
+    expect(throttleDay(jobs, 1000)).toEqual({ every: new Map([['busy', 0]]), short: 0 });
+    expect(throttleDay(jobs, -2000)).toEqual({ every: new Map([['busy', 0]]), short: 3000 });
+  });
+
+  it('ten thousand jobs are no trouble', () => {
+    const jobs = Array.from({ length: 10_000 }, (_, i) => jobOf(`job-${i}`, { firings: 1440 }));
+    expect(throttleDay(jobs, 5_000_000)).toMatchObject({ short: 0 });
+  });
+});

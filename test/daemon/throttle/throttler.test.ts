@@ -1,0 +1,259 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Config, Destination, Job } from '../../../src/config/config.ts';
+import type { SluiceEvents } from '../../../src/daemon/events.ts';
+import { explainJob } from '../../../src/daemon/explain/explain.ts';
+import { reportStatus } from '../../../src/daemon/report/report-status.ts';
+import { Throttler } from '../../../src/daemon/throttle/throttler.ts';
+import { dayOf, daysOf, untilMidnight } from '../../../src/delivery/quota.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import type { Store } from '../../../src/state/store.ts';
+import { cleanUp, newFolder as newStateFolder, newStore, VirtualClock } from '../../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from '../rig.ts';
+
+afterEach(cleanUp);
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+/** The first instant of an Eastern day. */
+const midnight = Date.parse('2026-06-15T04:00Z');
+
+function made(job: string, cron: string, more: Partial<Job> & { destination: Destination }): Job {
+  return jobOf({ name: job, instance: job, source: new Source(), cron, ...more });
+}
+
+interface World {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: VirtualClock;
+  readonly events: { name: string; facts: Record<string, unknown> }[];
+  readonly throttler: Throttler;
+}
+
+async function worldOf(jobs: readonly Job[], { clock = new VirtualClock(midnight), folder = newStateFolder() } = {}) {
+  const store = await newStore({ clock, folder });
+  const events: { name: string; facts: Record<string, unknown> }[] = [];
+  const emit = (name: keyof SluiceEvents, facts: object) => void events.push({ name, facts: { ...facts } });
+  const throttler = new Throttler({ store, clock, emit });
+  return { config: configOf('/nowhere', jobs), store, clock, events, throttler } satisfies World;
+}
+
+/** Lives through an Eastern day minute by minute; says when which job ran. A run costs what `sends` says, paid as it begins. */
+async function live({ config, store, clock, throttler }: World, sends: (job: string, at: number) => number = () => 1) {
+  const ran = new Map([...config.jobs.keys()].map((job) => [job, [] as number[]]));
+  const end = clock.now() + untilMidnight(clock.now());
+  const crons = [...config.jobs.values()].map((job) => ({
+    job,
+    every: Number(/\/(\d+)/.exec(cronOf(job))?.[1] ?? 60),
+  }));
+  for (clock.advance(minute); clock.now() < end; clock.advance(minute)) {
+    for (const { job, every } of crons) {
+      if ((clock.now() / minute) % every !== 0) continue;
+      if ((await throttler.judge(job, clock.now(), config)) !== undefined) continue;
+      ran.get(job.name)!.push(clock.now());
+      await runOf(job, sends(job.name, clock.now()), { store, clock });
+    }
+  }
+  return ran;
+}
+
+async function runOf({ name, destination }: Job, requests: number, { store, clock }: { store: Store; clock: Clock }) {
+  await store.transaction(async ({ runs, quota }) => {
+    const run = await runs.begin({ job: name, origin: 'schedule' });
+    for (let i = 0; i < requests; i++) {
+      await runs.countRequest(run);
+      for (const one of daysOf(clock.now())) await quota.charge(destination.account, one);
+    }
+    await runs.finish(run, { state: requests === 0 ? 'unchanged' : 'delivered' });
+  });
+}
+
+const cronOf = ({ schedule }: Job): string => (schedule !== undefined && 'cron' in schedule ? schedule.cron : '');
+const gapsOf = (at: readonly number[]) => at.slice(1).map((one, i) => (one - at[i]!) / minute);
+
+describe('a day whose schedules ask for more than there is', () => {
+  it('lets the least important run evenly and less often, the important as asked, and stays within the allowance', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'throttle' });
+    const jobs = [
+      made('vip', '*/30 * * * *', { destination, priority: 'high' }),
+      made('usual', '0 * * * *', { destination }),
+      made('later', '*/10 * * * *', { destination, priority: 'low' }),
+    ];
+    const world = await worldOf(jobs);
+    const ran = await live(world);
+    expect(ran.get('vip')).toHaveLength(47);
+    expect(ran.get('usual')).toHaveLength(23);
+    expect(ran.get('later')!.length).toBeGreaterThanOrEqual(40);
+    const gaps = gapsOf(ran.get('later')!);
+    expect(gaps.slice(0, 40)).toEqual(Array(40).fill(30));
+    const { used } = await world.store.quota.use('account', dayOf(midnight));
+    expect(used).toBeLessThanOrEqual(120);
+    expect(used, 'what is left over at the end is used').toBeGreaterThanOrEqual(118);
+    const said = world.events.filter(({ name }) => name === 'job.throttled');
+    expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
+    expect(said[0]!.facts.message).toBe(
+      'runs every 30m instead of 10m until 00:00 EDT: the daily allowance is not sufficient for more',
+    );
+    expect(await world.store.throttledJobs.now()).toEqual([]);
+    const history = await world.store.throttledJobs.history({ limit: 9 });
+    expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
+  });
+
+  it('is measured as it goes: what turns out to find nothing new is throttled no longer', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
+    const jobs = [made('quiet', '*/10 * * * *', { destination, priority: 'low' })];
+    const world = await worldOf(jobs);
+    const ran = await live(world, (_, at) => (at < midnight + 90 * minute ? 1 : 0));
+    const names = world.events.map(({ name }) => name);
+    expect(names[0]).toBe('job.throttled');
+    expect(names).toContain('job.unthrottled');
+    expect(gapsOf(ran.get('quiet')!).at(-1)).toBe(10);
+    expect(names.indexOf('job.unthrottled')).toBeGreaterThan(0);
+  });
+
+  it('says once how much is missing when not even that is enough', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
+    const jobs = [
+      made('vip', '0 * * * *', { destination, priority: 'high' }),
+      made('later', '0 * * * *', { destination, priority: 'low' }),
+    ];
+    const world = await worldOf(jobs);
+    const ran = await live(world);
+    expect(ran.get('vip'), 'never throttled').toHaveLength(23);
+    expect(ran.get('later'), 'has its one run a day').toHaveLength(1);
+    const short = world.events.filter(({ name }) => name === 'quota.short');
+    expect(short).toMatchObject([{ facts: { destination: 'main', until: midnight + day } }]);
+    expect(short[0]!.facts.requests).toBe(14);
+  });
+
+  it('is left alone where the config says first come', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'first_come' });
+    const world = await worldOf([made('later', '0 * * * *', { destination, priority: 'low' })]);
+    expect((await live(world)).get('later')).toHaveLength(23);
+    expect(world.events).toEqual([]);
+  });
+
+  it('leaves a job alone of which each firing is to have its run', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
+    const schedule = { cron: '0 * * * *', timezone: 'UTC', misfire: { policy: 'run_all' as const } };
+    const world = await worldOf([made('each', '', { destination, priority: 'low', schedule })]);
+    expect((await live(world)).get('each')).toHaveLength(23);
+  });
+
+  it('counts what others have used, and what the reserve keeps for people', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', {
+      requestsPerDay: 100,
+      reserveRequests: 60,
+      whenShort: 'throttle',
+    });
+    const world = await worldOf([made('later', '*/30 * * * *', { destination, priority: 'low' })]);
+    await world.store.quota.reconcile('account', dayOf(midnight), { reported: 20, allowance: undefined });
+    expect((await live(world)).get('later')!.length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('what was throttled', () => {
+  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
+  const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
+
+  it('stays so over a restart without being said again, and is asked for anew when the day has turned', async () => {
+    const folder = newStateFolder();
+    const first = await worldOf(jobs, { folder });
+    first.clock.advance(10 * minute);
+    expect(await first.throttler.judge(jobs[0]!, first.clock.now(), first.config), 'it has never run').toBeUndefined();
+    await runOf(jobs[0]!, 1, first);
+    const again = await worldOf(jobs, { folder, clock: first.clock });
+    again.clock.advance(10 * minute);
+    expect(await again.throttler.judge(jobs[0]!, again.clock.now(), again.config)).toMatch(/^runs every 30m/);
+    expect(again.events).toEqual([]);
+    again.clock.advance(day);
+    expect(await again.throttler.judge(jobs[0]!, again.clock.now(), again.config)).toBeUndefined();
+    expect(again.events).toMatchObject([{ name: 'job.throttled' }]);
+  });
+
+  it('is told by status and explain, with the firing that will really run', async () => {
+    const { clock, config, store, throttler } = await worldOf(jobs);
+    clock.advance(10 * minute);
+    await runOf(jobs[0]!, 1, { store, clock });
+    clock.advance(10 * minute);
+    const message = await throttler.judge(jobs[0]!, clock.now(), config);
+    const status = await reportStatus(config, store, clock);
+    expect(status.jobs[0]).toMatchObject({
+      throttled: { every: 3, message, since: clock.now(), until: midnight + day },
+      next_run_at: midnight + 40 * minute,
+    });
+    const { verdict, because, fix } = await explainJob(jobs[0]!, { config, store, clock });
+    expect(verdict).toBe('runs less often than scheduled');
+    expect(because[0]).toEqual({ at: clock.now(), message: `the job ${message}` });
+    expect(fix).toContain('sluice plan');
+    clock.advance(day);
+    expect((await reportStatus(config, store, clock)).jobs[0]?.throttled).toBeUndefined();
+  });
+
+  it('is reckoned anew for a new config', async () => {
+    const { clock, config, events, throttler } = await worldOf(jobs);
+    clock.advance(10 * minute);
+    await throttler.judge(jobs[0]!, clock.now(), config);
+    const roomy = destinationOf('http://127.0.0.1:9', { requestsPerDay: 6000, whenShort: 'throttle' });
+    const mended = made('later', '*/10 * * * *', { destination: roomy, priority: 'low' });
+    expect(await throttler.judge(mended, clock.now(), configOf('/nowhere', [mended]))).toBeUndefined();
+    expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
+  });
+
+  it('runs at its next firing after a run that failed without a request', async () => {
+    const world = await worldOf(jobs);
+    const { clock, config, store, throttler } = world;
+    clock.advance(10 * minute);
+    await runOf(jobs[0]!, 1, world);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
+    clock.advance(20 * minute);
+    await store.runs.finish(await store.runs.begin({ job: 'later', origin: 'schedule' }), { state: 'failed' });
+    expect((await reportStatus(config, store, clock)).jobs[0]?.next_run_at).toBe(clock.now() + 10 * minute);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
+    await runOf(jobs[0]!, 1, world);
+    clock.advance(10 * minute);
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
+  });
+
+  it('has its one run of the day although an earlier run failed without a request', async () => {
+    const scarce = destinationOf('http://127.0.0.1:9', { requestsPerDay: 1, whenShort: 'throttle' });
+    const job = made('later', '0 * * * *', { destination: scarce, priority: 'low' });
+    const { clock, config, store, throttler } = await worldOf([job]);
+    clock.advance(60 * minute);
+    await store.runs.finish(await store.runs.begin({ job: 'later', origin: 'schedule' }), { state: 'failed' });
+    clock.advance(60 * minute);
+    expect(await throttler.judge(job, clock.now(), config)).toBeUndefined();
+    await runOf(job, 1, { store, clock });
+    clock.advance(60 * minute);
+    expect(await throttler.judge(job, clock.now(), config)).toMatch(/until 00:00/);
+  });
+
+  it('runs when a clock that was set back makes its last run lie ahead', async () => {
+    const { clock, config, store, throttler } = await worldOf(jobs);
+    clock.advance(600 * minute);
+    await runOf(jobs[0]!, 1, { store, clock });
+    clock.wall -= 300 * minute;
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
+  });
+});
+
+it('the daemon passes a firing over that the day has no room for, says so, and goes on with the schedule', async () => {
+  const service = await openService();
+  const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'throttle' });
+  const source = new Source();
+  const job = jobOf({ name: 'later', destination, instance: 'i', source, cron: '* * * * *', priority: 'low' });
+  const config = configOf(await newFolder(), [job]);
+  const { hear, runtime } = await startDaemon(config, {
+    before: async (runtime) => {
+      await runOf(job, 1, { store: runtime.store, clock: runtime.clock });
+      await overdue(job)(runtime);
+    },
+  });
+  const { facts } = await hear('firing.throttled', { job: 'later' });
+  expect(facts.reason).toMatch(/^rests until 00:00 E[SD]T/);
+  expect(source.asked).toBe(0);
+  const planned = await runtime.store.schedules.find('later');
+  expect(planned!.next_at).toBeGreaterThan(runtime.clock.now() - minute);
+  expect(await runtime.store.runs.history({ limit: 9 })).toHaveLength(1);
+});
