@@ -115,15 +115,14 @@ export class Scheduler {
   }
 
   /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
-  done({ job, at, attempt }: Firing): void {
-    this.goOn(job.name, attempt === undefined ? at : undefined);
+  done({ job, at }: Firing): void {
+    this.goOn(job.name, at);
   }
 
-  /** The next missed firing of a job may fire, unless another attempt follows; `at`: if it waits for this firing. */
-  goOn(name: string, at?: number): void {
+  /** The next missed firing of a job may fire if it waits for the one at this instant, unless another attempt follows. */
+  goOn(name: string, at: number): void {
     const planned = this.#planned.get(name);
-    if (planned?.waitsFor === undefined || this.attempts.has(name)) return;
-    if (at !== undefined && planned.waitsFor !== at) return;
+    if (planned?.waitsFor !== at || this.attempts.has(name)) return;
     planned.waitsFor = undefined;
     this.#timer.look();
   }

@@ -175,7 +175,7 @@ export class Retrier {
       if ((await retries.find(row.job))?.run === row.run) await retries.drop(row.job);
     });
     await this.#tellEnded(row);
-    scheduler.goOn(row.job);
+    scheduler.goOn(row.job, row.fired_at);
   }
 
   /** Its run ended without another attempt. */

@@ -247,12 +247,27 @@ const behindProbe: History = {
   requestsPerDay: 1000,
 };
 
+/** Missed firings that a short day skips one by one, while an attempt of an earlier one waits. */
+const shortDay: History = {
+  outages: [
+    { from: 1795440701000, ms: 4969 * second },
+    { from: 1795446997000, ms: 4459 * second },
+    { from: 1795444502000, ms: 3569 * second },
+  ],
+  steps: [{ what: 'restart', at: 1795441261000, offMs: 40 * minute }],
+  crons: ['*/20 * * * *', '30 12 * * *'],
+  attempts: 5,
+  overlap: { overlap: 'skip', takesMs: second },
+  misfire: 'run_all',
+  requestsPerDay: 12,
+};
+
 it('every rule of the attempts holds over random outages, firings, restarts, reloads and holds', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
     {
       numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12),
-      examples: [[missed], [overlapped], [behindProbe]],
+      examples: [[missed], [overlapped], [behindProbe], [shortDay]],
       // A history that hangs is named, and none is made smaller: the runner would give up first, without a seed.
       timeout: 120_000,
       endOnFailure: true,
