@@ -52,6 +52,22 @@ describe('runs', () => {
     expect(runDetail((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
+  it('that are retried give way to a later one of their job, and have failed', async () => {
+    const { store, clock, begin } = await setUp();
+    const why = { code: 'DB_UNREACHABLE', message: 'no' };
+    const plan = async (run: string) => {
+      const [now, job] = [clock.now(), 'orders'];
+      const row = { job, run, since: now, fired_at: now, next_at: now, attempt: 1, waits: 1, until: now };
+      expect(await store.retries.plan(run, why, { ...row, logical_at: null, facts: null })).toBe(true);
+      return run;
+    };
+    const earlier = await plan(await begin('orders'));
+    const later = await plan(await begin('orders'));
+    expect(await store.retries.all()).toMatchObject([{ run: later }]);
+    expect(await store.runs.find(earlier)).toMatchObject({ state: 'failed', code: 'DB_UNREACHABLE' });
+    expect(await store.runs.find(later)).toMatchObject({ state: 'retrying' });
+  });
+
   it('that failed in a row are counted since the source was last read', async () => {
     const { store, fail, end, clock } = await setUp();
     await fail('orders');

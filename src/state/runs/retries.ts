@@ -31,8 +31,8 @@ export class Retries {
    * @returns false, and nothing is written, if the run has ended or has paid for a request.
    */
   plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
-    return inTransaction(this.#context, async ({ db }) => {
-      const waits = await db
+    return inTransaction(this.#context, async (inside) => {
+      const waits = await inside.db
         .updateTable('runs')
         .set({ state: 'retrying', ended_at: null, took_ms: null, ...failureColumns(why) })
         .where('id', '=', run)
@@ -41,7 +41,7 @@ export class Retries {
         .returning('id')
         .executeTakeFirst();
       if (waits === undefined) return false;
-      if (row !== undefined) await write(db, row);
+      if (row !== undefined) await replaceRow(inside, row);
       return true;
     });
   }
@@ -134,8 +134,12 @@ export class Retries {
   }
 }
 
-function write(db: StoreContext['db'], { job, ...rest }: RetryRow): Promise<unknown> {
-  return db
+/** Only one run of a job is retried. A run that was waiting fails, as without a row it would wait forever. */
+async function replaceRow(context: StoreContext, { job, ...rest }: RetryRow): Promise<void> {
+  const { db } = context;
+  const other = await db.selectFrom('retries').select('run').where('job', '=', job).executeTakeFirst();
+  if (other !== undefined && other.run !== rest.run) await failWaiting(context, other.run);
+  await db
     .insertInto('retries')
     .values({ job, ...rest })
     .onConflict((conflict) => conflict.column('job').doUpdateSet(rest))
