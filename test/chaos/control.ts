@@ -11,7 +11,7 @@ export interface Seen {
   readonly arrived: number;
   readonly method: string;
   readonly path: string;
-  /** Null: still under way, or nobody was there to be answered. */
+  /** Null: still in progress, or the client was gone. */
   readonly status: number | null;
   readonly bytes_in: number;
   /** Null: still under way. */
@@ -50,7 +50,7 @@ export class Control {
   }
 
   /** Takes all fault rules away. */
-  async mend(): Promise<void> {
+  async repair(): Promise<void> {
     await this.#ask('DELETE', '/faults');
   }
 

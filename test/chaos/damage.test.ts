@@ -24,7 +24,7 @@ async function flipBit({ home }: Stage): Promise<void> {
 
 describe('a payload of which one bit has turned on the disk', () => {
   it.for(['say payload.owed #1', 'say upload.started #1', 'read payload #2', 'say request.answered #1'])(
-    'after a power cut before "%s" is never sent; it is said to be damaged, and the next run mends it',
+    'after a power cut before "%s" is never sent; it is reported as damaged, and the next run replaces it',
     async (step) => {
       const stage = await setStage(theatre);
       const { upstream, home, oracle } = stage;
@@ -71,7 +71,7 @@ describe('a payload of which one bit has turned on the disk', () => {
   });
 });
 
-it('a payload whose file is gone is said to be, and the next run mends it', async () => {
+it('a payload without its file is reported, and the next run replaces it', async () => {
   const stage = await setStage(theatre);
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;

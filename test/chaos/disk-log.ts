@@ -78,7 +78,7 @@ function stepOf(text: string, when: { from: number; to: number }, folder: string
     case 'renameat2':
       return { ...at, what: 'rename', onto };
     default:
-      throw new Error(`nobody has said what ${call} means for a disk that loses its power: ${path}`);
+      throw new Error(`unknown effect of ${call} on a disk that loses power: ${path}`);
   }
 }
 

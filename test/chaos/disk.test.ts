@@ -143,7 +143,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('between the upload and its receipt sends once more when there is room, and is never behind', async () => {
+  it('between the upload and its receipt sends again when there is space, and never shows older data', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

@@ -20,9 +20,9 @@ interface Choice {
 
 interface Decision {
   readonly args: readonly string[];
-  /** Brings the stage to where somebody has to decide. */
+  /** Brings the test to the point of a decision. */
   prepare(stage: Stage): Promise<Choice>;
-  /** After a decision that was cut short: takes it once more where it came to nothing, and holds the end to it. */
+  /** After an interrupted decision: repeats it if it had no effect, and checks the result. */
   settle(stage: Stage, choice: Choice): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   steps = (await stepsOf(stage)).filter(isOfInterest);
 });
 
-/** Of many pieces in a row, the first, the second and one in the middle stand for all. */
+/** Of many pieces in a row, only tests the first, the second and one in the middle. */
 function isOfInterest(step: string): boolean {
   return !/^(write|read) /.test(step) || /#(1|2|4)$/.test(step);
 }
@@ -93,7 +93,7 @@ describe.each(ways)(
       }
       const all = await stepsOf(stage);
       const [from, to] = [all.indexOf('say extract.started #1'), all.indexOf('say payload.owed #1')];
-      // Afterwards it does what every sync does, and lets go of the rows that nobody needs any more.
+      // Afterwards it does what every sync does, and releases the rows that are no longer needed.
       steps = all.filter((step, i) => i >= from && isOfInterest(step) && (i <= to || /generations|^rm/.test(step)));
       for (const step of ['create payload #1', 'sync payload #1', 'commit delete from generations #1']) {
         expect(steps).toContain(step);

@@ -24,7 +24,7 @@ interface Place {
   how(step: string): ReturnType<typeof dieAt>;
 }
 
-/** Somebody who has logged in at a vendor where each refresh token is good for one use. */
+/** A user with a login at a vendor whose refresh tokens are valid for one use. */
 async function makePlace(own: Scope): Promise<Place> {
   const redirect = `http://127.0.0.1:${await freePort()}/callback`;
   const vendor = await startVendor({ redirects: [redirect], accessTtl: lifeSeconds });
@@ -76,7 +76,7 @@ beforeAll(async () => {
 
 describe('a token that is renewed by a process that is killed before every durable step', () => {
   it.for(seeds)(
-    'is there for the next one; a person is asked only where the vendor has answered and nobody could write it down (seed %i)',
+    'keeps the login for the next one; a person is only needed if the answer of the vendor was lost (seed %i)',
     async (seed) => {
       const place = await makePlace(forTest);
       const { home, vendor } = place;
@@ -89,7 +89,7 @@ describe('a token that is renewed by a process that is killed before every durab
         if (isLost && next.code !== 0) {
           expect(next).toMatchObject({ code: 1, jobs: [{ state: 'failed', problem: { code: 'LOGIN_LOST' } }] });
           await logIn(place);
-          expect(await home.sync(place.how('')), 'a person has mended it').toMatchObject({ code: 0 });
+          expect(await home.sync(place.how('')), 'a person has logged in again').toMatchObject({ code: 0 });
         } else {
           expect(next, step).toMatchObject({ code: 0, jobs: [{ state: 'delivered', rows: 2 }] });
         }

@@ -114,7 +114,7 @@ export class LosingDisk {
 }
 
 function rename(folder: Folder, { path, onto, to }: DiskStep & { what: 'rename' }, node: Node): void {
-  if (dirname(onto) !== dirname(path)) throw new Error(`nobody has said what comes of moving ${path} to ${onto}`);
+  if (dirname(onto) !== dirname(path)) throw new Error(`unknown effect of moving ${path} to ${onto}`);
   folder.do(to, (entries) => {
     const others = [...entries].filter(([key]) => key !== basename(path));
     return new Map([...others, [basename(onto), node]]);
@@ -133,7 +133,7 @@ function change(file: File, step: DiskStep): void {
   });
 }
 
-/** At least so many bytes; what nobody wrote is zeros. */
+/** At least this many bytes; unwritten bytes are zeros. */
 function sized(bytes: Buffer, size: number): Buffer {
   return bytes.length >= size ? bytes : Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
 }
@@ -146,7 +146,7 @@ function read(path: string): Folder {
   return new Folder(new Map(entries));
 }
 
-/** What SQLite's processes share beside the database is memory: nobody finds it again after a power cut. */
+/** The file that SQLite's processes share next to the database is memory: it is lost in a power cut. */
 const isMemory = (name: string) => name.endsWith('-shm');
 
 function write(folder: Folder, path: string, survives: () => boolean): void {

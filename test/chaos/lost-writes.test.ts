@@ -11,9 +11,9 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** After each of these the disk holds something else than before, or somebody was told something. */
+/** Each of these changes the disk or reports something. */
 const isOfInterest = (step: string) => /^(commit|sync|rename|rm|say|mkdir) /.test(step) && !/progressed/.test(step);
-/** It is owed, and nobody else has it: what is lost then is lost. */
+/** It is owed and has no other copy: a loss would be permanent. */
 const dearest = 'say upload.started #1';
 
 /** A power cut before a step; what the process had said by then has to be true of what the disk still holds. */

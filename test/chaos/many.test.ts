@@ -24,7 +24,7 @@ function configOf(jobs: number, schedule: (i: number) => string, destination: ob
 const peakOf = (pid: number) =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 
-it('ten thousand jobs start, answer, are read anew and end, in a heap of 320 MB', async ({ annotate }) => {
+it('ten thousand jobs start, respond, reload and end, in a heap of 320 MB', async ({ annotate }) => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
   // On a day of the year that is not today's: nothing fires.
@@ -57,7 +57,7 @@ it('ten thousand jobs start, answer, are read anew and end, in a heap of 320 MB'
   expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
 }, 300_000);
 
-it('a thousand jobs of one minute go out one after the other, five a second, none late for ever and none lost', async () => {
+it('a thousand jobs of one minute are sent one by one, five per second; none waits forever and none is lost', async () => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
   await home.config(configOf(1_000, () => '0 6 * * *', { requests_per_day: 5_000 }));

@@ -52,7 +52,7 @@ describe('uploads through a network that breaks, by processes whose clocks are a
       const how = { preload: [...shift.preload, ...(kills.preload ?? [])], env: { ...shift.env, ...kills.env } };
       const ended = await home.sync({ args: ['--wait', random() < 0.5 ? '0' : '20'], ...how });
       await oracle.ended(ended);
-      await control.mend();
+      await control.repair();
     }
     await oracle.rest();
   });
@@ -65,8 +65,8 @@ it('rows that the service took without a word are never followed by older ones',
   await control.break(instance, { reset: 'after_effect' });
   const unsure = await home.sync({ args: ['--wait', '0'] });
   expect(unsure.jobs).toMatchObject([{ state: 'waiting_retry' }]);
-  expect(await oracle.ended(unsure), 'it is there, and nobody knows').toBe(1);
-  await control.mend();
+  expect(await oracle.ended(unsure), 'it arrived, but that is unknown').toBe(1);
+  await control.repair();
   upstream.advance();
   const sure = await home.sync();
   expect(sure.jobs).toMatchObject([{ state: 'delivered', requests: 1 }]);

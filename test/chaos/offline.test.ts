@@ -24,7 +24,7 @@ it('a day without network gives up nothing, knocks now and then, and everything 
   const store = await newStore({ clock });
   const { emit } = listener();
   const service = await openStage();
-  // Nobody listens on port 1: the system says so at once.
+  // Port 1 has no listener: the connection is refused at once.
   const away = destinationAt('http://127.0.0.1:1/api/1.0');
   const there = destinationAt(service.url);
   const offline = openGateway({ store, destinations: [away], emit, clock });
@@ -39,7 +39,7 @@ it('a day without network gives up nothing, knocks now and then, and everything 
   expect(new Set(results.map(({ state }) => state))).toEqual(new Set(['waiting_retry']));
   expect(await store.outbox.inState('owed')).toHaveLength(instances.length);
   const knocks = (await store.outbox.inState('owed')).map(({ attempts }) => attempts);
-  expect(knocks, 'nobody was there to refuse anything').toEqual(instances.map(() => 0));
+  expect(knocks, 'no server was there to refuse anything').toEqual(instances.map(() => 0));
   const rows = await store.runs.history({ limit: 1000 });
   const paid = rows.reduce((sum, { requests }) => sum + requests, 0);
   expect(paid, 'a look every quarter of an hour at most, not one for each payload').toBeLessThan(250);

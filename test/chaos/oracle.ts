@@ -40,7 +40,7 @@ export class Oracle {
     return this.#owed;
   }
 
-  /** Somebody was told that this version is owed. */
+  /** It was reported that this version is owed. */
   promised(version: number): void {
     this.#owed = Math.max(this.#owed, version);
   }

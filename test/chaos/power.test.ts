@@ -9,7 +9,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-it('a payload whose every upload ends with the power is not given up: nobody has refused it', async () => {
+it('a payload is not given up if each of its uploads ends in a power cut: the service never refused it', async () => {
   const stage = await setStage(theatre, { destination: { attempts: 2 } });
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;
@@ -42,7 +42,7 @@ it('an attempt that failed counts as before, whatever power cuts there were in b
   await home.sync();
   expect(attempts(), 'two failed, and the cuts between them count for nothing').toEqual([['owed', 2]]);
   expect(await oracle.look()).toBe(0);
-  await control.mend();
+  await control.repair();
   await oracle.rest();
   expect(await oracle.look()).toBe(1);
 });

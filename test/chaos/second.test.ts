@@ -12,7 +12,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** New rows that somebody owes, for whatever daemon there is to send. */
+/** Owes new rows, for any daemon to send. */
 async function oweOne({ home, upstream, oracle }: Stage): Promise<void> {
   upstream.advance();
   const ended = await home.sync(dieAt({ home }, 'say payload.owed #1'));

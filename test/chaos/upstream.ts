@@ -21,7 +21,7 @@ export class Upstream {
   version = 0;
   /** Whether it still has that version. */
   has = false;
-  /** Versions that somebody has read to the end. */
+  /** Versions that were read to the end. */
   readonly finished = new Set<number>();
   readonly #texts = new Map<string, number>();
   readonly #sizes = new Map<number, number>();

@@ -46,7 +46,7 @@ describe('the daemon', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
-  it('runs once at its start what was missed while nobody was there', async () => {
+  it('runs missed firings once at startup', async () => {
     const { config, job, source } = await setUp();
     const { hear, count, runtime } = await startDaemon(config, { before: overdue(job) });
     await hear('payload.delivered');
@@ -286,7 +286,7 @@ describe('a new config', () => {
 });
 
 describe('the end', () => {
-  it('comes within seconds while a source hangs, and the next start begins that run anew', async () => {
+  it('takes seconds even if a source hangs, and the next start runs the job again', async () => {
     const { config, job, source, service, instance } = await setUp();
     source.says = gate().says;
     const first = await startDaemon(config, { before: overdue(job) });

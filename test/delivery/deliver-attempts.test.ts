@@ -103,7 +103,7 @@ describe('attempts', () => {
     expect(stage.seen).toHaveLength(8);
   });
 
-  it('of a poison payload hold up nobody: not by failing, not by hanging', async () => {
+  it('of a poison payload block no other payload, neither by failing nor by hanging', async () => {
     const { destination, gateway } = open({ timeoutMs: 60_000 });
     let answered = 0;
     const others = Promise.withResolvers<void>();

@@ -139,7 +139,7 @@ describe('a payload that must not be sent', () => {
     expect(await commitText(gateway, { job, text: 'h\r\n', rows: 0 })).toMatchObject({ state: 'owed' });
   });
 
-  it('is refused above the limit to the byte, says size, limit and the mend, and costs no request', async () => {
+  it('is refused above the exact limit, with size, limit and fix, and costs no request', async () => {
     const { destination, gateway } = open({ uploadLimitBytes: 10 });
     expect(await commitText(gateway, { job: jobFor(destination, 'i'), text: '0123456789' })).toMatchObject({
       state: 'owed',

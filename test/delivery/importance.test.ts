@@ -77,7 +77,7 @@ describe('what is owed', () => {
 });
 
 describe('the wait of an instance', () => {
-  it('begins anew after a delivery', async () => {
+  it('starts over after a delivery', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
     const { owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });

@@ -60,10 +60,10 @@ describe('refreshes that are due together', () => {
     expect(c?.failed.map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('fail for all when the service says that it did nothing and names nobody, and when it does not answer', async () => {
+  it('fail for all jobs if the service refuses without naming data sources, and if it does not respond', async () => {
     const { stage, desk, wish } = await setUp();
     stage.script.push(say(200, { data: { success: false } }), say(400, { code: 'bad_request' }));
-    for (const _ of ['named nobody', 'refused']) {
+    for (const _ of ['named none', 'refused']) {
       const wishes = [await wish(['a']), await wish(['b'])];
       const seats = wishes.map(() => desk.join());
       const ends = await Promise.allSettled(wishes.map((one, i) => seats[i]!.refresh(one)));
@@ -91,7 +91,7 @@ describe('refreshes that are due together', () => {
     ]);
   });
 
-  it('wait for nobody who leaves without asking, however often', async () => {
+  it('never wait for jobs that leave without a request', async () => {
     const { desk, wish, bodies } = await setUp();
     const [first, second] = [desk.join(), desk.join()];
     const asked = first.refresh(await wish(['a']));

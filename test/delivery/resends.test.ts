@@ -59,7 +59,7 @@ async function setUp(more = {}) {
   return { clock, store, stage, heard, gateway, service, send, again };
 }
 
-it('what the service took last is sent once more when an upload may have come late, and then no more', async () => {
+it('the last accepted payload is sent once again if an older upload may have arrived late', async () => {
   const { clock, stage, heard, gateway, service } = await setUp();
   const deliverer = new Deliverer(gateway);
   stops.push(() => deliverer.stop());
@@ -112,7 +112,7 @@ it('an attempt that never reached the service calls for nothing', async () => {
   clock.advance(11 * minute);
   await again();
   await stage.close();
-  // That its connection has ended is heard in the next turns; what is sent before might have reached somebody.
+  // The end of the connection is noticed in the next ticks; earlier requests might have been processed.
   for (let turns = 0; turns < 10; turns++) await nextTurn();
   expect(await send('unreached')).toMatchObject([{ state: 'waiting_retry', problem: { code: 'DELIVERY_NO_ANSWER' } }]);
   await commitText(gateway, { job: jobFor(gateway.find('main')!.destination, 'i'), text: 'newest' });

@@ -141,7 +141,7 @@ describe('apply', () => {
     await expect(planApply(other, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_FORMAT_CHANGED' });
   });
 
-  it('adopts what an earlier apply made and a new state does not know, but nobody else’s of the same name', async () => {
+  it('adopts data sources of an earlier apply that a new state does not know, but no others with the same name', async () => {
     const { store, destination, gateway, client } = await world();
     const body = { name: 'Orders', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     await client.call('POST', '/datasources', { body: { ...body, properties: { endpoint_url: 'http://x/' } } });
@@ -161,7 +161,7 @@ describe('apply', () => {
     });
   });
 
-  it('creates again what somebody deleted, and says so', async () => {
+  it('creates a deleted data source again, and reports it', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'Orders' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -336,7 +336,7 @@ describe('against the embedded service', () => {
     expect(mostInASecond(entries.map(({ arrived }) => arrived))).toBeLessThanOrEqual(5);
   });
 
-  it('a day that somebody else used up is found out by one refusal, and what is owed waits', async () => {
+  it('an allowance used up by other programs is detected with one refusal, and owed payloads wait', async () => {
     const { service, store, destination, gateway } = await world({}, { requests_per_day: 3 });
     const config = declaring(destination, { name: 'A' }, { name: 'B' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });

@@ -45,7 +45,7 @@ async function owing(clock = systemClock) {
 }
 
 describe('a disk that takes no writes', () => {
-  it('between a request and its answer leaves the payload owed and in words, and nothing held for ever', async () => {
+  it('between a request and its response leaves the payload owed, with a message, and holds no lock forever', async () => {
     const { stage, heard, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);
@@ -78,7 +78,7 @@ describe('a disk that takes no writes', () => {
   });
 });
 
-it('an instance to which another process sends for long is waited for in words, and not for ever', async () => {
+it('an instance that another process sends to for long is waited for with a message, but not forever', async () => {
   const { store, stage, heard, deliver, close, population } = await owing(new VirtualClock());
   stage.otherwise = take;
   const other = await newStore({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A wire to a server that can be held: what was sent into it stays there, and arrives when it is opened, whoever has hung up since. */
+/** A connection to a server that can be paused: sent data arrives when it is resumed, even if the client has closed it. */
 export interface Wire {
   /** The server's address, by way of the wire. */
   readonly url: string;

@@ -32,7 +32,7 @@ export function wordsOf(step: Instruction | undefined): string[] | undefined {
   return step.getJSONStrings().map((one) => one.getJSONValue());
 }
 
-/** A folder that stands for the root of an image after its last step. */
+/** A folder that simulates the root of an image after its last step. */
 export interface Image {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
@@ -93,7 +93,7 @@ async function carryOutStage(
   }
 }
 
-/** Only root may be somebody else. */
+/** Only root can run as another user. */
 function userOf(line: string): { uid: number; gid: number } | undefined {
   const [uid, gid] = line.split(':').map(Number);
   return process.getuid?.() === 0 ? { uid: uid!, gid: gid! } : undefined;

@@ -15,15 +15,15 @@ async function setUp(more: object = {}, job: object = {}) {
       orders: { source: 'files', query: 'orders.csv', format: 'csv', target: world.instances.csv, ...job },
     },
   });
-  const mend = () => home.write('orders.csv', 'id,total\n1,9.50\n');
-  return { world, home, receiver, mend };
+  const repair = () => home.write('orders.csv', 'id,total\n1,9.50\n');
+  return { world, home, receiver, repair };
 }
 
 const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<string, unknown> }).data;
 
 describe('alerts of one-shot syncs', () => {
-  it('tell the first failure once, signed, with what a person needs to mend it', async () => {
-    const { home, receiver, mend } = await setUp();
+  it('report the first failure once, signed, with the fix', async () => {
+    const { home, receiver, repair } = await setUp();
     for (let n = 0; n < 2; n++) await home.sync();
     expect(receiver.titles()).toEqual(['orders failed']);
     const [first] = receiver.got;
@@ -34,7 +34,7 @@ describe('alerts of one-shot syncs', () => {
     expect(data.text).toMatch(
       /what .*orders\.csv.*\nsince .*\ndashboard shows no data from this config yet\nnext .*\nfix /,
     );
-    await mend();
+    await repair();
     await home.sync();
     expect((await home.sluice(['alerts'])).stdout).toContain('No open alerts');
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): answered 200: thanks\n');
@@ -79,12 +79,12 @@ describe('alerts of one-shot syncs', () => {
 
   it('beat after each good result of a job that is named, and not after others', async () => {
     const beats = await openReceiver();
-    const { home, mend } = await setUp({
+    const { home, repair } = await setUp({
       channels: { alive: { type: 'heartbeat', url: beats.url, jobs: ['orders'] } },
     });
     await home.sync();
     expect(beats.got).toEqual([]);
-    await mend();
+    await repair();
     await home.sync();
     await home.sync();
     expect(beats.got.map(({ method }) => method)).toEqual(['GET', 'GET']);

@@ -29,18 +29,18 @@ const watermark = async ({ home }: Shop) =>
 describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('mends what was changed without a new time, brings what came too late, drops what is gone, and is delivered once', async () => {
+  it('picks up rows changed without a new time and late rows, drops deleted rows, and is delivered once', async () => {
     const shop = await open();
     await fourMonths(shop);
     const before = await watermark(shop);
     const uploads = (await world.uploads(shop.instance)).length;
-    await shop.run("update orders set name = 'mended' where id = 4");
+    await shop.run("update orders set name = 'fixed' where id = 4");
     await shop.run("insert into orders values (99, 'late', 9, '2026-02-03Z', false)");
     await shop.run('delete from orders where id = 8');
     // Outside of the range nothing is looked at.
     await shop.run("update orders set name = 'not seen' where id = 2");
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
-    const done = await backfill(shop, [...byMonth, '--why', 'mended at the source']);
+    const done = await backfill(shop, [...byMonth, '--why', 'fixed at the source']);
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('2026-02-01 to 2026-03-01: 11 rows') });
     await shop.run("update orders set name = 'name 2' where id = 2");
     await shop.same();
@@ -48,13 +48,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect(await watermark(shop)).toBe(before);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
     const audit = await shop.home.sluice(['audit', '--json']);
-    expect(audit.stdout).toContain('mended at the source');
+    expect(audit.stdout).toContain('fixed at the source');
   });
 
   it('replaces the rows of the range where rows are only added', async () => {
     const shop = await open({ job: { write: 'append' } });
     await fourMonths(shop);
-    await shop.run("update orders set name = 'mended' where id = 4");
+    await shop.run("update orders set name = 'fixed' where id = 4");
     expect(await backfill(shop, byMonth)).toMatchObject({ code: 0 });
     const shown = (await shop.shown())!.trim().split('\n');
     expect(shown).toHaveLength(41);
@@ -79,7 +79,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
   it('goes on where a kill ended it, though runs went on meanwhile', async () => {
     const shop = await open();
     await fourMonths(shop);
-    await shop.run("update orders set name = 'mended' where id in (4, 5)");
+    await shop.run("update orders set name = 'fixed' where id in (4, 5)");
     const killed = await backfill(shop, byMonth, {
       preload: ['die-at-step'],
       env: { STEPS_UNDER: shop.home.folder, DIE_AT: 'create payload #2' },
@@ -109,7 +109,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
       'rename half-written',
     ];
     for (const [i, step] of [...steps, 'say payload.owed', 'say upload.started', 'say payload.delivered'].entries()) {
-      await shop.run(`update orders set name = 'mended ${i}' where id in (4, 5)`);
+      await shop.run(`update orders set name = 'fixed ${i}' where id in (4, 5)`);
       const env = { STEPS_UNDER: shop.home.folder, DIE_AT: `${step} #1` };
       await backfill(shop, byMonth, { preload: ['die-at-step'], env });
       const { code, stderr } = await backfill(shop, byMonth);

@@ -53,7 +53,7 @@ const killAt = (event: string, nth = 1) => ({
   env: { KILL_AT: event, KILL_NTH: String(nth) },
 });
 
-/** Nothing is half done: nothing owed, no run without an end, no lease of the dead, and no file that nobody wants. */
+/** Nothing is left over: no owed payload, no unfinished run, no lease of a dead process, no unused file. */
 async function expectHealthy({ home }: Stage): Promise<void> {
   home.age();
   expect((await home.sync()).code).toBe(0);
@@ -61,7 +61,7 @@ async function expectHealthy({ home }: Stage): Promise<void> {
   expect(outbox.filter(({ state }) => state === 'owed')).toEqual([]);
   expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
   expect(leases).toEqual([]);
-  // What the instance was given last stays until it was sent once more, where an older upload may still be carried out.
+  // The last payload stays until it is sent again, if an older upload may still arrive.
   const last = outbox.findLast(({ state }) => state === 'delivered');
   const again = outbox.some(({ unanswered_at, sha256 }) => unanswered_at !== null && sha256 !== last?.sha256);
   const kept = outbox.filter((row) => row.state === 'dead' || (again && row === last)).map(({ path }) => path);
@@ -213,7 +213,7 @@ describe('after a kill', () => {
     expect(one.sent()).toBe(1);
   });
 
-  it('rows that nobody changed are sent once more where nobody knows whether they arrived', async () => {
+  it('unchanged rows are sent again if it is unknown whether they arrived', async () => {
     const one = await stage(newer);
     const { home, instance } = one;
     await home.sync(killAt('request.answered'));

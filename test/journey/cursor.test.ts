@@ -87,7 +87,7 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   shop.run("insert into orders values (2, '2026-02-01 10:00:00')");
   const [known] = JSON.parse((await state('show', '--json')).stdout) as { job: string; watermark: string }[];
   expect(known).toMatchObject({ job: 'orders', watermark: expect.stringContaining('"1"') });
-  expect(await state('clear', 'orders', '--why', 'loaded anew')).toMatchObject({ code: 0 });
+  expect(await state('clear', 'orders', '--why', 'loaded again')).toMatchObject({ code: 0 });
   expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   expect(await state('set', 'orders', known!.watermark)).toMatchObject({ code: 0 });
   expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);

@@ -137,7 +137,7 @@ describe('sluice explain', () => {
     expect(spent.fix).toContain('sluice run');
   });
 
-  it('names what mends a data source that somebody deleted at the service, and that mends it', async () => {
+  it('shows the fix for a data source that was deleted at the service, and the fix works', async () => {
     const { world, home, explain } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
@@ -155,7 +155,7 @@ describe('sluice explain', () => {
     expect((await explain()).verdict).toBe('up to date');
   });
 
-  it('hands on what mends an empty result, and says that a person put a result away', async () => {
+  it('shows the fix for an empty result, and reports a discarded result', async () => {
     const { home, explain } = await setUp({ job: { guards: { rows: { maximum: 1 } } } });
     await home.sync();
     await home.write('orders.csv', 'id,total\n');

@@ -144,7 +144,7 @@ function forward({ incoming, answer, upstream }: Scene, { atHalf, lose }: Breaki
     atHalf();
   });
   incoming.on('end', () => outgoing.end());
-  // Whoever goes away in the middle is gone for the other side as well.
+  // If one side disconnects, the other is disconnected too.
   const end = () => outgoing.destroy();
   incoming.socket.on('close', end);
   outgoing.on('close', () => incoming.socket.off('close', end));

@@ -160,13 +160,13 @@ describe('an upload that is not going to succeed', () => {
   it('because the service fails stays owed beyond the attempts that the config allows, in the words of the service', async () => {
     const one = await stage({
       destination: { attempts: 1 },
-      always: { answer: 503, words: 'The service is being mended' },
+      always: { answer: 503, words: 'The service is under maintenance' },
       ownAccount: true,
     });
     const { code, rows, sent, stderr } = await syncBoth(one, ['--wait', '0']);
     expect({ code, sent, stderr }).toEqual({ code: 1, sent: 1, stderr: '' });
     expect(rows).toMatchObject({ state: 'waiting_retry', requests: 1, problem: { code: 'DELIVERY_FAILED' } });
-    expect(rows.problem!.message).toContain('The service is being mended');
+    expect(rows.problem!.message).toContain('The service is under maintenance');
     expect(rows.problem!.where).toMatchObject({ job: 'rows', destination: 'main' });
     expect(await world.data(one.instance)).toBe(older);
     const owed = one.home.state().outbox.filter(({ state }) => state === 'owed');
@@ -189,7 +189,7 @@ describe('an upload that is not going to succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('because nobody knows the target is dead at once, and the mend is named', async () => {
+  it('because the target is unknown marks it dead at once, with the fix', async () => {
     const one = await stage({ target: 'f'.repeat(32) });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 1 });

@@ -302,7 +302,7 @@ describe('a kill', () => {
 });
 
 describe('a rollback', () => {
-  it('puts the last good rows back and holds the job until somebody resumes it', async () => {
+  it('restores the last good rows and puts the job on hold until it is resumed', async () => {
     const one = await stage([table(120, 'first'), whole, table(150, 'wrong')]);
     const listed = await json<{ rows: number }[]>(one, 'rollback', 'rows', '--list');
     expect(listed.map(({ rows }) => rows)).toEqual([200, 120]);
@@ -362,7 +362,7 @@ describe('a payload that the service refused', () => {
     expect(await read(one, whole)).toMatchObject({ state: 'dead' });
     expect(await json<unknown[]>(one, 'dead', 'list')).toMatchObject([{ job: 'rows', code: 'DELIVERY_REFUSED' }]);
     expect((await one.home.sluice(['dead', 'show', 'rows'])).stdout).toContain('DELIVERY_REFUSED');
-    expect(await json(one, 'dead', 'send', 'rows', '--why', 'mended')).toMatchObject({ state: 'delivered' });
+    expect(await json(one, 'dead', 'send', 'rows', '--why', 'fixed')).toMatchObject({ state: 'delivered' });
     expect(await world.data(one.instance)).toBe(whole);
     expect(await json<unknown[]>(one, 'dead', 'list')).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { OutboxRow, RunRow, WatermarkRow } from '../../src/state/tables.ts';
 import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
 
-/** Somebody's folder: sources, one config, one state. */
+/** The folder of a user: sources, one config, one state. */
 export interface Home {
   readonly folder: string;
   /** Writes (or replaces) a file and returns its path. */
@@ -22,7 +22,7 @@ export interface Home {
   state(): State;
   /** Everything below the state's payloads/, files and folders, relative. */
   payloads(): readonly string[];
-  /** Lets the files of the state be as old as if nobody had touched them for an hour. */
+  /** Makes the files of the state look unchanged for an hour. */
   age(): void;
 }
 

@@ -32,7 +32,7 @@ async function stepsOf(shop: Shop): Promise<string[]> {
   await shop.sync(dieAt(shop, ''));
   const steps = readFileSync(file, 'utf8').trim().split('\n');
   await rm(file);
-  // Of several in a row the first stands for all, and the second of those that make a file stay.
+  // Of several equal steps in a row, only tests the first, and the second of those that make a file durable.
   return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#1$|(folder|payload) #2$/.test(step));
 }
 
@@ -79,7 +79,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.same();
   });
 
-  it('shows the rows of the window alone, and is sent anew when one has grown too old, though nothing changed', async () => {
+  it('shows only the rows of the window, and is sent again when a row becomes too old, even if nothing changed', async () => {
     const shop = await open({
       job: {
         write: { disposition: 'merge', key: 'id', deleted: 'gone', retain: { column: 'updated_at', within: '2h' } },
@@ -225,7 +225,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect(await shop.shown()).toBe('id,name,amount\n1,one,1.50\n2,two,2.50\n');
   });
 
-  it('says what is wrong with files that are damaged, and how to mend it', async () => {
+  it('reports damaged files, and the fix', async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -242,11 +242,11 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.same();
   });
 
-  it('makes other columns, formats and targets of the rows that are there, and reads anew only for another query', async () => {
+  it('builds other columns, formats and targets from the kept rows, and reads everything again only for another query', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
-    // Gone from the source without a mark: whoever reads all again would miss it.
+    // Deleted at the source without a trace: a full read would lack it.
     await shop.run('delete from orders where id = 1');
     await shop.config({ transforms: [{ select: ['id'] }] });
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it('lets nobody change how far a job has come while a run of another process holds it', async () => {
+  it('refuses to change the checkpoint of a job while a run of another process holds its lease', async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();

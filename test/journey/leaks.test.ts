@@ -26,7 +26,7 @@ function stateBytes({ folder }: Home): string {
   return files.map((path) => readFileSync(path, 'latin1')).join('\n');
 }
 
-/** Lets every source log in again: a login on hold would not be sent, and nobody could say it back. */
+/** Lets every source log in again: a login on hold would not be sent, so no server could echo it. */
 function liftHolds({ folder }: Home): void {
   const file = join(folder, 'state', 'sluice.db');
   if (!existsSync(file)) return;

@@ -110,7 +110,7 @@ describe('sluice login', () => {
     expect(stdout + stderr).not.toContain(new URL(back).searchParams.get('code'));
   });
 
-  it('shows a code to enter on another machine, and waits until somebody has', async () => {
+  it('shows a code to enter on another machine, and waits for it', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--code']);
     const address = await addressOf(login);
@@ -123,7 +123,7 @@ describe('sluice login', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
-  it('tells whoever has no browser here of the ways for that', async () => {
+  it('without a browser, shows the alternatives', async () => {
     const { home } = await makePlace();
     const nobody = { DISPLAY: undefined, WAYLAND_DISPLAY: undefined, BROWSER: undefined };
     const login = home.start(['login', 'acme'], { env: nobody });
@@ -208,7 +208,7 @@ describe('sluice logins', () => {
     expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 
-  it('is told by check and status where somebody has to log in', async () => {
+  it('is reported by check and status if a person must log in', async () => {
     const { home } = await makePlace();
     const check = await home.sluice(['check', '--connect']);
     expect(check.stdout).toContain('sluice login acme');
@@ -265,7 +265,7 @@ describe('tokens at work', () => {
     expect(vendor.asked.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('say what happened when a process was killed between the answer and the disk, and a new login mends it', async () => {
+  it('report that a process was killed before it stored the token, and a new login fixes it', async () => {
     const { home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { CLOCK_SHIFT_MS: '70000' };

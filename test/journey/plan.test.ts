@@ -19,7 +19,7 @@ describe('sluice plan', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('ends with 1 when it does not fit, and says who goes short and what would mend it', async () => {
+  it('exits with 1 if the day does not fit, and shows the jobs that miss out and the fix', async () => {
     const jobs = { stock: { ...fileJob, schedule: '* * * * *' } };
     const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);
@@ -43,7 +43,7 @@ describe('sluice plan', () => {
     expect(whole.firings).toBeGreaterThan(600);
   });
 
-  it('names the least important alone as what the daemon throttles, and nobody where it is first come', async () => {
+  it('names only the least important job as throttled, and none with first_come', async () => {
     const jobs = {
       vip: { ...fileJob, schedule: '* * * * *', priority: 'high' },
       usual: { ...fileJob, schedule: '* * * * *', target: 'ac'.repeat(16) },
@@ -67,7 +67,7 @@ describe('sluice plan', () => {
     expect((await home.sluice(['plan'])).code).toBe(2);
   });
 
-  it('reckons with what was used today and what runs have cost', async () => {
+  it('takes today’s usage and the cost of earlier runs into account', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const home = await plannedHome({
       destination: { url: world.url },

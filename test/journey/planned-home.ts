@@ -2,7 +2,7 @@ import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
 import { adminKey } from './world.ts';
 
-/** For commands that only reckon: connection refused. */
+/** For commands that only calculate: connection refused. */
 const nowhere = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
 
 /** A job from a file to there; a test says the rest. */

@@ -150,7 +150,7 @@ it('two syncs that start at the same moment send a wrong password once', async (
   expect(logins()).toBe(1);
 });
 
-it('a process that is killed around the steps of a refusal sends the password once more at most', async () => {
+it('a process that is killed around the steps of a refusal sends the password at most once again', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>
@@ -211,7 +211,7 @@ it('a process that is killed around the login that lifts a hold leaves nothing o
   }
 }, 120_000);
 
-it('a resume that is killed around its commit has lifted the hold, with a record of who did, or has not', async () => {
+it('a resume that is killed around its commit has either lifted the hold and recorded the user, or done nothing', async () => {
   const resume = ['sources', 'resume', 'files', '--why', 'unlocked'];
   const listed = await setUp();
   await listed.home.sync();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** An API whose data has a version, and which says 304 to who knows it. */
+/** An API with versioned data, which responds with 304 to clients that have the current version. */
 async function openApi() {
   const api = { version: 1, answers: [] as number[], url: '' };
   const server = createServer((request, response) => {

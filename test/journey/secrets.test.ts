@@ -145,7 +145,7 @@ const job = async (more: object = {}) => ({
 });
 
 describe('secrets of destinations', () => {
-  it('are told to nobody while all goes well, wherever they come from', async () => {
+  it('never appear in a successful run, wherever they come from', async () => {
     const home = await homeWith({
       destinations: {
         from_file: { url: world.url, api_key: `\${file:key.txt}` },
@@ -167,7 +167,7 @@ describe('secrets of destinations', () => {
     expect(home.state().outbox.filter(({ state }) => state === 'delivered')).toHaveLength(4);
   });
 
-  it('are told to nobody when the other side refuses them and says them back', async () => {
+  it('never appear if the other side refuses and echoes them', async () => {
     const pair = Buffer.from(`${user}:${secrets.basicPassword}`).toString('base64');
     const basic = `no ${secrets.basicPassword}, and no ${pair}`;
     const proxy = await openFaultProxy(world.url);
@@ -207,7 +207,7 @@ describe('secrets of sources over HTTP', () => {
     header: { kind: 'key', name: 'x-api-key', value: secrets.headerKey, in: 'header' },
   };
 
-  it.for(['/rows', '/500', '/401', '/404'])('are told to nobody by what the API answers on %s', async (path) => {
+  it.for(['/rows', '/500', '/401', '/404'])('never appear through the response of the API on %s', async (path) => {
     const sources: Record<string, object> = {};
     const jobs: Record<string, object> = {};
     for (const [name, auth] of Object.entries(auths)) {
@@ -239,7 +239,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
   };
   const query = "select 1 as id, 'row' as name";
 
-  it('are told to nobody when they are wrong, in an address or by themselves, or when nobody answers', async () => {
+  it('never appear if they are wrong, in a URL or alone, or if no server responds', async () => {
     const { host, port, database } = server('PostgreSQL');
     const alone = { connector: 'db', driver: 'postgres', host, port, database, user: 'sluice' };
     const sources = {
@@ -263,7 +263,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
     expectClosedMouth(text, 'DB_LOGIN_REFUSED', 'job_pg_url', 'job_pg_env', 'job_pg_file', 'job_maria', 'job_nowhere');
   });
 
-  it('are told to nobody when they are right and the query is wrong, or right', async () => {
+  it('never appear if they are right and the query is wrong, or right', async () => {
     const { password, url, port, host } = server('PostgreSQL');
     const maria = server('MariaDB');
     const home = await homeWith({

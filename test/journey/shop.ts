@@ -20,7 +20,7 @@ export interface Shop {
   sync(how?: Parameters<Home['sync']>[0]): ReturnType<Home['sync']>;
   /** Expects the dashboard to show what the source has. */
   same(where?: string): Promise<void>;
-  /** Writes the config anew with another job. */
+  /** Writes the config again with another job. */
   config(job: object, top?: object): Promise<string>;
 }
 

@@ -33,7 +33,7 @@ async function setUp(
     await until('the daemon', () => daemon.output().includes('daemon.started'));
     return daemon;
   };
-  return { home, receiver, run, mend: () => home.config(config({})) };
+  return { home, receiver, run, repair: () => home.config(config({})) };
 }
 
 const nobody = async () => ({
@@ -49,7 +49,7 @@ async function jobsOf(home: Home): Promise<string[]> {
 it('begins without the jobs that cannot run, tells of them, and takes that back once the config is whole', async () => {
   const world = await makeWorld();
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
-  const { home, receiver, run, mend } = await setUp(world, { jobs: { bad } });
+  const { home, receiver, run, repair } = await setUp(world, { jobs: { bad } });
   const daemon = await run();
   const lines = daemon.output().trimEnd().split('\n');
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['config.error', 'daemon.started']);
@@ -63,15 +63,15 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
   expect(receiver.titles()).toEqual(['the active config differs from the config file']);
   expect(receiver.got[0]!.text).toMatch(/Unknown source .*nowhere/);
   expect(await jobsOf(home)).toEqual(['good']);
-  await mend();
+  await repair();
   daemon.child.kill('SIGHUP');
   await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
-it('with retry takes each job once the file is there that a variable stands for, and leaves an edited text to a person', async () => {
+it('with retry, starts each job as soon as the file of its variable exists, and ignores an edited config', async () => {
   const world = await makeWorld();
   const late = (name: string) => ({ connector: 'file', folder: `\${file:${name}}` });
-  const { home, run, mend } = await setUp(world, {
+  const { home, run, repair } = await setUp(world, {
     on_start_error: 'retry',
     sources: { soon: late('soon.txt'), later: late('later.txt') },
     jobs: {
@@ -85,7 +85,7 @@ it('with retry takes each job once the file is there that a variable stands for,
   await until('the first job', async () => (await jobsOf(home)).join() === 'good,soon');
   await home.write('later.txt', '.');
   await until('the second job', async () => (await jobsOf(home)).join() === 'good,soon,later');
-  await mend();
+  await repair();
   expect(daemon.output().match(/"config.reloaded"/g)).toHaveLength(2);
   expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);
 });

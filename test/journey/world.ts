@@ -38,7 +38,7 @@ export interface World {
   data(instance: string): Promise<string | null>;
   /** All requests that have ended so far. */
   requests(): Promise<Logged[]>;
-  /** The uploads among them, of one instance or of all. Nobody but the daemon uploads. */
+  /** The uploads among them, of one instance or of all. Only the daemon uploads. */
   uploads(instance?: string): Promise<Logged[]>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;

@@ -11,7 +11,7 @@ it('escapes every value of a template but markup, and joins lists', () => {
   );
 });
 
-it('takes a secret out before it is escaped, when nobody could find it any more', () => {
+it('redacts a secret before it is escaped, because it could not be found afterwards', () => {
   registerSecret('p<ss&word');
   expect(html`<p>${'is p<ss&word'}</p>`.text).toBe('<p>is [redacted]</p>');
 });

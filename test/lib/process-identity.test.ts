@@ -6,11 +6,11 @@ import { ourselves, processStateOf } from '../../src/lib/process-identity.ts';
 const run = promisify(execFile);
 const library = new URL('../../src/lib/', import.meta.url).href;
 
-/** Makes a process-id namespace in which whoever starts first is process 1; any user may, in a user namespace. */
+/** Creates a PID namespace whose first process is process 1; any user can, in a user namespace. */
 const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 
 describe('what became of a process', () => {
-  it('is seen in the process table by number and start, so that a number taken again deceives nobody', () => {
+  it('is identified in the process table by PID and start time, because PIDs are reused', () => {
     expect(processStateOf(ourselves)).toBe('alive');
     expect(processStateOf({ ...ourselves, start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, pid: 2 ** 22 + 1 })).toBe('dead');
@@ -26,7 +26,7 @@ describe('what became of a process', () => {
     expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
   });
 
-  it('is certain after the machine was started anew', () => {
+  it('is certain after the machine has restarted', () => {
     expect(processStateOf({ ...ourselves, boot: 'earlier', start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
   });

@@ -36,7 +36,7 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
   'in a page, by numbers': (text) => xml(text).replaceAll('&quot;', '&#x22;').replaceAll("'", '&#x27;'),
   'in a dump of an object': (text) => inspect({ text: `${text}"\`` }),
   'in base64': base64,
-  'in base64 behind a name': (text) => base64(`somebody:${text}`),
+  'in base64 behind a name': (text) => base64(`user:${text}`),
   'in base64 behind another name': (text) => base64(`someone:${text}`),
   'in base64 amid other things': (text) => base64(`a:${text} and more`),
   'in base64 of an address': (text) => Buffer.from(`ab${text}c`).toString('base64url'),

@@ -31,7 +31,7 @@ const wrong = [
 ];
 
 describe('a reference in XML', () => {
-  it.each(right)('%s ends behind its semicolon, whatever follows, and stands for %s', (reference, character) => {
+  it.each(right)('%s ends after its semicolon, whatever follows, and means %s', (reference, character) => {
     for (const behind of ['', ';', 'x', '&amp;', '\0\0\0\0']) {
       const bytes = Buffer.from(`ab${reference}${behind}`);
       expect(referenceEnd(bytes, 2)).toBe(2 + reference.length);

@@ -16,11 +16,11 @@ export interface Piece {
   triedAt?: number;
   /** That attempt has had no end. */
   open?: boolean;
-  /** Nor has that of one that gave way, or was sent once more. */
+  /** Nor has that of one that was superseded, or sent again. */
   isAdrift?: boolean;
   /** When an attempt at it was last given up. */
   unansweredAt?: number;
-  /** Sent once more in vain: not again before this. */
+  /** A resend failed: not again before this. */
   notBefore?: number;
 }
 
@@ -77,7 +77,7 @@ export class OutboxModel {
     return 'unchanged';
   }
 
-  /** Until when something else that was tried, and came to nothing, may yet arrive; for ever away where there is nothing. */
+  /** Until when an abandoned attempt with other data may still arrive; infinitely far if there is none. */
   contestedUntil(): number {
     const { text, at, certain } = this.belief ?? { text: '', at: 0, certain: false };
     if (!certain) return Number.POSITIVE_INFINITY;
@@ -89,7 +89,7 @@ export class OutboxModel {
     return Math.max(...rivals.map(({ unansweredAt = 0 }) => unansweredAt)) + lateMs;
   }
 
-  /** What was delivered last and is to be sent once more by now. */
+  /** The last delivered payload, if its resend is due. */
   repeat(now: number): Piece | undefined {
     if (this.contestedUntil() > now || this.owed !== undefined) return undefined;
     return this.pieces.findLast(({ state, text }) => state === 'delivered' && text === this.belief!.text);
@@ -108,7 +108,7 @@ export class OutboxModel {
     if (first !== undefined) this.shown = first;
   }
 
-  /** Nobody waits any more for an answer to what is under way, or ever will. */
+  /** No process waits for the response to a request in progress, or ever will. */
   giveUp({ taken, now }: { taken: boolean; now: number }): void {
     const { text, asOf } = this.sending!;
     if (!taken) this.late.push({ text, asOf, until: now + lateMs });

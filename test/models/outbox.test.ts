@@ -185,10 +185,10 @@ const rollback = command(
   },
 );
 
-/** What was delivered last goes out once more, when it is time for that. */
+/** Resends the last delivered payload, if that is due. */
 const repeat = (how: 'taken' | 'taken, no answer' | 'lost' | 'cut off'): Command =>
   command(
-    `send once more: ${how}`,
+    `resend: ${how}`,
     (model) => model.sending === undefined && model.owed === undefined,
     async (model, { store, clock }) => {
       const now = clock.now();
@@ -224,7 +224,7 @@ const sweep = command('sweep old files', always, async (model, { store }) => {
 });
 
 const loseFile = command(
-  'lose the file of what is owed, start anew',
+  'lose the file of an owed payload, restart',
   ({ owed }) => owed !== undefined,
   async (model, real) => {
     const piece = model.owed!;

@@ -28,7 +28,7 @@ interface Model {
   readonly days: Map<string, { ours: number; others: number; closed?: { from: number; until: number } }>;
   /** The days that each request under way was paid on. */
   readonly underway: (readonly string[])[];
-  /** The same of requests whose process died, until somebody notices. */
+  /** The same for requests whose process died, until that is noticed. */
   ghosts: (readonly string[])[];
 }
 
@@ -59,7 +59,7 @@ interface Real {
 }
 
 const eastern = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York', dateStyle: 'short' });
-/** Reckoned by other means than the product does it. */
+/** Calculated in another way than in the product. */
 const dayOf = (at: number): string => eastern.format(at);
 const daysOf = (now: number, ahead = 0): string[] => [
   ...new Set([dayOf(now - 5 * second), dayOf(now + ahead + 5 * second)]),
@@ -213,7 +213,7 @@ class Crash implements fc.AsyncCommand<Model, Real> {
       model.ghosts.push(one.charged);
     }
     real.members[at] = await real.open();
-    // Its slots rest from the moment that somebody notices.
+    // Its slots rest from the moment that its death is noticed.
     real.clock.advance(2 * second);
   }
 }

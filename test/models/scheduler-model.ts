@@ -92,7 +92,7 @@ export class Model {
     }
   }
 
-  /** Somebody has set the clock. */
+  /** The clock was set. */
   jump(now: number): void {
     for (const [name, planned] of this.planned) {
       if (planned.next === null) continue;

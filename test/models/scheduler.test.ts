@@ -83,7 +83,7 @@ class Advance extends Command {
   toString = () => `advance ${this.milliseconds / minute} min`;
 }
 
-/** The wall clock alone moves: the machine slept, or somebody set it. */
+/** Only the wall clock moves: the machine slept, or the clock was set. */
 class Jump extends Command {
   readonly milliseconds: number;
   constructor(milliseconds: number) {

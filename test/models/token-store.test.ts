@@ -25,9 +25,9 @@ const fresh = 5 * minute;
 const rest = 15 * second;
 
 interface Model {
-  /** A person has agreed, and nobody has told us yet that it is over. */
+  /** A person has agreed, and the vendor has not yet reported the end of the grant. */
   agreed: boolean;
-  /** The vendor has used up the token that is kept, and nobody heard what it gave instead. */
+  /** The vendor has used up the stored token, and its response with a new one was lost. */
   lost: boolean;
   /** The last request had no answer that told what became of it. */
   unheard: boolean;
@@ -54,7 +54,7 @@ interface Real {
   readonly people: Population;
   readonly members: Member[];
   readonly hung: Promise<unknown>[];
-  /** Nobody sets the clock: what is handed out is good for as long as it says. */
+  /** The clock is never set: issued tokens are valid for their stated time. */
   readonly isTrue: boolean;
   open(): Promise<Member>;
 }
@@ -86,7 +86,7 @@ class Ask implements Command {
     if (vendor.present !== before.present) model.lost = vendor.weather === 'unanswered';
     const isOver = vendor.ended || model.lost || wasLost;
     if (refused > 0) expect(isOver, 'nothing but a lost answer or the vendor ends a grant').toBe(true);
-    // Every process sees for itself that nobody answers; where one is answered, the others take up what it got.
+    // Each process finds out alone that the vendor does not respond; if one gets a response, the others use its token.
     const most = vendor.weather === 'well' ? 1 : new Set(asking).size;
     expect(asked - refused, 'one asks for all').toBeLessThanOrEqual(most);
     for (const [i, settled] of asks.entries()) {
@@ -303,7 +303,7 @@ describe('a login whose refresh tokens are good for one use', () => {
     );
   });
 
-  it('is never lost by us though somebody sets the clock', async () => {
+  it('is never lost by Sluice, even if the clock is set', async () => {
     const wild = [
       ...calm,
       fc.integer({ min: -30 * 60 * minute, max: 30 * 60 * minute }).map((jump) => new Pass(0, jump)),

@@ -18,7 +18,7 @@ export class TokenVendor {
   present = '';
   /** The grant was taken back. */
   ended = false;
-  /** Until when access tokens are good, by the clock that nobody can set. */
+  /** Until when access tokens are valid, by the monotonic clock. */
   readonly good = new Map<string, number>();
   /** Holds the next request back once it has been carried out. */
   hold: ((request: IncomingMessage) => void) | undefined;

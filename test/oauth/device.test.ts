@@ -9,7 +9,7 @@ import { enterCode } from './person.ts';
 import { openDesk, opens, personLogin, vendorForTest } from './rig.ts';
 import { type Answer, tokenAddress } from './token-address.ts';
 
-/** A clock that waits for nobody: time passes as it is slept, and `onSleep` may do something meanwhile. */
+/** A clock that never waits: time passes by sleeping, and `onSleep` may act in between. */
 function eagerClock(onSleep: (nth: number) => Promise<void> | void = () => undefined) {
   const slept: number[] = [];
   const clock: Clock = {

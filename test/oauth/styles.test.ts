@@ -12,7 +12,7 @@ import { type Answer, type Heard, tokenAddress } from './token-address.ts';
 
 const good: Answer = { body: { access_token: 'the-token', token_type: 'bearer', expires_in: 3600 } };
 
-/** A login that needs nobody, in the style of some vendor. */
+/** A login without a person, in the style of some vendor. */
 function loginOf(url: string, style: Partial<OAuthDescription>, more: Partial<Login> = {}): Login {
   const description: OAuthDescription = { grants: ['client_credentials'], token_url: url, refresh: 'none', ...style };
   const app = { clientId: 'the id', clientSecret: 'the+secret/', scopes: ['a', 'b'] };

@@ -88,7 +88,7 @@ describe('a login by a person', () => {
     expect((await desk.entry.tokenStore.load())?.granted.accessToken).toBe(token);
   });
 
-  it('keeps its newest tokens out of every text, and does not look for the ended ones for ever', async () => {
+  it('redacts its newest tokens from every text, and stops searching for expired ones', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -213,7 +213,7 @@ describe('a login by a person', () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('is kept when the app is refused: mending the secret mends it', async () => {
+  it('stays valid if the app is refused: fixing the secret fixes it', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -247,7 +247,7 @@ describe('a login by a person', () => {
 });
 
 describe('a login of the app itself', () => {
-  it('needs nobody, and its token serves all processes', async () => {
+  it('requires no person, and its token serves all processes', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: robotLogin(vendor) });
     const token = await tokenOf(one);

@@ -61,7 +61,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     return found;
   }
 
-  /** Writes each row anew, and takes the old ones away that a reader of the standby may still need. */
+  /** Rewrites each row, and vacuums the old versions that a reader of the standby may still need. */
   async function vacuum(standby: TestServer): Promise<void> {
     await admin.query('update orders set v = v + 1');
     await admin.query('vacuum orders');

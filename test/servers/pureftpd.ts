@@ -10,7 +10,7 @@ const folders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin'];
 const program = () => findProgram('pure-ftpd', folders);
 const accounts = () => findProgram('pure-pw', folders);
 
-/** To be started by root alone: it takes on the rights of whoever logs in. */
+/** Only root can start it: it takes on the rights of the user who logs in. */
 export function hasPureFtpd(): boolean {
   return program() !== undefined && accounts() !== undefined;
 }

@@ -240,7 +240,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** A free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -262,7 +262,7 @@ interface Launch {
 
 const startPatienceMs = 30_000;
 
-/** Starts on a free port and waits until it answers; takes another port when somebody was faster on this one. */
+/** Starts on a free port and waits until it responds; takes another port if this one was taken in the meantime. */
 export async function launch({ start, answers }: Launch, triesLeft = 3): Promise<{ port: number; server: Supervised }> {
   const port = await freePort();
   const server = await start(port);

@@ -17,7 +17,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** A process that starts a server, prints where it is, and then does nothing for ever. */
+/** A process that starts a server, prints its address, and then waits forever. */
 async function holder(module: string, start: string): Promise<{ child: ChildProcess; port: number; folder: string }> {
   const script = `import { ${start} } from ${JSON.stringify(join(here, module))};
     const server = await ${start}(); console.log(JSON.stringify(server)); setInterval(() => {}, 1000);`;

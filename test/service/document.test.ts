@@ -6,7 +6,7 @@ import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
 
 /**
  * The behaviours of the service's public document, as cases in test/cases/service, one file a resource. A case names the
- * section that it is about and is a list of calls with what they answer; `{name}` stands for what an earlier call
+ * section that it is about and is a list of calls with what they answer; `{name}` is replaced by what an earlier call
  * gave. What is not mentioned in an answer is not looked at; a list has to have just these items; `~ x` is a pattern.
  */
 interface Case {

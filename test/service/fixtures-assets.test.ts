@@ -151,12 +151,12 @@ describe('fixtures with what people have made', () => {
     const before = await worldOf(first);
     await first.control('POST', '/fixtures', given);
     expect(await worldOf(first)).toEqual(before);
-    const source = { ...company.datasources[0]!, name: 'Orders', description: 'anew', refresh_interval: 60 };
+    const source = { ...company.datasources[0]!, name: 'Orders', description: 'new', refresh_interval: 60 };
     const changed = { ...company, datasources: [{ ...source, properties: { extra: 'x' } }, company.datasources[1]!] };
     expect(await first.control('POST', '/fixtures', { companies: [changed] })).toMatchObject({ status: 200 });
     const after = await worldOf(first);
     expect(after.source).toMatchObject({
-      description: 'anew',
+      description: 'new',
       refresh_interval: 60,
       properties: { extra: 'x', endpoint_url: 'https://shop.test/{props.region}' },
     });

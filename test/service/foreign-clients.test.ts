@@ -74,7 +74,7 @@ describe('curl', () => {
     ['that would like HTTP/2', ['--http2']],
     [
       'with unknown headers',
-      ['--header', 'x-request-id: 7', '--header', 'kf-user-id: somebody', '--header', 'accept: */*;q=0'],
+      ['--header', 'x-request-id: 7', '--header', 'kf-user-id: someone', '--header', 'accept: */*;q=0'],
     ],
     ['with a header that has no value', ['--header', 'x-empty;']],
     ['that wants no reuse', ['--header', 'connection: close']],

@@ -36,7 +36,7 @@ describe('a destination that pays from another account', () => {
     expect(await store.quota.use('new', '2026-06-14')).toMatchObject({ used: 0 });
   });
 
-  it('brings along the requests of the last second, also those that nobody has answered yet', async () => {
+  it('keeps the requests of the last second, including unanswered ones', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);

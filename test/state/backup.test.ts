@@ -6,7 +6,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A user whose one job can owe: its destination is away until `mend`. */
+/** A user whose one job can owe: its destination is away until `repair`. */
 async function setUp() {
   const world = await makeWorld();
   const home = await world.home();
@@ -18,15 +18,15 @@ async function setUp() {
   });
   await home.config(config('http://127.0.0.1:9/api/1.0'));
   const backup = join(home.folder, 'backup');
-  const mend = () => home.config(config(world.url));
-  return { world, home, backup, mend, shows: () => world.data(world.instances.csv) };
+  const repair = () => home.config(config(world.url));
+  return { world, home, backup, repair, shows: () => world.data(world.instances.csv) };
 }
 
 const owe = ['--wait', '0'];
 
 describe('backing up', () => {
   it('takes what is owed with its payload, and a moved state goes on where it was', async () => {
-    const { home, backup, mend, shows } = await setUp();
+    const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     expect(await home.sluice(['backup', backup])).toMatchObject({
       code: 0,
@@ -37,7 +37,7 @@ describe('backing up', () => {
     await home.write('rows.csv', 'never read again');
     expect((await home.sluice(['restore', backup, '--moved'])).code).toBe(0);
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
-    await mend();
+    await repair();
     const daemon = home.start(['run']);
     // Asking the service instead would spend the account's requests, and the daemon would make room for us.
     await until('the delivery', () => daemon.output().includes('payload.delivered'));
@@ -47,8 +47,8 @@ describe('backing up', () => {
   });
 
   it('never sends by itself what was owed when the world has gone on, and trusts no receipt of then', async () => {
-    const { home, backup, mend, shows } = await setUp();
-    await mend();
+    const { home, backup, repair, shows } = await setUp();
+    await repair();
     await home.sync();
     await home.write('rows.csv', 'id,name\n2,second\n');
     const { outbox } = home.state();
@@ -70,11 +70,11 @@ describe('backing up', () => {
   });
 
   it('parks what was owed then', async () => {
-    const { home, backup, mend, shows } = await setUp();
+    const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     await home.sluice(['backup', backup]);
     await home.write('rows.csv', 'id,name\n2,second\n');
-    await mend();
+    await repair();
     await home.sync();
     const restored = await home.sluice(['restore', backup, '--replace']);
     expect(restored.stdout).toContain('1 payload that was owed then will not be sent');

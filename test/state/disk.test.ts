@@ -130,7 +130,7 @@ describe('a state folder with a limit', () => {
     });
   });
 
-  it('counts what two processes write, whoever of them asks', async () => {
+  it('counts the writes of two processes, regardless of the one that asks', async () => {
     const { store, empty } = await open();
     const limits = { limitBytes: empty + 8 * megabyte };
     const [one, other] = [diskOf(store, limits).disk, diskOf(store, limits).disk];

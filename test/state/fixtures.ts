@@ -10,7 +10,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/state/store.
 
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
 
-/** A clock that moves only when told, or when somebody sleeps on it. */
+/** A clock that only moves if told to, or if code sleeps on it. */
 export class VirtualClock implements Clock {
   wall: number;
   ticks = 1_000_000;

@@ -88,7 +88,7 @@ describe('a state folder of another user', () => {
     'is refused to root with a link as %s',
     (name) => {
       linkOfService(folder, join(state, name));
-      // If we may not be root, our own links stand for those of another user.
+      // If we are not root, our own links simulate those of another user.
       expect(() => refuseLinksIn(state, 0)).toThrow(`is not followed by root: ${join(state, name)}`);
     },
   );

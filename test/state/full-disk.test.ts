@@ -133,7 +133,7 @@ describe('what is given back while the disk takes no writes', () => {
     await close();
   });
 
-  it('is a lease whose store is closed: the disk is tried once more', async () => {
+  it('is a lease whose store is closed: the disk is tried again', async () => {
     const { mine, other, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);

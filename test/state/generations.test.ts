@@ -94,7 +94,7 @@ it('what is held back stands beside, and becomes the present one when it is appr
   expect(there(store, first.file, held.file, other.file)).toEqual([true, true, false]);
 });
 
-it('files that no generation has go; those of who still writes, and those that are young, stay', async () => {
+it('files without a generation are deleted; files of active writers and young files stay', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   const kept = await owe(store);
@@ -125,7 +125,7 @@ it('a job that keeps its rows no longer forgets them with its next payload', asy
   expect(await present(store)).toEqual({ set: undefined, watermark: plain.run });
 });
 
-it('a range that was read again can be put among the rows once more, when the payload that brought it is dead', async () => {
+it('a backfilled range can be merged again if its payload is dead', async () => {
   const store = await newStore({ clock: new VirtualClock() });
   await store.outbox.enqueue((await owe(store)).owing);
   const staged = { id: 'range', columns: [], next: 0, segments: [] };

@@ -52,7 +52,7 @@ describe('the outbox', () => {
       const passed = await store.outbox.settleIfShown({ ...owing, always: more.always ?? false, payload });
       return { passed, state: (await store.runs.find(run))?.state };
     };
-    expect(await again('a'), 'nobody knows yet what it shows').toEqual({ passed: false, state: 'running' });
+    expect(await again('a'), 'it is unknown what it shows').toEqual({ passed: false, state: 'running' });
     await deliver(store, idOf(first));
     expect(await again('a')).toEqual({ passed: true, state: 'unchanged' });
     expect((await store.receipts.all())[0]).toMatchObject({ as_of: noon - 20, certain: 1 });
@@ -84,7 +84,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
   });
 
-  it('sends the same again where an older request that nobody answered may have been carried out since', async () => {
+  it('sends the same bytes again if an older unanswered request may have been processed since', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
     const old = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 });
@@ -221,7 +221,7 @@ describe('payload files', () => {
     const fresh = join(store.payloads.root, 'fresh.tmp');
     writeFileSync(fresh, 'half');
 
-    expect((await recover(store)).swept, 'nobody has died yet').toEqual([]);
+    expect((await recover(store)).swept, 'no process has died yet').toEqual([]);
     people.dead.add('dying');
     expect((await recover(store)).swept).toEqual([orphan.path]);
     await store.runs.finish(slow, { state: 'failed' });

@@ -41,7 +41,7 @@ async function deliver(store: Store, text: string, asOf: number) {
   return made;
 }
 
-/** As if nobody had touched the files for an hour. */
+/** Makes the files look unchanged for an hour. */
 function age(...paths: readonly string[]): void {
   for (const path of paths) utimesSync(path, (noon - hour) / 1000, (noon - hour) / 1000);
 }

@@ -38,7 +38,7 @@ async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newe
 
 describe('what was taken after an attempt at other bytes', () => {
   it.for(['no answer', 'cut'] as const)(
-    'that had no end (%s) is to be sent once more, ten minutes after that, and never again',
+    'without an outcome (%s) is sent again ten minutes after that, and then never again',
     async (end) => {
       const { clock, store, fresh } = await setUp(end);
       const [repeat] = await store.resends.all();
@@ -101,7 +101,7 @@ describe('what was taken after an attempt at other bytes', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('waits where it could not be sent, and has to give way itself where nobody knows whether it was', async () => {
+  it('waits if it could not be sent, and is superseded if its own outcome is unknown', async () => {
     const { clock, store } = await setUp();
     clock.advance(10 * minute);
     const [repeat] = await store.resends.all();

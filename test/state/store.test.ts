@@ -148,7 +148,7 @@ describe('leases', () => {
 });
 
 describe('a process', () => {
-  it('is alive while it runs, dead as soon as it was killed, even when nobody has reaped it', async () => {
+  it('is alive while it runs, and dead as soon as it was killed, even before it is reaped', async () => {
     const processes = systemProcesses();
     const script = `
       import { spawn } from 'node:child_process';

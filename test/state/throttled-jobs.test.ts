@@ -27,7 +27,7 @@ it('what holds is replaced as a whole, what goes on in the same words keeps its 
   expect(await throttledJobs.now(), 'the day has turned').toEqual([]);
 });
 
-it('thousands that hold at once are all kept, and their history is not kept for ever', async () => {
+it('thousands of active throttles are all kept, but their history is limited', async () => {
   const clock = new VirtualClock();
   const { throttledJobs } = await newStore({ clock });
   const jobs = Array.from({ length: 3_000 }, (_, i) => `job-${i}`);

@@ -4,10 +4,10 @@ import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-const by = { who: 'ada@desk', why: 'loaded anew' };
+const by = { who: 'ada@desk', why: 'loaded again' };
 const mark = { job: 'orders', run: 'r1', reading: 'x', text: '1' };
 
-it('nobody changes a watermark while a run holds the job, and whoever does is written down', async () => {
+it('a watermark cannot change while a run holds the job, and each change records the user', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   const lease = await store.leases.take('job:orders');
@@ -33,7 +33,7 @@ it('a place that a person set never gives way to one from before, whatever becom
   expect(await store.watermarks.find('orders', 'x')).toBeUndefined();
 });
 
-it('whoever lets a job begin anew can see how far it had read', async () => {
+it('clearing a watermark returns its previous value', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   expect(await store.watermarks.decide('orders', undefined, by)).toBe('done');

@@ -153,7 +153,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()).toEqual(['orders failed', 'orders keeps failing', 'orders recovered']);
   });
 
-  it('tells of data that is too old though nothing runs, reckoned from the last good publication', async () => {
+  it('reports stale data even if nothing runs, measured from the last good publication', async () => {
     const { store, receiver, clock, told, passUntil } = await setUp({ alerts: { staleAfterMs: 2 * hour } });
     await publish(store, 'orders', clock.now());
     await passUntil('an hour and a half', () => true, 1.5 * hour);
@@ -257,7 +257,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[2]?.text).toContain('and is not renewed automatically');
   });
 
-  it('tells that the requests of the day run short, and once more when they are used up', async () => {
+  it('reports that the daily requests run short, and again when they are used up', async () => {
     const { store, receiver, told, clock } = await setUp({ requestsPerDay: 1000, alerts: { staleAfterMs: false } });
     const day = dayOf(clock.now());
     for (let n = 0; n < 950; n++) await store.quota.charge('account', day);
@@ -355,7 +355,7 @@ describe('the alarm of the daemon', () => {
     expect(clock.now()).toBeGreaterThan(0);
   });
 
-  it('tells of no job that is disabled or that nobody wants to hear of, and follows its own channels', async () => {
+  it('reports no disabled or muted job, and uses the channels of the job', async () => {
     const other = await openReceiver();
     const { store, receiver, told, config } = await setUp({
       names: ['quiet', 'off', 'own', 'loud'],

@@ -67,7 +67,7 @@ describe('a firing that was due', () => {
     expect(fix).toBe('sluice run, or sluice sync orders once');
   });
 
-  it('does not where somebody else has run the job since', async () => {
+  it('does not if another process has run the job since', async () => {
     const { run, explain } = await setUp();
     await run();
     expect((await explain()).verdict).toBe('up to date, nothing new at the source');
@@ -111,10 +111,10 @@ it('goes on saying what was published last when a later request has no answer, a
   expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
 });
 
-it('says of a run that failed what its own problem says that mends it', async () => {
-  const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'mend the query' };
+it('shows the fix from the problem of a failed run', async () => {
+  const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'fix the query' };
   const { explain } = await setUp({ ended: { state: 'failed', problem } });
-  expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'mend the query; then sluice sync orders' });
+  expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'fix the query; then sluice sync orders' });
 });
 
 it('sends who has no better advice to a look at the connections', async () => {
@@ -122,7 +122,7 @@ it('sends who has no better advice to a look at the connections', async () => {
   expect((await explain()).fix).toBe('sluice check --connect; then sluice sync orders');
 });
 
-it('says of a job whose runs newer firings take the place of that none comes to its end, and what mends it', async () => {
+it('reports a job whose runs are always replaced by newer firings, and the fix', async () => {
   const next = 'choose another overlap';
   const problem = { code: 'RUN_CANCELLED', message: 'A newer firing took the place of this run', next };
   const { store, run, explain } = await setUp({ ended: { state: 'interrupted', problem } });

@@ -137,7 +137,7 @@ describe('firings that were missed', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('are guarded with run_all by the instant that each stands for, not by the present', async () => {
+  it('with run_all, are guarded relative to their own instant, not to now', async () => {
     const { folder, job, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -213,7 +213,7 @@ describe('a run whose process died', () => {
   it.for([
     ['run_once', undefined],
     ['run_all', 0],
-  ] as const)('is begun anew at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
+  ] as const)('runs again at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
     const misfire = policy === 'run_all' ? { policy, withinMs: 24 * hour, atMost: 24 } : { policy };
     const { job, config, source } = await setUpWith({ ...hourly, misfire });
     const { clock, begun } = halfPast();
@@ -226,7 +226,7 @@ describe('a run whose process died', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('is begun anew for its own instant, though a firing after it came to nothing', async () => {
+  it('runs again for its own instant, even if a later firing was skipped', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },

@@ -94,7 +94,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong password of 
     240_000,
   );
 
-  it('a password that is changed while chunks are read is sent once more, and then no more', async () => {
+  it('a password that changes while chunks are read is sent once again, and then no more', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());

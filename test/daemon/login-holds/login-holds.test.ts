@@ -26,7 +26,7 @@ async function setUp() {
 }
 
 describe('a login that was refused', () => {
-  it('is sent once, then after 1 hour, after 4 more and once a day, whoever asks in between', async () => {
+  it('is sent once, then after 1 hour, after 4 more and once a day, regardless of requests in between', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     for (let quarter = 0; quarter < 4 * 24 * 4; quarter++) {
       expect(await open(gate, bank.source('wrong'))).toBeInstanceOf(Problem);

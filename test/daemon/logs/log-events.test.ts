@@ -58,10 +58,10 @@ it('tells instants as people read them, and spans without a tail of digits', () 
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
   events.emit('job.throttled', { job: 'orders', every: 2, message: 'runs every 2m', until: Date.UTC(2026, 10, 22, 5) });
-  const failed = { rows: 0, bytes: 0, requests: 0, milliseconds: 146.8289999961853, next: 'mend the query' };
+  const failed = { rows: 0, bytes: 0, requests: 0, milliseconds: 146.8289999961853, next: 'fix the query' };
   events.emit('run.finished', { job: 'orders', run: 'r', outcome: 'failed', ...failed });
   expect(facts).toMatchObject([
     { every: 2, until: '2026-11-22T05:00:00.000Z' },
-    { milliseconds: 147, next: 'mend the query' },
+    { milliseconds: 147, next: 'fix the query' },
   ]);
 });

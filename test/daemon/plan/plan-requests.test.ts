@@ -43,7 +43,7 @@ function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number
 }
 
 describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) => {
-  it('counts and pays the same firings as somebody who looks at every minute', { timeout: 60_000 }, () => {
+  it('counts the same firings as a check of every minute', { timeout: 60_000 }, () => {
     const crons = fc.constantFrom(
       '*/15 * * * *',
       '0 * * * *',

@@ -34,7 +34,7 @@ describe('the pulse', () => {
     expect(pulse.check()).toEqual({ ticking: false, message: 'the scheduler has not run for 200 s' });
   });
 
-  it('notices a firing that nobody takes up, but is not deceived by a wall clock that jumped over one', async () => {
+  it('detects a firing that is not taken up, but ignores a wall clock that jumped over one', async () => {
     const state = { ticking: { ...well, overdue: 86_400_000 } };
     const { pulse, clock } = await setUp(state);
     expect(pulse.check().ticking).toBe(true);
@@ -87,7 +87,7 @@ describe('the pulse', () => {
     expect((await readHeartbeat(store, given)).ticking).toBe(false);
     await pulse.write();
     expect(await readHeartbeat(store, given)).toMatchObject({ ticking: true });
-    expect((await readHeartbeat(store, { ...given, owner: 'somebody else' })).ticking).toBe(false);
+    expect((await readHeartbeat(store, { ...given, owner: 'another process' })).ticking).toBe(false);
     clock.pass(40_000);
     expect(await readHeartbeat(store, given)).toMatchObject({
       ticking: false,

@@ -116,7 +116,7 @@ describe('a source that asks for a pause', () => {
 describe('a vendor whose allowance of the day is used up', () => {
   const spent = { code: 'SERVICE_DAILY_LIMIT', isDailyLimit: true } as const;
 
-  it('is asked once more, as late as there are attempts', async () => {
+  it('is retried once, at the latest possible attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => spent;
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));

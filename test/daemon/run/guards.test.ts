@@ -36,7 +36,7 @@ it('a scheduled run that a guard holds back is said, sends nothing, and goes on 
   expect(started.count('request.sent')).toBe(0);
 });
 
-it('what a person approves while the daemon runs is sent by whoever is first, and once', async () => {
+it('a payload approved while the daemon runs is sent once, by the first process', async () => {
   const { guarded, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });

@@ -83,7 +83,7 @@ it('what a job has read counts for nothing once another job has written its inst
   }
 });
 
-it('what was taken counts as shown though an older attempt may still be carried out: it is sent once more', async () => {
+it('an accepted payload counts as shown even if an older attempt may still arrive: it is sent again', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
@@ -104,7 +104,7 @@ it('what was taken counts as shown though an older attempt may still be carried 
   }
 });
 
-it('what cannot be sent once more is read again', async () => {
+it('rows that cannot be sent again are read again', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -117,7 +117,7 @@ it('what cannot be sent once more is read again', async () => {
   expect(await placeOf(store, one)).toEqual({ watermark: undefined });
 });
 
-it('bytes that took two attempts may come once more after newer ones', async () => {
+it('bytes that took two attempts may arrive again after newer ones', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -141,7 +141,7 @@ it('rows that gave way to a payload that is dead now were never shown, though no
   expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', mustSend: true });
 });
 
-it('what is owed to a destination of another name now is read anew: nobody sends it', async () => {
+it('rows owed to a renamed destination are read again: the payload is never sent', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   await owe(store, { job: job('one'), text: 'owed', clock });

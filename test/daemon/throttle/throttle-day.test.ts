@@ -76,12 +76,12 @@ describe('a day that does not fit', () => {
     );
   });
 
-  it('leaves everything as it is when it fits, and asks for more of nobody than is needed', () => {
+  it('changes nothing if everything fits, and throttles no more than needed', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
         if (costOf(jobs, ({ firings }) => firings) <= room) expect([...every]).toEqual([]);
-        // Whoever was throttled by the last step could not have been spared.
+        // Without its last step, the throttling would not have been sufficient.
         const left = leftOf(jobs, room);
         const total = costOf(jobs, left);
         const spared = jobs

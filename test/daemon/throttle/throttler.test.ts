@@ -155,7 +155,7 @@ describe('what was throttled', () => {
   const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
   const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
 
-  it('stays so over a restart without being said again, and is asked for anew when the day has turned', async () => {
+  it('persists over a restart without another event, and is calculated again on the next day', async () => {
     const folder = newStateFolder();
     const first = await worldOf(jobs, { folder });
     first.clock.advance(10 * minute);
@@ -189,13 +189,13 @@ describe('what was throttled', () => {
     expect((await reportStatus(config, store, clock)).jobs[0]?.throttled).toBeUndefined();
   });
 
-  it('is reckoned anew for a new config', async () => {
+  it('is calculated again for a new config', async () => {
     const { clock, config, events, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
     await throttler.judge(jobs[0]!, clock.now(), config);
     const roomy = destinationOf('http://127.0.0.1:9', { requestsPerDay: 6000, whenShort: 'throttle' });
-    const mended = made('later', '*/10 * * * *', { destination: roomy, priority: 'low' });
-    expect(await throttler.judge(mended, clock.now(), configOf('/nowhere', [mended]))).toBeUndefined();
+    const edited = made('later', '*/10 * * * *', { destination: roomy, priority: 'low' });
+    expect(await throttler.judge(edited, clock.now(), configOf('/nowhere', [edited]))).toBeUndefined();
     expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
   });
 

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 
-/** Has the process fall over a fault that nobody catches, with SPILT in its words and members, once FALL_AT has been said. */
+/** Throws an uncaught error with SPILT in its message and fields, after the event FALL_AT. */
 const { FALL_AT, SPILT } = process.env;
 
 subscribe('sluice', (message) => {

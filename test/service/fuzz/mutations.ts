@@ -45,7 +45,7 @@ const oddities: readonly ((given: Given) => unknown)[] = [
   ({ text }) => ({ [text]: text, toString: 1, hasOwnProperty: null, '\ud800': '\udfff', '': '', $where: 1 }),
 ];
 
-/** Whoever walks so deep a value step by step within itself falls. Too deep to be written by what writes the rest. */
+/** Overflows the stack of a recursive reader. Too deep for the serializer of the other values. */
 function nested(text: string): string {
   return text.replaceAll(/"nested (\d+) deep"/g, (_all, depth: string) => {
     const [open, close] = Number(depth) % 2 === 0 ? ['[', ']'] : ['{"type":"t","components":[', ']}'];

@@ -87,7 +87,7 @@ export class World {
 
   /**
    * An id of some other account. Half of all ids are never named by those who are not to know them: an answer that has
-   * one of these can have it from nobody but the service. Of one kind, if a place is given.
+   * one of these can only have it from the service. Of one kind, if a place is given.
    */
   strangeId(dice: Dice, account: string, place?: string): string {
     const family = families.find(({ accounts }) => !accounts.includes(account))!;
