@@ -3,7 +3,7 @@ import { defineService, fileOptions, type LoginData, option, renderDeep, type St
 const token_url = 'https://api.box.com/oauth2/token';
 const described = 'type,id,name,size,created_at,modified_at,content_modified_at,modified_by,owned_by,sha1';
 
-/** The app itself, without a person: as the service account of an enterprise, or as one of its users. */
+/** Login of the app without a person: as the service account of an enterprise, or as one of its users. */
 function appLogin(subject: 'enterprise' | 'user'): LoginData {
   const when = `${subject}_id`;
   return {
@@ -19,7 +19,7 @@ function appLogin(subject: 'enterprise' | 'user'): LoginData {
   };
 }
 
-/** The bytes lie at another host, to which Box leads; where they are not there yet, it says how long to wait. */
+/** Box redirects to another host for the content; if it is not ready yet, the response has the time to wait. */
 const bytes = {
   request: { path: '/files/{{ partition.file.id | url }}/content' },
   decode: { as: 'file', name: '{{ partition.file.name }}', modified: '{{ partition.file.modified }}' },
@@ -56,7 +56,7 @@ export default defineService({
         authorize_url: 'https://account.box.com/api/oauth2/authorize',
         token_url,
         revoke_url: 'https://api.box.com/oauth2/revoke',
-        // A refresh token is good for one use and for 60 days.
+        // A refresh token is valid for one use and for 60 days.
         refresh: 'rotating',
         lifetime_seconds: 3600,
       },
@@ -174,7 +174,7 @@ export default defineService({
         },
       },
       records: 'entries',
-      // There is always a next position: the end is a chunk without anything in it.
+      // Every response has a next position; an empty chunk is the end.
       paging: { by: 'token', at: 'next_stream_position', empty: 'chunk_size' },
       incremental: { state: 'next_stream_position' },
       distinct: 'event_id',

@@ -26,7 +26,7 @@ const options = {
   ),
 };
 
-/** A report of one kind: submitted, asked after until it is done, fetched. */
+/** A report of one kind: submits it, polls until it is done, and fetches it. */
 function report(service: string, about: string): StreamData {
   return {
     about,
@@ -63,8 +63,8 @@ function inEnvelope(content: string): string {
 }
 
 /**
- * comScore's reports by SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the names
- * of the parameters. Not confirmed: that the table of a report has just these tags (read by what tables have in common).
+ * comScore's reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the parameter
+ * names. Not confirmed: the exact tags of a report's table, so any common kind of table is accepted.
  */
 export default defineService({
   id: 'comscore',
@@ -146,7 +146,7 @@ function escaped(value: unknown): string {
   return String(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** The rows of the first table in the answer, by the names in the last row of its head. */
+/** The rows of the first table in the response. The column names are in the last row of its head. */
 function* rowsOf(body: unknown, period: string): Generator<Node> {
   const table = firstTable(body);
   if (table === undefined) throw noTable();
@@ -159,7 +159,7 @@ function* rowsOf(body: unknown, period: string): Generator<Node> {
   }
 }
 
-/** Names that are missing or stand twice get a number. */
+/** Appends a number to missing and duplicate names. */
 function namesOf(cells: readonly string[]): string[] {
   const names: string[] = [];
   for (const [i, cell] of cells.entries()) {
@@ -186,7 +186,7 @@ function firstTable(value: unknown): Node | undefined {
   return firstTable(Object.values(value));
 }
 
-/** The cells of each row: those that head it first. */
+/** The cells of each row, header cells first. */
 function rowsIn(part: unknown): string[][] {
   return [member(part as Node, 'tr') ?? []].flat().map((row) => [...cellsIn(row, 'th'), ...cellsIn(row, 'td')]);
 }

@@ -1,7 +1,7 @@
 import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
 import type { DbTlsOptions, DriverName, QueryValues, SourceValues } from './options.ts';
 
-/** What a driver needs to connect, wherever in the options it stood. */
+/** The connection parameters of a driver, from the url or the separate options. */
 export interface ServerAddress {
   readonly driver: DriverName;
   readonly host: string;
@@ -32,19 +32,19 @@ const defaultPort: Readonly<Record<DriverName, number>> = {
 };
 const beside = ['host', 'port', 'database', 'user', 'password'] as const;
 
-/** The driver that is meant, or undefined when neither option says it. */
+/** The driver, or undefined if neither option sets it. */
 export function driverOf(source: SourceValues): DriverName | undefined {
   if (source.driver !== undefined) return source.driver;
   if (source.file !== undefined && source.url === undefined) return 'sqlite';
   return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
 }
 
-/** The address out of a url or out of the separate options. Expects options that {@link faultsOf} has nothing against. */
+/** The address from the url or the separate options. Expects options without errors, see {@link faultsOf}. */
 export function addressOf(source: SourceValues): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = source.url === undefined ? undefined : URL.parse(source.url);
   const given = url ? partsOf(url) : source;
-  // A password inside a url is known as a secret only as part of it; drivers show it alone.
+  // The whole url is registered as a secret, but drivers print the password alone.
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,
@@ -56,7 +56,7 @@ export function addressOf(source: SourceValues): ServerAddress {
   };
 }
 
-/** Whom a source logs in as; a file wants no login. */
+/** The login of a source; a file has none. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (driverOf(source) === 'sqlite') return undefined;
   const { driver, host, port, user, password } = addressOf(source);
@@ -81,7 +81,7 @@ function partsOf(url: URL) {
   };
 }
 
-/** Everything that is wrong with the options together, without any network. */
+/** Checks the combination of the options, without network access. */
 export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): Fault[] {
   const driver = driverOf(source);
   return [
@@ -215,7 +215,7 @@ export interface Tls extends TlsTexts {
   readonly servername?: string;
 }
 
-/** What the drivers are to secure the connection with; relative paths are meant from `folder`. Throws `DB_TLS_FILE`. */
+/** Reads the TLS files of the drivers; paths are relative to `folder`. Throws `DB_TLS_FILE`. */
 export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
   if (tls.mode === 'off') return undefined;
   return {

@@ -76,7 +76,7 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The next batch, or undefined at the end; the one before is done with. Throws what `fail` was told. */
+  /** The next batch, or undefined at the end; the previous batch is no longer valid. Throws the error passed to `fail`. */
   async next(): Promise<Batch | undefined> {
     this.#release?.();
     this.#release = undefined;

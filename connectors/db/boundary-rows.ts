@@ -16,10 +16,10 @@ interface BoundaryRowsOptions {
   readonly column: string;
   readonly lag: Lag | undefined;
   readonly before: Watermark | undefined;
-  /** Index of the column whose text decides. */
+  /** Index of the column that is compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
-  /** Columns of the rows that the job gets: the first ones of each batch. */
+  /** Number of columns that the job gets: the first ones of each batch. */
   readonly columns: readonly Column[];
 }
 
@@ -29,17 +29,17 @@ interface BoundaryRowsOptions {
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
-  /** Rows of the last run that may come again, and how often. */
+  /** Rows of the last run that may be returned again, with their counts. */
   readonly #expected = new Map<string, number>();
   /** Indexes of the columns of the last run, in its order: rows of both runs are compared by these. */
   readonly #common: readonly number[];
   readonly #all: readonly number[];
-  /** Columns of the last run that are gone: its rows cannot be compared. */
+  /** Columns of the last run that no longer exist: its rows cannot be compared. */
   readonly #gone: readonly string[];
-  /** Such rows have come. */
+  /** Whether such rows were returned. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
-  /** Value of the last row that there was no room to remember. */
+  /** Value of the last row beyond the limit of remembered rows. */
   #forgotten: CursorBound | undefined;
   #value: CursorBound | undefined;
 
@@ -80,13 +80,13 @@ export class BoundaryRows {
     return true;
   }
 
-  /** Behind the last run's edge nothing is expected any more. */
+  /** No rows of the last run are expected after its boundary. */
   #leaveBehind(value: CursorBound): void {
     const { before, type } = this.#reading;
     if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
   }
 
-  /** Notes the rows at the end of the batch that the next run will be given again. */
+  /** Remembers the rows at the end of the batch that the next run will read again. */
   #remember(batch: Batch): void {
     const { column, lag } = this.#reading;
     const value = this.#valueOf(batch, batch.length - 1);
@@ -108,20 +108,20 @@ export class BoundaryRows {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
-  /** The rows of the last run are remembered by columns that are gone or unknown. */
+  /** Whether the remembered rows of the last run refer to missing or unknown columns. */
   get #isIncomparable(): boolean {
     const { columns = [], seen = [] } = this.#reading.before ?? {};
     return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
   }
 
-  /** Rows come in order, so the first one of a run tells. The order of texts is the database's: each may be of the last run. */
+  /** Rows are in order, so the first one is sufficient. Text is in the order of the database: any row may be of the last run. */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
     const { before, type } = this.#reading;
     this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
   }
 
-  /** Why rows come twice: in the next run those that are not remembered, in this one those that cannot be compared. */
+  /** Warnings about duplicates: rows beyond the limit in the next run, rows that cannot be compared in this one. */
   get comesAgain(): RowsAgain | undefined {
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };
@@ -132,11 +132,11 @@ export class BoundaryRows {
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
   }
 
-  /** The watermark that all this comes to; the one before where no row came. */
+  /** The resulting watermark; without rows, the previous one. */
   watermark(): Watermark | undefined {
     const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;
-    // Rows may have been taken away since: what is read never goes back.
+    // Rows may have been deleted since: the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
     return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
@@ -144,8 +144,8 @@ export class BoundaryRows {
 }
 
 /**
- * Hash of a row: of its cells in the columns of these indexes, in this order. All that are there count: a row that was
- * changed twice at the same instant is another one. Cells count by value: a column that got more decimals has the same rows.
+ * Hash of a row: of its cells in these columns, in this order. All columns count, because a row may change twice at the same
+ * instant. Cells are compared by value: more decimals in a column don't change its rows.
  */
 function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
   const stored = storedRow(batch, i);

@@ -2,18 +2,18 @@ import { Problem, seenIn } from '#sdk';
 
 const next = 'check that host and port lead to a database of this kind; if so, look into its log';
 
-/** What a server sent is not what the protocol says. */
+/** The server violated the protocol. */
 export function brokenProtocol(what: string, seen?: string): Problem {
   const shown = seen === undefined ? {} : { seen };
   return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, ...shown, next });
 }
 
-/** A row whose cells do not fill it, or are more than fit in. */
+/** A row with a length that does not match its cells. */
 export function otherColumns(): Problem {
   return brokenProtocol('a row with another number of columns than it had announced');
 }
 
-/** What a driver threw over the bytes of a server. */
+/** An error of the driver while it parsed the bytes of a server. */
 export function unreadable(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem({

@@ -1,11 +1,11 @@
 import { type Batch, type ByteCells, type Cells, type Column, type ColumnType, Problem } from '#sdk';
 
 /**
- * What has to happen to a column's bytes before they are canonical.
+ * How the bytes of a column become canonical.
  *
- * - `in place`: the text fits where it stands; `fix` rewrites it and moves `spans[at]`, `spans[at + 1]`.
- * - `boolean`: one look at the first byte says which of the two words it is.
- * - `rewrite`: anything else; the column gets bytes of its own.
+ * - `in place`: the canonical text fits into the same bytes; `fix` rewrites it and moves `spans[at]`, `spans[at + 1]`.
+ * - `boolean`: the first byte decides between true and false.
+ * - `rewrite`: anything else; the column gets new bytes.
  */
 export type CellRewrite =
   | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
@@ -14,7 +14,7 @@ export type CellRewrite =
 
 type BooleanReader = (bytes: Buffer, start: number, end: number) => boolean;
 
-/** What a type of the server becomes: a canonical type, and how its bytes become the canonical text. */
+/** The canonical type of a server type, and how its bytes become the canonical text. */
 export interface CellType {
   readonly type: ColumnType;
   readonly fix?: CellRewrite;
@@ -26,16 +26,16 @@ export interface WireColumn {
   readonly fix?: CellRewrite;
 }
 
-/** Rows as they came off the wire: `bytes` with the spans of `length` rows of `width` cells. */
+/** Rows in wire format: `bytes` with the spans of `length` rows of `width` cells. */
 export interface WireRows {
   readonly bytes: Buffer;
   readonly spans: Int32Array;
   readonly length: number;
-  /** Rows of the run that came before these. */
+  /** Number of earlier rows of the run. */
   readonly before: number;
 }
 
-/** Turns wire rows into a batch; the work is done column by column, and only for columns that need any. */
+/** Converts wire rows to a batch, column by column, and only the columns that need it. */
 export class BatchMaker {
   readonly columns: readonly Column[];
   readonly #wire: readonly WireColumn[];
@@ -107,7 +107,7 @@ export class BatchMaker {
   }
 }
 
-/** Cells of one column that bring their own bytes. */
+/** Cells of one column with their own bytes. */
 class OwnBytes {
   readonly #spans: Int32Array;
   #bytes: Buffer;
@@ -143,7 +143,7 @@ class OwnBytes {
 /** All cells of a boolean column point into the same nine bytes. */
 const words = Buffer.from('truefalse');
 
-/** Refuses names that stand twice: a record could keep only one of them. */
+/** Refuses duplicate names: a record could keep only one of them. */
 export function refuseDuplicates(columns: readonly Column[]): void {
   const seen = new Set<string>();
   for (const { name } of columns) {

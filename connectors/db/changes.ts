@@ -13,7 +13,7 @@ interface ChangesOptions {
   readonly ask: RunQuery;
 }
 
-/** Rows that were added or changed since the last run, by a column that grows with them, in its order. */
+/** Incremental read: rows added or changed since the last run, by an increasing column, in its order. */
 export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
   const before = parseWatermark(watermark);
@@ -66,7 +66,7 @@ async function* freshRows(batches: AsyncIterable<Batch>, reading: Reading): Asyn
   }
 }
 
-/** Only rows tell: SQLite has no types without them. */
+/** Requires rows: SQLite has no column types without them. */
 function refuseOtherType({ name, type }: Column, before: Watermark | undefined): void {
   if (before === undefined || before.value.type === type) return;
   throw new Problem({

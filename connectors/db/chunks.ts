@@ -5,7 +5,7 @@ import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
-/** After a lost connection: so many tries without one more row, with pauses that double. */
+/** Reconnects without a new row before the read fails, with exponential backoff. */
 const maxTries = 6;
 const firstPauseMs = 250;
 const maxPauseMs = 8000;
@@ -14,15 +14,15 @@ export interface ChunkedOptions {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
   readonly door: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
-  /** Tells the runner that we are at work, though no rows come. */
+  /** Resets the stall timer of the runner while no rows arrive. */
   readonly alive: () => void;
   readonly ask: RunQuery;
 }
 
 /**
- * The rows of a query a chunk at a time, in the order of a column whose values are unique. Each chunk is a statement and a
- * transaction of its own, so the chunks are of different moments. When a connection is lost, the next statement begins
- * after the last row that arrived: the reader does not notice.
+ * Keyset pagination: reads a query in chunks, in the order of a column with unique values. Each chunk is a separate statement and
+ * transaction, so the chunks are from different snapshots. After a lost connection, the next statement starts after the last
+ * row; the reader does not notice.
  */
 export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
   const chunks = new Chunks(given);
@@ -30,7 +30,7 @@ export async function extractChunks(given: ChunkedOptions): Promise<Extraction> 
   return { columns, batches: chunks.batches() };
 }
 
-/** Only these are in the same order whatever the database and its settings. */
+/** Only these types have the same order in every database, regardless of settings. */
 const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
 const mendNulls = 'take a column without nulls; the primary key is best';
 
@@ -38,10 +38,10 @@ class Chunks {
   readonly #given: ChunkedOptions;
   #first: Extraction | undefined;
   #columns: readonly Column[] = [];
-  /** Index of the column that the chunks go by. */
+  /** Index of the column that orders the chunks. */
   #at = 0;
   #last: CursorBound | undefined;
-  /** Rows that were handed on. */
+  /** Number of rows that were passed on. */
   #rows = 0;
 
   constructor(given: ChunkedOptions) {
@@ -60,7 +60,7 @@ class Chunks {
     return first.columns;
   }
 
-  /** Such rows are in no chunk: they are looked for beforehand. */
+  /** Rows with null are in no chunk, so they are checked first. */
   async #refuseNulls(): Promise<void> {
     const { query, dialect, ask } = this.#given;
     const { column } = query.chunks;
@@ -86,7 +86,7 @@ class Chunks {
     }
   }
 
-  /** The row that came last comes again as the first one, which shows whether the values are unique. */
+  /** The last row is read again as the first one of the next chunk, to check that the values are unique. */
   #ask(): Promise<Extraction> {
     const { query, dialect, ask } = this.#given;
     const { column, rows } = query.chunks;
@@ -95,7 +95,7 @@ class Chunks {
     return ask(rangeQuery(query, { column, nulls: 'leave_out', ...range }, dialect));
   }
 
-  /** Hands on the rows of a chunk; resolves to how many there were that had not come before. */
+  /** Passes on the rows of a chunk; resolves to the number of new rows. */
   async *#read(chunk: Extraction): AsyncGenerator<Batch, number, void> {
     this.#refuseOtherColumns(chunk.columns);
     let came = 0;
@@ -125,7 +125,7 @@ class Chunks {
     return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
   }
 
-  /** Of two rows with the same value, the end of a chunk might lose one. */
+  /** The boundary of a chunk could lose one of two rows with the same value. */
   #advance(batch: Batch, from: number): void {
     let before = this.#last?.text;
     for (let i = from; i < batch.length; i++) {
@@ -147,7 +147,7 @@ class Chunks {
     });
   }
 
-  /** A table that was altered meanwhile would give rows of another shape. */
+  /** The table was altered during the read: its rows have other columns. */
   #refuseOtherColumns(columns: readonly Column[]): void {
     const isSame =
       columns.length === this.#columns.length &&
@@ -170,7 +170,7 @@ class Chunks {
   }
 }
 
-/** What no next chunk puts right, but a run that begins again. */
+/** An error that only a new run can fix, not another chunk. */
 const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
 
 function columnsChanged(): Problem {
@@ -182,7 +182,7 @@ function columnsChanged(): Problem {
   });
 }
 
-/** Not the end of the table: the row that was read last has gone with all behind it. */
+/** Not the end of the table: the last row and all rows after it have disappeared. */
 function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',

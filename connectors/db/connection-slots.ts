@@ -1,4 +1,4 @@
-/** Jobs that read from one server, and a FIFO queue of those that wait. */
+/** The jobs that read from one server, and a FIFO queue of waiting jobs. */
 interface Server {
   reading: number;
   readonly waiting: (() => void)[];
@@ -6,7 +6,7 @@ interface Server {
 
 const servers = new Map<string, Server>();
 
-/** Interval of the sign of life while a job waits. */
+/** Heartbeat interval while a job waits. */
 const aliveMs = 1000;
 
 interface SlotOptions {

@@ -15,7 +15,7 @@ const instead: Readonly<Partial<Record<ColumnType, string>>> = {
   uuid: 'a uuid is not ordered by time; use an increasing column, or cast a UUIDv7 to text',
 };
 
-/** Refuses columns that rows cannot be read on from. */
+/** Refuses columns that cannot be a cursor. */
 export function refuseCursorType(column: string, type: ColumnType): void {
   if (shapes[type] !== undefined) return;
   throw new Problem({
@@ -29,7 +29,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   });
 }
 
-/** Refuses a value that nothing can be compared with: infinity, NaN, years BC, years of five digits. */
+/** Refuses values without a usable order: infinity, NaN, years BC, years of five digits. */
 export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
@@ -42,7 +42,7 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
   });
 }
 
-/** Whether a value is before another one of its type. Texts are the database's to compare: only equal ones are told. */
+/** Whether a value is less than another one of its type. Only the database can order text; here it is only tested for equality. */
 export function isBefore(a: CursorBound, b: CursorBound): boolean {
   switch (a.type) {
     case 'integer':
@@ -60,7 +60,7 @@ export function isBefore(a: CursorBound, b: CursorBound): boolean {
   }
 }
 
-/** Texts of instants that sort like them. Those of UTC, the usual ones, only lose their Z. */
+/** Instants as sortable text. Instants in UTC, the usual case, only lose their Z. */
 function instantOf(text: string): string {
   if (/Z$/i.test(text)) return text.slice(0, -1);
   return Temporal.Instant.from(text).toString().slice(0, -1);
@@ -75,13 +75,13 @@ function scaled(text: string, scale: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(scale - scaleOf(text)));
 }
 
-/** What is kept back: a number for numbers, a time for times. */
+/** The lag: a number for numbers, a duration for times. */
 export type Lag = string | number;
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const daySeconds = 86_400;
 
-/** The value less the lag, exact. Throws a Problem when the lag is not one for a column of this type. */
+/** The value minus the lag, exactly. Throws a Problem if the lag does not fit the type of the column. */
 export function lagged(column: string, { type, text }: CursorBound, lag: Lag | undefined): CursorBound {
   if (lag === undefined) return { type, text };
   const isNumber = type === 'integer' || type === 'decimal';
@@ -102,7 +102,7 @@ function less(text: string, lag: bigint): string {
   return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** In the form that the value has: SQLite compares texts, so a blank stays a blank, and missing seconds stay away. */
+/** In the format of the value: SQLite compares text, so a blank stays a blank, and seconds are not added. */
 function earlier(text: string, seconds: number): string {
   const [, day, between, clock, zone] = /^(\d{4}-\d\d-\d\d)([T ])([\d:.]+)(.*)$/.exec(text)!;
   const before = Temporal.PlainDateTime.from(`${day}T${clock}`).subtract({ seconds }).toString();
@@ -110,7 +110,7 @@ function earlier(text: string, seconds: number): string {
   return `${kept.replace('T', between!)}${zone}`;
 }
 
-/** Said in the terms of the column: what such a lag would look like there. */
+/** An example of a lag for the type of the column. */
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   const { allowed, next } = lagFor(type, lag);
   return new Problem({

@@ -24,8 +24,8 @@ export interface Dialect {
   /** The row limit: after `select`, or at the end. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
-   * The column as it is stored, where that may differ from the text that the rows carry and decides about their order. It
-   * is then read as one more column, the last.
+   * The stored value of the column, if it may differ from the text in the rows and determines their order. It is then read as an
+   * additional last column.
    */
   stored?(column: string): string;
 }
@@ -37,7 +37,7 @@ export interface OrderedRange {
   readonly from?: CursorBound;
   /** Exclusive upper bound. */
   readonly to?: CursorBound;
-  /** What becomes of rows that have none: they come as well, so that they are noticed; are left out; or are all that comes. */
+  /** Rows with null: include them (to report them), exclude them, or return only them. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
 }
@@ -57,7 +57,7 @@ export function rangeQuery(
   const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
   return {
     ...query,
-    // On lines of its own, because a query may end in a comment.
+    // On separate lines, because a query may end in a comment.
     sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
     parameters: [...bound, ...(high?.parameters ?? [])],
   };

@@ -1,13 +1,13 @@
 import type { Dialect } from './dialect.ts';
 
-/** The value is bound as text; the server takes it for what the column is, so nothing is lost. */
+/** Binds the value as text; the server converts it to the type of the column without loss. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ text }, before) => ({ sql: `$${before.length + 1}`, parameters: [text] }),
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
-/** Numbers stand in the statement, exact; texts and times as what they are, in a form that ends no quote. */
+/** Numbers are exact literals; text and times are typed literals that cannot break out of their quotes. */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),
@@ -23,10 +23,10 @@ function mysqlLiteral(type: string, text: string): string {
 
 const isTime = (type: string) => type === 'timestamp' || type === 'timestamptz';
 
-/** The session's time zone is UTC, and a literal has no room for one. */
+/** The session's time zone is UTC; literals have no zone. */
 const wallClock = (text: string) => text.replace('T', ' ').replace(/Z$/, '');
 
-/** SQLite orders what is stored, which is not always the text that the rows carry: `2026-01-31 10:00` has no T. */
+/** SQLite orders stored values, which may differ from the text in the rows: `2026-01-31 10:00` has no T. */
 export const sqliteDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ type, text }) =>
@@ -35,7 +35,7 @@ export const sqliteDialect: Dialect = {
   stored: (column) => `cast(${column} as text)`,
 };
 
-/** Texts are bound; everything else stands in the statement, exact. */
+/** Text is bound; all other values are exact literals. */
 export const sqlserverDialect: Dialect = {
   quote: (name) => `[${name.replaceAll(']', ']]')}]`,
   operand({ type, text }, before) {

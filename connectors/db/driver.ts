@@ -10,13 +10,13 @@ export interface ConnectOptions {
   readonly log: ConnectorLog;
   /** Wraps each login attempt. */
   readonly logIn?: LogIn;
-  /** Adds a warning to the run; absent if no run is under way. */
+  /** Adds a warning to the run; absent outside of a run. */
   readonly warn?: (warning: RunWarning) => void;
   /** SSH tunnel to the server, used instead of host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
 }
 
-/** One kind of database: how to prove that it can be reached, and how to read one query. */
+/** A database driver: checks the connection and reads a query. */
 export interface Driver {
   readonly dialect: Dialect;
   check(door: ConnectOptions): Promise<string>;

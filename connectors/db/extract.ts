@@ -11,7 +11,7 @@ import { Route } from './route.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
-/** Looks whether the server is there, by the way that the runs take. */
+/** Checks that the server is reachable, over the same route as runs. */
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
   const way = new Route(context);
   try {
@@ -23,7 +23,7 @@ export async function checkBy(driver: Driver, context: SourceContext<typeof sour
   }
 }
 
-/** Reads a query by a driver, in its turn: all of it, what has changed, or chunk by chunk. */
+/** Reads a query with a driver when a slot is free: as a whole, incrementally or in chunks. */
 export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
   const { signal } = context;
   const free = await placeOf(context);
@@ -51,7 +51,7 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
   }
 }
 
-/** A file has room for everybody. */
+/** Files have no limit. */
 async function placeOf({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
   if (driverOf(source) === 'sqlite') return () => undefined;
   const { host, port, database, user } = addressOf(source);
@@ -72,11 +72,11 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
 }
 
 interface Leaving {
-  /** Runs when the reader goes. */
+  /** Called when the reader leaves. */
   readonly leave: () => Promise<void>;
-  /** Runs instead when the run is stopped before anybody reads. */
+  /** Called instead if the run is stopped before the first read. */
   readonly unread: () => void;
-  /** Stops the run of its own accord, when the reader goes before it has read anything. */
+  /** Aborts the run if the reader leaves before the first read. */
   readonly left: () => void;
   readonly signal: AbortSignal;
   readonly way: Route;
@@ -94,7 +94,7 @@ function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, w
     return reading.next();
   }
 
-  /** A generator that has not begun ends without a look at what it holds. */
+  /** A generator that was never started does not run its `finally`. */
   async function whenLeft(): Promise<IteratorResult<Batch, void>> {
     if (!isRead) {
       left();

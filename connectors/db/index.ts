@@ -8,7 +8,7 @@ import { meantWatermark } from './watermark.ts';
 
 const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 
-/** A driver is loaded when a source wants it: all of them together would take longer than many a run. */
+/** Loads drivers on demand: loading all of them takes longer than many runs. */
 const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   postgres: async () => (await import('./postgres.ts')).postgres,
   mysql,

@@ -5,19 +5,19 @@ export interface BitField {
   readonly name: string;
   /** The width in bits. */
   readonly columnLength: number;
-  /** The database of the table that the field is a column of; empty if the server computed the value. */
+  /** The database of the field's table; empty for computed values. */
   readonly schema: string;
 }
 
-/** Up to this width a value as one byte is below the digit 0, so the two forms cannot be confused. */
+/** Up to this width, a raw byte is less than the digit 0, so both formats are unambiguous. */
 const maxSafeBits = 5;
 const zero = 0x30;
 const nine = 0x39;
 
 /**
- * A BIT column arrives as raw bytes. A BIT value that the server computed, as in `max(flag)`, arrives as raw bytes or as
- * decimal digits, which depends on the function, the plan and the version; the field says nothing about it. From six bits
- * on, one byte may be read either way: 0x31 is 49 or the digit 1.
+ * A BIT column is sent as raw bytes. A computed BIT value, as in `max(flag)`, is sent as raw bytes or as decimal digits, depending on
+ * the function, the plan and the version; the field does not declare which. From six bits on, a byte is ambiguous: 0x31 is 49 or
+ * the digit 1.
  */
 export function bitType({ name, columnLength, schema }: BitField): CellType {
   if (columnLength <= maxSafeBits)

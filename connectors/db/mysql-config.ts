@@ -7,15 +7,15 @@ interface ConfigParts {
   readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
-  /** The socket of a tunnel, which leads to the server. */
+  /** The socket of a tunnel to the server. */
   readonly socket: string | undefined;
 }
 
-/** What mysql2 is to connect with. */
+/** The connection options for mysql2. */
 export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): ConnectionOptions {
   const { host, port, user, password, database } = address;
   return {
-    // The name that a certificate is checked against; the socket below is what really connects.
+    // The name in the certificate check; the actual connection uses the socket below.
     host: tls?.servername ?? host,
     port,
     user,
@@ -24,7 +24,7 @@ export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): C
     charset: 'utf8mb4',
     connectTimeout: timeoutMs,
     stream: () => socketTo(address, socket),
-    // No file of ours is anybody's business, and the meaning of a query is not for a driver to change.
+    // The server must not read local files, and the driver must not change the meaning of a query.
     flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
     ssl: tls === undefined ? undefined : secure(tls),
   };
@@ -41,8 +41,8 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
 }
 
 /**
- * mysql2 gives TLS no name to check when the host is an address, and Node then checks against `localhost`, unless the
- * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
+ * If the host is an IP address, mysql2 passes no name to TLS, and Node then checks against `localhost`, unless the socket itself has
+ * the host, as it does for names. If Node ever stops using it, the check fails closed.
  */
 function socketTo({ host, port }: ServerAddress, path: string | undefined): Socket {
   if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });

@@ -3,16 +3,16 @@ import { RowInterceptor, type RowInterceptorOptions } from './row-interceptor.ts
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 const headerBytes = 4;
-/** The length in a header when what it belongs to goes on in the packet behind it. */
+/** The length in a header if the payload continues in the next packet. */
 const goesOn = 0xffffff;
 const failure = 0xff;
 const endOfRows = 0xfe;
-/** A row begins like the end of the rows when its first cell is of 16 MB at least. */
+/** A row with a first cell of 16 MB or more starts like the end-of-rows packet. */
 const maxEndBytes = 8;
 
 /**
- * Cuts the rows of one statement out of what MySQL or MariaDB sends on the text protocol, as spans over bytes; everything
- * else goes on to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
+ * Intercepts the rows of one statement in the text protocol of MySQL and MariaDB, as spans over bytes; everything else is forwarded
+ * to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
  * https://mariadb.com/kb/en/result-set-packets/#text-resultset-row
  */
 export class MysqlInterceptor extends RowInterceptor {
@@ -21,9 +21,9 @@ export class MysqlInterceptor extends RowInterceptor {
   #isBeforeRows = false;
   #inRows = false;
   #isDropping = false;
-  /** The number that the next packet among the rows must have; they go round from 0 to 255. */
+  /** Expected sequence number of the next row packet; wraps around after 255. */
   #number = 0;
-  /** How many warnings the server has about the rows, as the packet behind them says. */
+  /** Number of warnings, from the packet after the rows. */
   warnings = 0;
   /** Packets that mysql2 did not see and does not count. */
   #hidden = 0;
@@ -32,14 +32,14 @@ export class MysqlInterceptor extends RowInterceptor {
     super({ ...settings, bytes: Buffer.allocUnsafeSlow(blockBytes) });
   }
 
-  /** Says where the rows go that come behind these columns and the one packet that ends them. */
+  /** Sets the receiver of the rows after these columns and their end packet. */
   begin(block: SpanBlock, width: number): void {
     this.#block = block;
     this.#width = width;
     this.#isBeforeRows = true;
   }
 
-  /** Drops everything from now on, until the connection ends. */
+  /** Drops all further data until the connection ends. */
   drop(): void {
     this.#isDropping = true;
   }
@@ -49,13 +49,13 @@ export class MysqlInterceptor extends RowInterceptor {
     if (this.#isDropping) this.at = this.filled;
   }
 
-  /** Hands a packet that is no row to mysql2; false when there is none. */
+  /** Forwards a packet that is not a row to mysql2; false if there is none. */
   #cutOther(): boolean {
     const { at, bytes } = this;
     const end = this.#endOfPacket(at);
     if (end > this.filled) return false;
     this.at = end;
-    // mysql2 keeps packets of columns, and the memory here is used again.
+    // mysql2 keeps column packets, but this memory is reused.
     const packet = Buffer.from(bytes.subarray(at, end));
     packet[3]! -= this.#hidden;
     if (this.#isBeforeRows) this.#enterRows(bytes[at + 3]!);
@@ -70,7 +70,7 @@ export class MysqlInterceptor extends RowInterceptor {
     this.moveTo(this.newBlock());
   }
 
-  /** Takes all whole rows; false when nothing whole is behind them. */
+  /** Takes all complete rows; false if no complete packet follows. */
   #cutRows(): boolean {
     const { bytes, filled } = this;
     const block = this.#block!;
@@ -99,7 +99,7 @@ export class MysqlInterceptor extends RowInterceptor {
 
   #leaveRows(first: number): void {
     this.#inRows = false;
-    // The news that a server stops may come with any number.
+    // The error packet of a stopping server may have any sequence number.
     if (first === failure) return;
     this.#checkNumber(this.at);
     this.warnings = this.bytes.readUInt16LE(this.at + headerBytes + 1);
@@ -116,7 +116,7 @@ export class MysqlInterceptor extends RowInterceptor {
     if (this.bytes[at + 3] !== this.#number) throw brokenProtocol('packets out of order');
   }
 
-  /** Takes a row that came in several packets, without the headers between; false when it is not whole. */
+  /** Joins a row that is split over several packets; false if it is incomplete. */
   #takeLong(): boolean {
     const { bytes, at } = this;
     if (this.#endOfMessage() > this.filled) return false;
@@ -172,17 +172,17 @@ export class MysqlInterceptor extends RowInterceptor {
     this.#block?.flush(this.bytes, this.at);
     const left = this.filled - this.at;
     const whole = this.#endOfMessage() - this.at;
-    // How long a row of many packets will be is known only from its last one.
+    // The length of a split row is only known from its last packet.
     const least = whole > goesOn ? Math.max(whole, 2 * left) : Math.max(whole, blockBytes);
     return this.#block?.renew(least) ?? Buffer.allocUnsafeSlow(least);
   }
 
-  /** Where the packet ends that begins there, as far as its header has come. */
+  /** End of the packet at this position, if its header is complete. */
   #endOfPacket(at: number): number {
     return this.filled - at < headerBytes ? at + headerBytes : at + headerBytes + this.bytes.readUIntLE(at, 3);
   }
 
-  /** Where the first message ends, as far as it is known. */
+  /** End of the first message, if it is known. */
   #endOfMessage(): number {
     let end = this.at;
     let isLast = false;

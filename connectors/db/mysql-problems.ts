@@ -36,7 +36,7 @@ const rules: readonly ErrorNumbers[] = [
     next: 'create an account of this user for the address that the server names, or for %',
   },
   {
-    // Too many broken handshakes from here: trying again does not end it.
+    // Too many broken handshakes from this host: a retry does not help.
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',
@@ -61,15 +61,15 @@ const rules: readonly ErrorNumbers[] = [
     next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
   },
   {
-    // Passes: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changed or altered behind the
-    // snapshot, offline mode.
+    // Transient: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changes after the snapshot,
+    // offline mode.
     errors: [
       1020, 1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1135, 1203, 1205, 1206, 1213, 1226, 1412, 1637, 1927,
       3032, 3168, 3572, 4031,
     ],
     ...serverBusy,
   },
-  // What TiDB and ProxySQL say while the servers behind them are away or change places.
+  // TiDB and ProxySQL, while their servers are unavailable or fail over.
   { errors: [9001, 9002, 9003, 9004, 9005, 9006, 9007, 9008], ...serverBusy },
   {
     errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184, 2003, 2006, 2013],
@@ -79,10 +79,10 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
-/** Connection trouble and serialization faults pass, whatever the number: 1047 is that of a Galera node that is not ready. */
+/** Connection and serialization errors are transient, whatever the number: 1047 means that a Galera node is not ready. */
 const passingStates = /^(08|40001|40P01)/;
 
-/** Whatever mysql2 threw, as a problem. */
+/** Converts any error of mysql2 to a problem. */
 export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   const { place, connectSeconds, isConnected } = where;
   if (thrown instanceof Problem) return thrown;
@@ -101,14 +101,14 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
 
 function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): ErrorMeaning {
   const found = rules.find(({ errors }) => errors.includes(errno));
-  // A server does not tell a wrong password from an account that is only let in with TLS.
+  // The server returns the same error for a wrong password and for an account that requires TLS.
   if (errno === 1045 && !hasTls) return { ...passwordRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
   return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
 }
 
 const mayNeedTls = 'if they are right, the account may need tls: { mode: verify }';
 
-/** What the driver says of a kind of login: mostly that it lacks it. */
+/** An error of the driver about an authentication plugin, usually that it is not supported. */
 function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {
   const { message } = seenIn(cause);
   const plugin = /unknown plugin (\w+)/.exec(message)?.[1];

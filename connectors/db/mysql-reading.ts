@@ -3,27 +3,27 @@ import { withoutQuoted } from './mysql-statement.ts';
 
 const reading = ['select', 'with', 'values', 'table', 'show', 'describe', 'desc', 'explain'];
 
-/** Privileges that change nothing. */
+/** Read-only privileges. */
 const harmless =
   /^(?:usage|select|show (?:view|databases|create routine)|process|replication client|binlog monitor|(?:slave|replica) monitor|create temporary tables|lock tables)$/i;
 
 /**
- * Refuses statements that a read-only transaction does not stop: a compound statement can end it and begin another, a procedure does
- * what it likes, `into outfile` writes a file, and administrative statements write to the server. So a statement has to begin with a
- * word that reads. Comments that a server may execute depend on its version, so none stands before that word. Throws
+ * Refuses statements that a read-only transaction does not prevent from writing: a compound statement can end it and start another, a
+ * procedure can do anything, `into outfile` writes a file, and administrative statements change the server. A statement must
+ * therefore start with a read-only keyword, without a comment before it, because some versions execute comments. Throws
  * `DB_WRITE_REFUSED`.
  */
 export function refuseWrites(sql: string): void {
   for (const text of withoutQuoted(sql)) {
     const first = /^[\s(]*([a-z]*)/i.exec(text)?.[1]?.toLowerCase() ?? '';
     if (!reading.includes(first)) throw refused(sql, `it begins with none of the words that read`);
-    // OUTFILE is reserved: without quotes it has no other meaning.
+    // OUTFILE is a reserved word: without quotes, it has no other meaning.
     if (/\boutfile\b/i.test(text) || (/\binto\b/i.test(text) && /\bdumpfile\b/i.test(text)))
       throw refused(sql, 'it writes a file on the server');
   }
 }
 
-/** The privileges by which an account may change something, by what `show grants` says of it; each once. */
+/** The write privileges of an account, from the output of `show grants`; each once. */
 export function writePrivileges(grants: readonly string[]): string[] {
   const listed = grants.flatMap((grant) => /^grant (.+?) on /is.exec(grant)?.[1]?.replaceAll(/\([^)]*\)/g, '') ?? []);
   const names = listed.flatMap((list) => list.split(',')).map((name) => name.trim());

@@ -10,10 +10,9 @@ import { wireOf } from './row-interceptor.ts';
 import type { SpanBlock } from './span-block.ts';
 
 /**
- * What of mysql2 is not in its documented interface stands in this file: a connection has `stream`, its socket (TLS or
- * not), whose only 'data' listener is the packet parser; a query command without a callback emits `fields` when the
- * last column is known and before the packet behind it is read, and `end` at the end, however it went. What it writes to the
- * console on its own is kept from there: {@link keepFromConsole}.
+ * This file has all uses of mysql2's undocumented interface. A connection has a `stream`: its socket (TLS or not), with the packet
+ * parser as the only 'data' listener. A query command without a callback emits `fields` after the last column and before the next
+ * packet is read, and `end` at the end, with or without an error. Its console output is suppressed: {@link keepFromConsole}.
  */
 interface Command {
   on(event: 'fields', listener: (fields: Field[] | undefined) => void): Command;
@@ -28,8 +27,8 @@ export function streamOf(connection: Connection): Duplex {
 }
 
 /**
- * Guards the socket of a connection, which is made now, and the one with TLS, which mysql2 makes of it later. What the driver
- * would tell the console goes to the log.
+ * Guards the socket of a new connection, and its TLS socket, which mysql2 creates later. Console output of the driver goes to the
+ * log.
  */
 export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };
@@ -50,16 +49,15 @@ interface Packet {
 type ReadNumber = (first: number | undefined, ...rest: unknown[]) => unknown;
 
 interface Handling {
-  /** The number that the next packet should have. */
+  /** Expected sequence number of the next packet. */
   sequenceId: number;
   readonly _command: unknown;
   handlePacket(packet?: Packet): void;
 }
 
 /**
- * mysql2 prints a line for each packet that has another number than it should have, and a stack for a length that is none.
- * The first is logged once for a connection, since some proxies number their packets as they like and all is well; the
- * second ends the connection.
+ * mysql2 prints a line for each packet with an unexpected sequence number, and a stack for an invalid length. The former is logged once per
+ * connection, because some harmless proxies count packets differently; the latter ends the connection.
  */
 function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   const handling = connection as unknown as Handling;
@@ -79,7 +77,7 @@ function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   };
 }
 
-/** The largest first byte that a length can have: https://mariadb.com/kb/en/protocol-data-types/#length-encoded-integers */
+/** The largest first byte of a valid length: https://mariadb.com/kb/en/protocol-data-types/#length-encoded-integers */
 const maxFirstByte = 0xfe;
 
 function refuseOddLengths(packet: Packet): void {
@@ -95,14 +93,14 @@ function refuseOddLengths(packet: Packet): void {
 
 export interface RowsOptions {
   readonly sql: string;
-  /** The columns are known; what is returned takes the rows. */
+  /** Called when the columns are known; returns the receiver of the rows. */
   readonly begin: (fields: readonly Field[]) => SpanBlock;
-  /** All rows are here, and the server has so many warnings about them. */
+  /** Called after the last row, with the number of warnings. */
   readonly end: (warnings: number) => void;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Runs one statement; its rows become spans over bytes. After `fail` the connection is of no use. */
+/** Runs one statement; its rows become spans over bytes. After `fail`, the connection is unusable. */
 export function readRows(connection: Connection, { sql, begin, end, fail }: RowsOptions): void {
   let hasColumns = false;
   let failed = false;
@@ -118,8 +116,8 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
       stop(thrown);
     }
   };
-  // mysql2 compiles a parser for rows, which never come to it, and refuses a column named __proto__ while doing so; the
-  // one that it takes where compiling is forbidden does not look at names.
+  // mysql2 compiles a parser for rows, which it never receives, and refuses a column named __proto__. The parser that it uses if
+  // compiling is forbidden ignores names.
   const command = connection.query({ sql, disableEval: true } as QueryOptions) as unknown as Command;
   const tap = new MysqlInterceptor({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
   command.on('fields', (fields) =>

@@ -16,7 +16,7 @@ import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
 const killPatienceMs = 800;
-/** A day: how long the server keeps a result for a reader that is busy elsewhere. Its own limit is one minute. */
+/** Write timeout of the server for a slow reader: one day. Its default is one minute. */
 const writePatienceSeconds = 86_400;
 
 interface SessionOptions {
@@ -35,7 +35,7 @@ export class MysqlSession {
   readonly #breakable: Breakable;
   #isConnected = false;
 
-  /** The server as people write it. */
+  /** The server, as shown in messages. */
   readonly place: string;
 
   private constructor({ config, place, connectSeconds, log }: SessionOptions) {
@@ -81,21 +81,21 @@ export class MysqlSession {
     });
   }
 
-  /** Runs statements of our own, one after the other; their results are dropped. */
+  /** Runs internal statements in order; drops their results. */
   async run(statements: readonly string[], signal: AbortSignal): Promise<void> {
     for (const sql of statements) {
       await this.#breakable.until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
     }
   }
 
-  /** Begins the transaction in which nothing can be written and all rows are of one moment. */
+  /** Starts a read-only transaction with a snapshot. */
   async begin({ source, signal }: ConnectOptions): Promise<void> {
     await this.run(
       [
         `set names utf8mb4`,
         `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
         ...(await this.#timeout(source.statement_timeout_seconds)),
-        // Both: a statement that changes tables ends a read-only transaction first, and would then be free to.
+        // Both: a DDL statement first ends a read-only transaction and could then write.
         'set session transaction isolation level repeatable read, read only',
         'start transaction with consistent snapshot, read only',
       ],
@@ -103,7 +103,7 @@ export class MysqlSession {
     );
   }
 
-  /** MariaDB counts in seconds, MySQL in milliseconds, and each knows only its own variable. */
+  /** MariaDB uses seconds, MySQL milliseconds, and each only has its own variable. */
   async #timeout(seconds: number): Promise<readonly string[]> {
     if (seconds === 0) return [];
     return this.isMariadb
@@ -115,7 +115,7 @@ export class MysqlSession {
     return /mariadb/i.test(this.serverVersion);
   }
 
-  /** As the server introduced itself, `5.5.5-10.11.6-MariaDB-log` for instance. */
+  /** The version from the greeting, such as `5.5.5-10.11.6-MariaDB-log`. */
   get serverVersion(): string {
     const { _handshakePacket: handshake } = this.#connection as unknown as {
       _handshakePacket?: { serverVersion?: string };
@@ -123,7 +123,7 @@ export class MysqlSession {
     return handshake?.serverVersion ?? '';
   }
 
-  /** Runs the statement; resolves when its columns are known, and its rows come as they are asked for. */
+  /** Runs the statement; resolves when its columns are known. Rows are sent on demand. */
   async read({ sql, names }: BoundStatement, { signal, zeroDates, onWarnings, leave }: Reading): Promise<Extraction> {
     const stream = streamOf(this.#connection);
     const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
@@ -172,7 +172,7 @@ export class MysqlSession {
     return { columns, batches: batchesOf(queue, end) satisfies AsyncIterable<Batch> };
   }
 
-  /** What the server finds in a statement; it doesn't run it. */
+  /** Prepares a statement without running it. */
   async prepare(sql: string, signal: AbortSignal): Promise<StatementShape> {
     let found: StatementShape = { parameters: 0, names: [] };
     await this.#breakable.until(signal, (settle) =>
@@ -188,17 +188,17 @@ export class MysqlSession {
     return found;
   }
 
-  /** One row of text by a statement of our own. */
+  /** Runs an internal statement and returns one row of text. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     return (await this.#rows(sql, signal))[0] ?? [];
   }
 
-  /** What the account may do, as the server writes it. */
+  /** The grants of the account, in the format of the server. */
   async grants(signal: AbortSignal): Promise<readonly string[]> {
     return (await this.#rows('show grants', signal)).map(([grant = '']) => grant);
   }
 
-  /** What the server has about the statement before, without its notes. */
+  /** The warnings about the previous statement, without notes. */
   async #warnings(count: number, signal: AbortSignal): Promise<ServerWarnings> {
     const rows = await this.#rows('show warnings', signal);
     const warnings = rows.filter(([level]) => level !== 'Note');
@@ -219,7 +219,7 @@ export class MysqlSession {
     return found;
   }
 
-  /** Says goodbye in order. */
+  /** Closes the connection cleanly. */
   async close(): Promise<void> {
     this.#breakable.onBroken = () => {};
     await Promise.race([
@@ -229,7 +229,7 @@ export class MysqlSession {
     this.#drop();
   }
 
-  /** Stops whatever the server is doing for us, and hangs up. */
+  /** Cancels the current statement on the server and closes the connection. */
   async cancel(): Promise<void> {
     this.#breakable.onBroken = () => {};
     const { threadId } = this.#connection;
@@ -242,7 +242,7 @@ export class MysqlSession {
     streamOf(this.#connection).destroy();
   }
 
-  /** A server that computes does not notice that we hung up; it is told over a connection of its own. */
+  /** A busy server does not notice a closed connection, so the statement is killed over a second one. */
   async #kill(threadId: number): Promise<void> {
     const helper = mysql.createConnection({ ...this.#config, connectTimeout: killPatienceMs });
     guardConnection(helper, this.#log);
@@ -255,7 +255,7 @@ export class MysqlSession {
   }
 }
 
-/** A prepared statement as mysql2 hands it out; its types leave these out. */
+/** A prepared statement of mysql2; its types lack these fields. */
 interface Prepared {
   readonly parameters: readonly unknown[];
   readonly columns: readonly { readonly name: string }[];
@@ -264,9 +264,9 @@ interface Prepared {
 interface Reading {
   readonly signal: AbortSignal;
   readonly zeroDates: ZeroDates;
-  /** Gets the warnings of the server about the rows, once they are all here. What it throws ends the run. */
+  /** Called with the server's warnings after the last row. An error that it throws fails the run. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
-  /** Runs once at the end, told whether all rows were read. */
+  /** Called once at the end, with whether all rows were read. */
   readonly leave: (whole: boolean) => Promise<void>;
 }
 

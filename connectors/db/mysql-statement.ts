@@ -1,28 +1,28 @@
 import { Problem } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
 
-/** What a server finds in a statement when it prepares it. */
+/** The result of preparing a statement. */
 export interface StatementShape {
   readonly parameters: number;
   /** The names of the columns of its result. */
   readonly names: readonly string[];
 }
 
-/** A statement with its values in it. */
+/** A statement with its values inserted. */
 export interface BoundStatement {
   readonly sql: string;
-  /** The names of its columns before the values stood in it; undefined if they are those of the result. */
+  /** The column names before the values were inserted; undefined if they are those of the result. */
   readonly names?: readonly string[];
 }
 
 /**
- * Puts the values of a query into its text, as literals that mean the same in every sql_mode and end no quote: numbers as
- * they are, texts in hexadecimal. MySQL takes a number that is bound in any other way for bytes (`select ?`), and bound
- * values of prepared statements come in another protocol.
+ * Inserts the values of a query into its text, as literals with the same meaning in every sql_mode that cannot break out of a quote:
+ * numbers unchanged, text in hexadecimal. MySQL interprets a number that is bound in any other way as bytes (`select ?`), and
+ * prepared statements return their results in another protocol.
  *
- * Where the placeholders are is confirmed by the server: it counts as many in the query as there are values, and none
- * when they are replaced. Inside a text or a comment, a literal like these changes nothing but that text, so a question
- * mark that is no placeholder would leave one over.
+ * The server confirms the positions of the placeholders: it must count as many in the query as there are values, and none after
+ * they are replaced. A question mark inside text or a comment is not a placeholder: replacing it instead would leave a real
+ * placeholder behind.
  */
 export async function boundStatement(
   { sql, parameters }: Pick<QueryValues, 'sql' | 'parameters'>,
@@ -40,12 +40,12 @@ export async function boundStatement(
   throw notFound();
 }
 
-/** Text, a quoted name or a comment, as one piece; or a placeholder. */
+/** A text, quoted name or comment; or a placeholder. */
 const escaped = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 /** With the sql_mode NO_BACKSLASH_ESCAPES. */
 const unescaped = /'[^']*'|"[^"]*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 
-/** A statement without texts, quoted names and comments, as each of the two ways to read a backslash has it. */
+/** A statement without texts, quoted names and comments, for both interpretations of the backslash. */
 export function withoutQuoted(sql: string): readonly string[] {
   return [escaped, unescaped].map((quoted) => sql.replaceAll(quoted, (piece) => (piece === '?' ? piece : ' ')));
 }
@@ -60,7 +60,7 @@ function withLiterals(sql: string, places: readonly number[], parameters: readon
   let bound = '';
   let from = 0;
   for (const [i, place] of places.entries()) {
-    // No blank where none is needed: `--` and a blank begin a comment.
+    // No unnecessary blank: `--` and a blank start a comment.
     const gap = /[\w$\u0080-\uffff]/.test(sql[place - 1] ?? '') ? ' ' : '';
     bound += `${sql.slice(from, place)}${gap}${literal(parameters[i]!)} `;
     from = place + 1;

@@ -2,18 +2,18 @@ import { Problem } from '#sdk';
 import type { CellRewrite, CellType } from './cells.ts';
 import { type BitField, bitType } from './mysql-bit.ts';
 
-/** What a field of MySQL's text protocol says about itself; mysql2's own type leaves parts of it out. */
+/** A field of MySQL's text protocol; mysql2's own type lacks parts of it. */
 export interface Field extends BitField {
   readonly columnType: number;
   readonly characterSet: number;
   readonly flags: number;
-  /** MariaDB's extended metadata: `uuid`, `inet6` …; they travel as text. */
+  /** MariaDB's extended metadata: `uuid`, `inet6` …; sent as text. */
   readonly extendedTypeName?: string;
   /** MariaDB's extended metadata: `json` for its alias of longtext. */
   readonly extendedFormat?: string;
 }
 
-/** What a date like `0000-00-00` becomes. */
+/** How to treat a date like `0000-00-00`. */
 export type ZeroDates = 'refuse' | 'null';
 
 const zerofill = 64;
@@ -24,7 +24,7 @@ const Z = 0x5a;
 
 const monthDays = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether the calendar has the day that the text of a date begins with. */
+/** Whether the date at the start of the text exists. */
 function isDay(bytes: Buffer, start: number): boolean {
   const two = (at: number) => 10 * (bytes[start + at]! - ZERO) + bytes[start + at + 1]! - ZERO;
   const [month, day] = [two(5), two(8)];
@@ -34,7 +34,7 @@ function isDay(bytes: Buffer, start: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** MySQL may hold dates that no calendar has: month or day 00, or 30 February. True after they were dealt with. */
+/** MySQL can store dates that don't exist: month or day 00, or 30 February. True if one was handled. */
 function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
   const start = spans[at]!;
   if (isDay(bytes, start)) return false;
@@ -69,8 +69,8 @@ function datetime(zeroDates: ZeroDates): CellRewrite {
 }
 
 /**
- * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left,
- * over the byte that held its length, which makes room for the Z.
+ * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left, over the
+ * byte of its length, to make room for the Z.
  */
 function timestamp(zeroDates: ZeroDates): CellRewrite {
   return {
@@ -87,7 +87,7 @@ function timestamp(zeroDates: ZeroDates): CellRewrite {
   };
 }
 
-/** YEAR is the one integer that is sent with leading zeros: `0000`. */
+/** YEAR is the only integer type that is sent with leading zeros: `0000`. */
 const year: CellRewrite = {
   how: 'in place',
   fix(bytes, spans, at) {
@@ -104,7 +104,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   if (extendedFormat === 'json') return { type: 'json' };
   if (extendedTypeName === 'uuid') return { type: 'uuid' };
   if (extendedTypeName === 'inet4' || extendedTypeName === 'inet6') return { type: 'text' };
-  // ZEROFILL is a way of showing: its leading zeros are what the table's owner wants to see.
+  // ZEROFILL is a display format: the owner of the table wants the leading zeros.
   if ((flags & zerofill) !== 0 && columnType !== 13) return { type: 'text' };
   switch (columnType) {
     case 1:
@@ -139,7 +139,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   }
 }
 
-/** Texts, blobs and everything unknown: the character set `binary` is what tells bytes from text. */
+/** Text, blobs and unknown types: the character set `binary` distinguishes bytes from text. */
 function stringType({ columnType, characterSet }: Field): CellType {
   const isNull = columnType === 6;
   return characterSet === binaryCharset && !isNull ? { type: 'binary', fix: base64 } : { type: 'text' };

@@ -1,6 +1,6 @@
 import { networkWords, Problem, seenIn } from '#sdk';
 
-/** The problem behind an error of the network or of TLS, or undefined when it is of another kind. */
+/** Converts a network or TLS error to a problem; undefined for any other error. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
   const because = networkWords[code] ?? socketWords[code];
@@ -64,7 +64,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
   });
 }
 
-/** The connection broke while rows were on their way: the result is not complete and never will be. */
+/** The connection was lost while rows were sent: the result is incomplete. */
 export function connectionLost(place: string, cause: unknown): Problem {
   const { code, message } = seenIn(cause);
   const because = networkWords[code] === undefined ? '' : `: ${networkWords[code]}`;

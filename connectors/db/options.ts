@@ -3,7 +3,7 @@ import { type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
 
-/** TLS towards the server. `require` encrypts and checks nothing; `verify` also checks certificate and name. */
+/** TLS to the server. `require` only encrypts; `verify` also checks certificate and name. */
 export interface DbTlsOptions extends TlsFiles {
   readonly mode: 'off' | 'require' | 'verify';
 }
@@ -21,7 +21,7 @@ const tlsSchema = {
   },
 };
 
-/** How to log in on the SSH server that leads to the database. */
+/** Login to the SSH server in front of the database. */
 export interface SshOptions {
   readonly host: string;
   readonly port?: number;
@@ -115,7 +115,7 @@ export const source = {
   }),
 };
 
-/** A table too big for one statement is read a chunk at a time. */
+/** Reads a table that is too large for one statement in chunks. */
 export interface ChunkOptions {
   readonly column: string;
   readonly rows: number;

@@ -1,6 +1,6 @@
 import { type Batch, type Cells, type Column, Problem, storedRow } from '#sdk';
 
-/** Where the column stands that an option names. Throws a Problem when the result has none of that name. */
+/** Index of the column in an option. Throws a Problem if the result has no such column. */
 export function columnAt(columns: readonly Column[], name: string, option: string): number {
   const at = columns.findIndex((column) => column.name === name);
   if (at !== -1) return at;
@@ -19,7 +19,7 @@ function isNull(cells: Cells, stored: number): boolean {
   return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
 }
 
-/** Refuses rows without a value in the column that orders them. `before` is how many rows came before the batch. */
+/** Refuses rows with null in the column that orders them. `before`: number of rows before the batch. */
 export function refuseNulls(batch: Batch, at: number, { before, next }: { before: number; next: string }): void {
   const cells = batch.cells[at]!;
   for (let i = 0; i < batch.length; i++) {
@@ -27,7 +27,7 @@ export function refuseNulls(batch: Batch, at: number, { before, next }: { before
   }
 }
 
-/** A row without a value in the column that orders the rows. */
+/** A row with null in the column that orders the rows. */
 export function nullInOrder(column: string, { row, next }: { row?: number; next: string }): Problem {
   return new Problem({
     code: 'DB_NULL_IN_ORDER',

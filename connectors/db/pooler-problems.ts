@@ -12,11 +12,11 @@ interface Rule extends ErrorMeaning {
   readonly words: RegExp;
 }
 
-/** The pooler closed an idle connection among the rows. */
+/** The pooler closed an idle connection during the read. */
 const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
 
 /**
- * What PgBouncer says, in words alone: nearly all its errors have SQLSTATE 08P01. The first match counts.
+ * Errors of PgBouncer by message, because nearly all have SQLSTATE 08P01. The first match counts.
  * https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
  */
 const pgbouncer: readonly Rule[] = [
@@ -70,7 +70,7 @@ const pgbouncer: readonly Rule[] = [
 ];
 
 /**
- * What Pgpool-II says: its own errors have SQLSTATE XX000 or 57000 unless it passes on one of the server's.
+ * Errors of Pgpool-II: they have SQLSTATE XX000 or 57000, unless they are passed on from the server.
  * https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
  */
 const pgpool: readonly Rule[] = [
@@ -111,8 +111,7 @@ const rulesOf = new Map([
 ]);
 
 /**
- * What follows from an error that a connection pooler told, by its SQLSTATE and its words with their details; undefined if it is
- * none of a pooler's.
+ * Classifies an error of a connection pooler by SQLSTATE, message and details; undefined if it is not from a pooler.
  */
 export function poolerErrorMeaning(sqlstate: string, words: string): ErrorMeaning | undefined {
   return rulesOf.get(sqlstate)?.find((rule) => rule.words.test(words));

@@ -2,7 +2,7 @@ import type { CellType } from './cells.ts';
 
 /**
  * Reads PostgreSQL's array text (`{1,NULL,"a \"b\""}`, nested, with or without bounds as in `[0:1]={1,2}`) and writes
- * it as a JSON array. Numbers keep their digits; what JSON has no number for (`NaN`, `Infinity`) becomes a string.
+ * it as a JSON array. Numbers keep their digits; `NaN` and `Infinity`, which JSON lacks, become strings.
  * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */
 export function arrayReader(element: CellType, delimiter: string) {
@@ -57,12 +57,12 @@ function elementWriter({ type, fix }: CellType): (element: string) => string {
   }
   if (fix === undefined) return JSON.stringify;
   if (fix.how === 'boolean') return (element) => String(fix.isTrue(Buffer.from(element), 0, element.length));
-  // A domain over an array is an array inside the array.
+  // A domain over an array is a nested array.
   if (type === 'json') return (element) => fixed(element, fix);
   return (element) => JSON.stringify(fixed(element, fix));
 }
 
-/** Elements of arrays take the same road as cells, one at a time. */
+/** Converts elements of arrays like cells, one at a time. */
 function fixed(element: string, fix: Exclude<CellType['fix'], undefined | { how: 'boolean' }>): string {
   const bytes = Buffer.from(element);
   if (fix.how === 'rewrite') return fix.text(bytes, 0, bytes.length);

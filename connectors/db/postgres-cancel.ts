@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { checkMessages } from './postgres-messages.ts';
 
-/** The part of pg's Connection that a CancelRequest needs; its published types leave it out. */
+/** The part of pg's Connection for a CancelRequest; its published types lack it. */
 interface Messenger {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
   connect(portOrPath: number | string, host?: string): void;
@@ -12,11 +12,11 @@ interface Messenger {
 
 interface CancelOptions {
   readonly config: pg.ClientConfig;
-  /** How long the server may take to hang up, which is its answer. */
+  /** Timeout for the server to close the connection, which confirms the request. */
   readonly patienceMs: number;
 }
 
-/** Asks the server to stop what it does for a client, over a connection of its own, encrypted like the client's. */
+/** Asks the server to cancel the current statement of a client, over a second connection, encrypted like the client's. */
 export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelOptions): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
   if (processID === null) return;
@@ -30,7 +30,7 @@ export async function requestCancel(client: pg.Client, { config, patienceMs }: C
     messenger.on('end', () => resolve());
     messenger.on('error', () => resolve());
   });
-  // A host that begins with a slash is the folder of a Unix socket, as everywhere in PostgreSQL.
+  // A host that starts with a slash is the folder of a Unix socket, as usual in PostgreSQL.
   if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
   else messenger.connect(port!, host!);
   checkMessages(connection);

@@ -7,23 +7,23 @@ interface ConfigParts {
   readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
-  /** Where the socket of a tunnel stands, which leads to the server. */
+  /** The socket path of a tunnel to the server. */
   readonly socketFolder: string | undefined;
 }
 
-/** What pg is to connect with. */
+/** The connection options for pg. */
 export function postgresConfig({ address, tls, timeoutMs, socketFolder }: ConfigParts) {
-  // Through a socket, pg knows no host that a certificate could be checked against.
+  // With a socket, pg has no host name for the certificate check.
   const named = tls?.servername ?? (socketFolder === undefined ? undefined : address.host);
   return {
     host: socketFolder ?? address.host,
     port: address.port,
     user: address.user,
     database: address.database ?? address.user,
-    // A function, so that neither PGPASSWORD nor ~/.pgpass slips in when no password is given.
+    // A function, because without a password pg would use PGPASSWORD or ~/.pgpass.
     password: () => address.password ?? '',
     ssl: tls === undefined ? false : secure(tls, named),
-    // TLS reads by itself, below the socket that pg sees.
+    // TLS reads below the socket that pg sees.
     ...(tls === undefined ? { stream: () => new ReadingSocket() } : {}),
     connectionTimeoutMillis: timeoutMs,
     application_name: 'sluice',
@@ -31,7 +31,7 @@ export function postgresConfig({ address, tls, timeoutMs, socketFolder }: Config
   } satisfies pg.ClientConfig;
 }
 
-/** pg always asks for the host's certificate; another name, where one is given, has to be checked by hand. */
+/** pg always checks the certificate against the host; another name must be checked separately. */
 function secure(tls: Tls, named: string | undefined): ConnectionOptions {
   if (named === undefined) return { ...tls };
   return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(named, certificate) };

@@ -5,7 +5,7 @@ import { endOfMessage, headerBytes } from './postgres-messages.ts';
 import { RowInterceptor, type RowInterceptorOptions, type Wire, wireOf } from './row-interceptor.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
-/** Everything of pg that is not in its documented interface: a client has `connection.stream`, and pg's parser reads it. */
+/** The undocumented interface of pg: a client has `connection.stream`, and pg's parser reads it. */
 export function pgWire(client: Client): Wire {
   return wireOf((client as { connection?: { stream?: Duplex } }).connection?.stream, 'pg');
 }
@@ -16,12 +16,12 @@ const dataRow = 68; // 'D'
 const portalSuspended = 115; // 's'
 const readyForQuery = 90; // 'Z'
 
-/** Where a statement is: no rows come before its parameters were taken, none after its end. */
+/** The phase of a statement: rows are only valid between the acceptance of its parameters and its end. */
 type Stage = 'begun' | 'bound' | 'complete';
 
 /**
- * Cuts DataRow messages out of what PostgreSQL sends, as spans over bytes; everything else goes on to pg's parser as
- * whole messages.
+ * Intercepts the DataRow messages of PostgreSQL, as spans over bytes; everything else is forwarded to pg's parser as complete
+ * messages.
  */
 export class PostgresInterceptor extends RowInterceptor {
   readonly #block: SpanBlock;
@@ -34,7 +34,7 @@ export class PostgresInterceptor extends RowInterceptor {
     this.#width = width;
   }
 
-  /** Hands on the rows that wait for their batch to fill. */
+  /** Flushes the rows of an incomplete batch. */
   flush(): void {
     this.#block.flush(this.bytes, this.at);
   }
@@ -59,7 +59,7 @@ export class PostgresInterceptor extends RowInterceptor {
     }
   }
 
-  /** pg takes the answers to a statement in any order; rows would then be missing at the end, and no one would know. */
+  /** pg accepts the responses to a statement in any order; rows could then be missing unnoticed. */
   #follow(type: number): void {
     if (type === bindComplete) this.#stage = 'bound';
     else if (type === portalSuspended) this.#expect('bound', 'a part of the rows');
@@ -99,7 +99,7 @@ export class PostgresInterceptor extends RowInterceptor {
     this.#block.rows++;
   }
 
-  /** A message that is larger than a block gets one of its size. */
+  /** A message that is larger than a block gets a block of its size. */
   protected override newBlock(): Buffer {
     this.flush();
     const left = this.filled - this.at;
