@@ -2,7 +2,7 @@ import { defineService, fileOptions, option, type RequestData } from '#sdk';
 
 const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
 
-/** Dropbox API v2. Every read is a POST; the cursor of a listing is also the place from which changes are told. */
+/** Dropbox API v2. Every read is a POST; the cursor of a listing also returns later changes. */
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
@@ -42,7 +42,7 @@ export default defineService({
         json: { path: '{{ path }}', recursive: '{{ recursive }}', include_deleted: '{{ deleted }}', limit: 2000 },
       },
       records: 'entries',
-      // A cursor tells deletions whatever `include_deleted` says.
+      // A cursor returns deletions regardless of `include_deleted`.
       each: (entry, { deleted: wanted }) => {
         const deleted = entry['.tag'] === 'deleted';
         return deleted && wanted !== true ? undefined : { ...entry, deleted };
@@ -80,7 +80,7 @@ export default defineService({
         method: 'POST',
         base: 'https://content.dropboxapi.com',
         path: '/2/files/download',
-        // Headers hold ASCII alone, so whatever else is in the path has to be escaped.
+        // Headers are ASCII only, so other characters of the path are escaped.
         headers: { 'dropbox-api-arg': '{"path":{{ partition.file | ascii_json }}}' },
       },
       decode: { as: 'file', name: '{{ partition.file }}' },
@@ -122,7 +122,7 @@ export default defineService({
     { status: 409, verdict: 'fail' },
     { status: 429, verdict: 'wait', wait: { at: 'error.retry_after', unit: 'seconds' } },
   ],
-  // Two listings of the same folder at the same time may be refused.
+  // Dropbox may refuse concurrent listings of the same folder.
   budget: { at_once: 1 },
   check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
   limits: [

@@ -14,7 +14,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** The last page has no token, and lists without an item are left out: the mask of the fields is always there. */
+/** The last page has no token, and empty lists are omitted; the field mask is always present. */
 const paging: Paging = { by: 'token', at: 'nextPageToken', missing: 'end' };
 const absent = 'fieldMask';
 const conversionWindow = '14d';
@@ -52,7 +52,7 @@ const campaign = {
   channel: 'campaign.advertising_channel_type',
 };
 
-/** Google Ads API, which took the place of the AdWords API; the old name stays for those who know it by that. */
+/** Google Ads API, the successor of the AdWords API; the connector keeps the old name. */
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
@@ -193,7 +193,7 @@ jobs:
 `,
 });
 
-/** A stream of figures by day: its columns by the names that Google's language has for them. */
+/** A stream of daily metrics: its columns by their GAQL names. */
 function performance(about: string, from: string, named: Readonly<Record<string, string>>): StreamData {
   const chosen = {
     date: 'segments.date',
@@ -223,7 +223,7 @@ function performance(about: string, from: string, named: Readonly<Record<string,
   };
 }
 
-/** Pages are asked for with the token in the body; their size is Google's own affair, and asking for one is refused. */
+/** The page token is in the body; Google sets the page size and refuses requests with another one. */
 function search(query: string | ((scope: Scope) => unknown)): StreamData['request'] {
   return {
     path: ({ partition }) => `/customers/${digitsOf((partition as { customer: Fields }).customer.id)}/googleAds:search`,
@@ -243,7 +243,7 @@ function refusal(
   };
 }
 
-/** An account's number as Google wants it: `123-456-7890` and `customers/1234567890` are ways to write it. */
+/** Normalizes an account number: `123-456-7890` and `customers/1234567890` are valid too. */
 function digitsOf(account: unknown): string {
   return String(account).replaceAll(/\D/g, '');
 }
@@ -278,7 +278,7 @@ function fieldsOf(gaql: string): readonly string[] {
   return list.split(',').map((field) => field.trim());
 }
 
-/** In answers the names are written like `costMicros`. */
+/** Responses have the names in camel case: `costMicros`. */
 function columnOf(field: string, types: Types = {}): ColumnData {
   const at = field.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return { type: Object.hasOwn(types, field) ? types[field]! : typeOf(field), at };

@@ -14,7 +14,7 @@ const filterExample = { filter: { fieldName: 'country', stringFilter: { value: '
 
 const admin = 'https://analyticsadmin.googleapis.com';
 
-/** Google Analytics 4: the Data API for reports, the Admin API for what there is to report on. */
+/** Google Analytics 4: the Data API for reports, the Admin API for the lists of accounts and properties. */
 export default defineService({
   id: 'google_analytics',
   title: 'Google Analytics',
@@ -66,10 +66,10 @@ export default defineService({
           metrics: ({ metrics }: { metrics?: unknown }) => named(metrics),
           dimensionFilter: '{{ dimension_filter }}',
           metricFilter: '{{ metric_filter }}',
-          // Pages are told by an offset: without an order a row could stand on two of them, and another on none.
+          // Paging is by offset: without an order, rows could be duplicated or missing.
           orderBys: ({ dimensions }: { dimensions?: unknown }) =>
             (dimensions as string[]).map((dimensionName) => ({ dimension: { dimensionName } })),
-          // The service writes and reads 64-bit numbers as texts.
+          // The service uses strings for 64-bit numbers.
           limit: '10000',
           offset: '{{ page.offset | text }}',
           keepEmptyRows: false,
@@ -131,7 +131,7 @@ export default defineService({
     },
   },
   budget: {
-    // A request seldom costs more than ten tokens. With few left we go slowly: at this pace an hour brings more than it takes.
+    // A request rarely costs more than ten tokens. With few left, slow down: at this pace, an hour refills more than it uses.
     gauges: ['tokensPerHour', 'tokensPerProjectPerHour', 'tokensPerDay'].map((name) => ({
       at: `propertyQuota.${name}.remaining`,
       means: 'left' as const,
@@ -184,7 +184,7 @@ jobs:
 `,
 });
 
-/** Google writes `properties/123` where it lists them. */
+/** Google's lists have the form `properties/123`. */
 function numberOf({ partition }: Scope): string {
   return String((partition as { property: unknown }).property).replace(/^properties\//, '');
 }

@@ -32,7 +32,7 @@ const where = {
   drive: option.text({ about: 'Id of a shared drive to look into, instead of one’s own files.', example: '0AbCdE' }),
 };
 
-/** One file at a time, as its owner uploaded it; what Google keeps in a form of its own is exported. */
+/** One file at a time, as it was uploaded; files in Google's own formats are exported. */
 const bytes = {
   request: {
     path: (scope) => `/drive/${scope.api_version}/files/${fileOf(scope).id}${isNative(fileOf(scope)) ? '/export' : ''}`,
@@ -50,10 +50,9 @@ const bytes = {
 const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
 
 /**
- * Google Drive API v3: what lies there, and what stands in the files. Its feed of changes is not used: it tells of the
- * whole drive, so that a job on one folder would page through everybody's changes, and its place in the feed can neither be
- * moved back by a look-back nor used for a past range. A search by modification time costs one small request when
- * nothing is new.
+ * Google Drive API v3: file lists and file contents. The feed of changes is not used: it covers the whole drive, so a job on one
+ * folder would page through the changes of all users, and its position can neither be moved back by a lag nor used for a past
+ * range. A search by modification time costs one small request if nothing is new.
  */
 export default defineService({
   id: 'google_drive',
@@ -83,7 +82,7 @@ export default defineService({
       },
       records: 'files',
       absent: 'kind',
-      // A page may be short or empty before the end: the token alone tells.
+      // A page may be short or empty before the end: only a missing token is the end.
       paging: { by: 'token', at: 'nextPageToken', missing: 'end' },
       incremental: { column: 'modified', key: 'id', settles: '5m' },
       columns: {
@@ -158,7 +157,7 @@ export default defineService({
       say: 'has not searched everything',
       next: 'name the `drive` to look into, or narrow the `search`',
     },
-    // Drive tells those who ask too often with 403 as well as with 429.
+    // Drive rate-limits with 403 as well as with 429.
     { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait', limit: true },
     { body: { 'error.errors.*.reason': 'dailyLimitExceeded' }, verdict: 'daily' },
     {
@@ -230,7 +229,7 @@ function newestRequest(): RequestData {
   };
 }
 
-/** What the options ask for, as Google's search wants it. */
+/** The search query of the options, in Google's syntax. */
 function searchOf(scope: Scope): string | undefined {
   const { search, trashed } = scope;
   const parts = [
@@ -261,7 +260,7 @@ function exported({ format }: Scope): { readonly type: string; readonly ending: 
     : { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' };
 }
 
-/** The name; where its ending says nothing, Google may know what it is. */
+/** The name; without a known extension, Google's content type determines the format. */
 function nameOf(scope: Scope): string {
   const file = fileOf(scope);
   if (isNative(file)) return `${file.name}.${exported(scope).ending}`;

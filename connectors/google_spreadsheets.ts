@@ -11,7 +11,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** One row is named, the others hold values; both come with one request, so that every part of a sheet stands alone. */
+/** The header row and the values, in one request, so that each range can be read alone. */
 interface Part {
   readonly header: string | undefined;
   readonly rows: string | undefined;
@@ -24,7 +24,7 @@ interface Sheet {
   readonly gridProperties?: { readonly rowCount?: unknown; readonly columnCount?: unknown };
 }
 
-/** Google Sheets API v4. It has no pages: a sheet is asked for in ranges of rows. */
+/** Google Sheets API v4. It has no pages: a sheet is requested in ranges of rows. */
 export default defineService({
   id: 'google_spreadsheets',
   title: 'Google Sheets',
@@ -111,7 +111,7 @@ export default defineService({
     },
   },
   errors: [
-    // Google does not say how long; its quotas are filled up again every minute.
+    // Google does not return the time to wait; its quotas refill every minute.
     { status: 429, body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '20s' },
     {
       status: 404,
@@ -125,7 +125,7 @@ export default defineService({
       verdict: 'permission',
       next: 'share the spreadsheet with the account that logged in, and enable the Google Sheets API for its app',
     },
-    // Also what is no spreadsheet of Google's own, such as a workbook that lies in Drive.
+    // Also for files that are not Google spreadsheets, such as a workbook in Drive.
     { status: 400, verdict: 'config', next: 'check `spreadsheet`; a workbook (.xlsx) is read through google_drive' },
   ],
   budget: { rates: [{ requests: 300, within: '60s' }] },
@@ -152,7 +152,7 @@ jobs:
 `,
 });
 
-/** The id, also out of an address as the browser shows it. */
+/** The ID, also from a browser URL. */
 function idOf(spreadsheet: unknown): string {
   const text = String(spreadsheet).trim();
   return encodeURIComponent(/\/d\/([\w-]+)/.exec(text)?.[1] ?? text);
@@ -174,7 +174,7 @@ function sheetIn(body: unknown, { sheet }: Scope): Sheet {
   });
 }
 
-/** The ranges that a sheet is asked for in, in A1 notation. */
+/** The requested ranges of a sheet, in A1 notation. */
 function* partsOf(
   { title, gridProperties = {} }: Sheet,
   { range, header, rows_per_request }: Scope,
@@ -193,12 +193,12 @@ function* partsOf(
   }
 }
 
-/** Letters of the n-th column: A, … Z, AA. */
+/** Letters of the nth column: A, … Z, AA. */
 function lettersOf(n: number): string {
   return n <= 26 ? String.fromCharCode(64 + n) : lettersOf(Math.floor((n - 1) / 26)) + lettersOf(((n - 1) % 26) + 1);
 }
 
-/** Rows end at their last cell that holds something; they are filled up, so that a column is one even without values. */
+/** Google truncates rows after the last non-empty cell; this pads them, so that columns without values remain. */
 function* recordsOf(answer: ServiceAnswer, { partition }: Scope): Generator<Fields> {
   const { header } = (partition as { part: Part }).part;
   const ranges = listAt(answer, 'valueRanges') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
@@ -226,7 +226,7 @@ function cellOf(cell: unknown): unknown {
   return cell === '' || cell === undefined ? null : cell;
 }
 
-/** A name that stands twice gets a number, a blank one that of its column. */
+/** Duplicate names get a number; empty names become the number of the column. */
 function uniqueNames(header: readonly unknown[]): string[] {
   const names: string[] = [];
   for (const [i, cell] of header.entries()) {

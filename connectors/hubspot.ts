@@ -102,7 +102,7 @@ export default defineService({
       say: 'misses a scope of our token',
       next: 'give the app the scopes that the answer names, then log in again or make a new token',
     },
-    // What stands before the API says this to a token that is none.
+    // The gateway of the API returns this for a malformed token.
     { status: 530, verdict: 'login', say: 'cannot read our token' },
     { status: 400, verdict: 'config' },
   ],
@@ -140,15 +140,15 @@ jobs:
 `,
 });
 
-/** An address of the CRM: versions with a date stand behind the thing, the older ones before it. */
+/** A path of the CRM: dated versions are after the object, older ones before it. */
 function crm(thing: string, rest = '') {
   return ({ api_version: version }: Scope) =>
     String(version).startsWith('v') ? `/crm/${version}/${thing}${rest}` : `/crm/${thing}/${version}${rest}`;
 }
 
 /**
- * Records of one kind, from the search. Each page asks for ids beyond the last one: pages by number would end at 10,000,
- * and would skip a record whenever one that was read already changes.
+ * Records of one kind, from the search. Keyset pagination by ID: paging by offset would end at 10,000 records, and would skip one
+ * whenever an earlier record changes.
  */
 function objects(
   kind: string,
@@ -178,7 +178,7 @@ function objects(
       },
     },
     records: 'results',
-    // The total counts the ids that this page was asked for: those beyond the last one.
+    // The total only counts the IDs after the last one.
     paging: { by: 'offset', last_record: 'id', present: 'paging.next.after', remaining: 'total' },
     incremental: { column: 'updated_at', key: 'id', settles: '10m' },
     columns: {

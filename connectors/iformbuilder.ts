@@ -156,7 +156,7 @@ jobs:
 `,
 });
 
-/** Sorted by id, so that pages hold still. The filter stands behind the field; a day earlier, because only days are sure. */
+/** Sorted by ID, so that pages are stable. The filter is a suffix of the field, and one day early, because only days are documented. */
 function fieldsOf({ fields, since }: Scope): string {
   const names = ['id:<', ...own.slice(1), ...((fields ?? []) as readonly string[])];
   if (!(since instanceof Moment)) return names.join(',');

@@ -1,12 +1,12 @@
 import { defineService, type Moment, option, type Scope } from '#sdk';
 
-/** The API of assets writes `2026-01-31T09:00:00Z+0000`. */
+/** The asset API returns `2026-01-31T09:00:00Z+0000`. */
 const assetTime = (at: string) =>
   ({ type: 'timestamptz', at, date: 'YYYY-MM-DDTHH:mm:ssZ+0000', zone: 'UTC' }) as const;
 
 const leadsExport = '/bulk/{{ api_version }}/leads/export';
 
-/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Errors come with status 200. */
+/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Errors have status 200. */
 export default defineService({
   id: 'marketo',
   title: 'Marketo',
@@ -28,7 +28,7 @@ export default defineService({
       token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
       token_request: 'query',
       token_method: 'GET',
-      // All users of a service share one token, and its answer tells what is left of the hour.
+      // All clients of a service share one token, and the response has the rest of its hour.
       refresh: 'none',
       lifetime_seconds: 3600,
     },
@@ -67,7 +67,7 @@ export default defineService({
         state: 'result.0.status',
         done: ['Completed'],
         failed: ['Failed', 'Cancelled'],
-        // The vendor looks at the states of jobs once a minute.
+        // The vendor updates the job states once a minute.
         every: '60s',
       },
       request: { path: `${leadsExport}/{{ job.id }}/file.json` },
@@ -119,7 +119,7 @@ export default defineService({
       },
       records: 'result',
       absent: 'success',
-      // Pages may be empty though there is more.
+      // Pages may be empty before the end.
       paging: { by: 'token', first: '{{ partition.start.token }}', at: 'nextPageToken', more: 'moreResult' },
       incremental: { column: 'at', key: 'marketoGUID', settles: '10m' },
       columns: {
@@ -144,7 +144,7 @@ export default defineService({
         },
       },
       records: 'result',
-      // Past the end there is a warning, and no list.
+      // After the end, the response has a warning and no list.
       absent: 'success',
       paging: { by: 'offset' },
       incremental: { column: 'updated_at', key: 'id', settles: '5m' },
@@ -214,7 +214,7 @@ jobs:
 `,
 });
 
-/** The bounds of an export, both inside and without fractions; nothing where the dates are meant otherwise. */
+/** The bounds of an export, inclusive and without fractions; undefined if the dates are used for something else. */
 function span(by: 'createdAt' | 'updatedAt') {
   return ({ by: wanted, window, now }: Scope) => {
     if (wanted !== by) return undefined;

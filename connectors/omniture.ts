@@ -51,14 +51,14 @@ const report: RequestData = {
 
 const pages = { by: 'page', first: 0, last: 'lastPage', total: 'totalElements' } as const;
 
-/** What both streams of figures share. */
+/** The common part of both report streams. */
 const figures = {
   request: report,
   records: (answer, scope) => rowsOf(answer, scope),
   paging: pages,
 } satisfies Partial<StreamData>;
 
-/** Adobe Analytics 2.0 behind the name that it had: the API 1.4 and its WSSE login are gone since August 2026. */
+/** Adobe Analytics 2.0 under its former name. The API 1.4 and its WSSE login ended in August 2026. */
 export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
@@ -180,7 +180,7 @@ jobs:
 `,
 });
 
-/** Ids may be written without what stands before them; those of calculated metrics have nothing there. */
+/** The prefix of an ID is optional; IDs of calculated metrics have none. */
 function metricsOf({ metrics }: Scope): string[] {
   return (metrics as string[]).map((id) => (/\/|^cm/.test(id) ? id : `metrics/${id}`));
 }
@@ -209,7 +209,7 @@ interface Row {
   readonly data?: readonly unknown[];
 }
 
-/** Figures stand in the order of `columnIds`, which are the places of the metrics in our request. */
+/** Values are in the order of `columnIds`: the indexes of the metrics in the request. */
 function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
   const rows = listAt(answer, 'rows') as Row[];
@@ -238,7 +238,7 @@ interface Discovered {
   readonly imsOrgs?: readonly { readonly companies?: readonly { readonly globalCompanyId: string }[] }[];
 }
 
-/** Says which companies the login may use. */
+/** Lists the companies that the login may use. */
 function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
   const companies = imsOrgs.flatMap(({ companies: own = [] }) => own.map(({ globalCompanyId: id }) => id));
   if (companies.includes(String(wanted))) return `logged in, with the companies ${companies.join(', ')}`;

@@ -1,6 +1,6 @@
 import { defineRetiredService } from '#sdk';
 
-/** Known by name alone. The day of its end is confirmed; what others use is general knowledge. */
+/** Discontinued: only the name is kept. Its last day is confirmed; the alternatives are general knowledge. */
 export default defineRetiredService({
   id: 'radian6',
   title: 'Radian6 (Social Studio)',

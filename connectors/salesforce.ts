@@ -9,7 +9,7 @@ import {
   type StreamData,
 } from '#sdk';
 
-/** Types of fields in ours; those that are not here (compound and binary ones) are no columns. */
+/** Sluice types by Salesforce type. Types that are not listed (compound and binary ones) are no columns. */
 const types = {
   ...Object.fromEntries(
     ['id', 'string', 'picklist', 'multipicklist', 'combobox', 'textarea', 'phone', 'url', 'email', 'reference']
@@ -30,8 +30,8 @@ const types = {
 const bulkJob = '/jobs/query/{{ job.id }}';
 
 /**
- * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the address of the API in the token's answer, states
- * of bulk jobs and their locator header, the code of the used-up allowance. The other error codes are general knowledge.
+ * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, states of bulk jobs
+ * and their locator header, the code of an exceeded limit. The other error codes are general knowledge.
  */
 export default defineService({
   id: 'salesforce',
@@ -55,7 +55,7 @@ export default defineService({
       authorize_url: '{login_url}/services/oauth2/authorize',
       token_url: '{login_url}/services/oauth2/token',
       revoke_url: '{login_url}/services/oauth2/revoke',
-      // Older than the RFC, and in words of its own: OAuth 2.0 Device Flow, in the help of Salesforce.
+      // Older than the RFC, with other parameter names: OAuth 2.0 Device Flow, in the help of Salesforce.
       device: {
         url: '{login_url}/services/oauth2/token',
         parameters: { response_type: 'device_code' },
@@ -63,10 +63,10 @@ export default defineService({
         code_parameter: 'code',
       },
       pkce: true,
-      // Without a person, the app's own settings decide: the token address refuses `scope`.
+      // Without a person, the scopes are those of the app: the token endpoint refuses `scope`.
       person_scopes: ['api', 'refresh_token'],
-      // Nothing says how long a token lives: it is renewed when it is refused. Whether a refresh token is good for more than
-      // one use is a setting of the app, and who uses one twice that is not loses the login: so none is used twice.
+      // Tokens have no stated lifetime: they are refreshed when refused. The app's settings decide whether a refresh token may be
+      // used more than once. Reusing a single-use token would end the login, so none is reused.
       refresh: 'rotating',
       keep: ['instance_url'],
       assertion: { algorithm: 'RS256', audience: '{login_url}' },
@@ -190,7 +190,7 @@ jobs:
 `,
 });
 
-/** What `records` and `bulk` have in common: which object, which fields, since when. */
+/** The common part of `records` and `bulk`: object, fields, start. */
 function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'incremental' | 'columns'> {
   return {
     about,
@@ -221,7 +221,7 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
   };
 }
 
-/** The fields that the user names, and those that resuming needs. */
+/** The fields of the user, and those required to resume. */
 function wantedFields({ columns, incremental, changed_field: changed }: Scope): unknown {
   const named = columns as readonly string[] | undefined;
   if (named === undefined || named.length === 0) return undefined;
@@ -237,12 +237,12 @@ function soqlOf({ fields, object, where, since, changed_field: changed }: Scope)
   return `SELECT ${(fields as readonly string[]).join(', ')} FROM ${object}${filter}`;
 }
 
-/** What is empty in a table of a bulk job was null: there are no empty texts. */
+/** Empty cells of a bulk job are null: Salesforce has no empty strings. */
 function withoutBlanks(record: Fields): Fields {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value === '' ? null : value]));
 }
 
-/** A record, and those inside it, without the facts about its kind and address. */
+/** A record and its nested records, without the type and URL attributes. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null && 'nextRecordsUrl' in value) throw nestedCut(value as Fields);
@@ -251,7 +251,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, plain(inner)]));
 }
 
-/** A list inside a record has pages of its own, which are not asked for. */
+/** A nested list has its own pages, which are not read. */
 function nestedCut({ totalSize }: Fields): Problem {
   return new Problem({
     code: 'SALESFORCE_NESTED_CUT',

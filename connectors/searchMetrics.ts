@@ -1,6 +1,6 @@
 import { defineRetiredService } from '#sdk';
 
-/** Known by name alone. That Conductor took it over in 2023 is general knowledge; no notice of the vendor names a day. */
+/** Discontinued: only the name is kept. The acquisition by Conductor in 2023 is general knowledge; the vendor published no date. */
 export default defineRetiredService({
   id: 'searchMetrics',
   title: 'Searchmetrics',

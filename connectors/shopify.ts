@@ -42,8 +42,8 @@ const orderColumns = {
 const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' } as const;
 
 /**
- * Shopify Admin API: GraphQL, and the older REST for the lines of orders. Confirmed: addresses, the token's header, paging of
- * both, the bucket of calls, errors inside good answers, bulk operations. The names of fields are general knowledge.
+ * Shopify Admin API: GraphQL, and the older REST API for order lines. Confirmed: addresses, the token header, paging of both, the
+ * rate-limit bucket, errors with status 200, bulk operations. The field names are general knowledge.
  */
 export default defineService({
   id: 'shopify',
@@ -76,7 +76,7 @@ export default defineService({
         token_request: 'json',
         scopes: ['read_orders', 'read_products', 'read_customers'],
         scope_separator: ',',
-        // Tokens that end after an hour, with a refresh token that is new each time: public apps must use them.
+        // Tokens expire after an hour, with a new refresh token each time: required for public apps.
         token_parameters: { expiring: '1' },
         refresh: 'rotating',
       },
@@ -139,7 +139,7 @@ export default defineService({
       },
       records: 'orders',
       each: ({ line_items: lines, ...order }) => ((lines ?? []) as Fields[]).map((line) => ({ ...line, order })),
-      // The address of the next page is complete: nothing else may be sent with it. The last of several leads back.
+      // The URL of the next page is complete: no other parameters are allowed. The last of several pages only links to the previous one.
       paging: { by: 'link', missing: 'single' },
       incremental: { column: 'updated_at', key: 'id', settles: '10m' },
       columns: {
@@ -203,7 +203,7 @@ export default defineService({
   errors: [
     { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'check `shop` and `api_version`' },
     { status: 402, verdict: 'permission', say: 'has frozen this shop until it is paid for' },
-    // GraphQL says all of this with status 200.
+    // GraphQL returns all of these with status 200.
     { body: { 'errors.*.extensions.code': 'THROTTLED' }, verdict: 'wait', wait: '1s' },
     { body: { 'errors.*.extensions.code': 'INTERNAL_SERVER_ERROR' }, verdict: 'wait' },
     {
@@ -250,7 +250,7 @@ jobs:
 `,
 });
 
-/** One of the shop's lists, page by page, in an order that records which change do not disturb. */
+/** One of the shop's lists, page by page, in an order that is stable under changes. */
 function connection(
   name: string,
   { fields, sort }: { fields: string; sort: string },
@@ -272,7 +272,7 @@ function connection(
   };
 }
 
-/** What to look for: changes since the last run, and what the user adds. */
+/** The search query: changes since the last run, and the user's filter. */
 function searchOf({ since, filter: wanted }: Scope): string | undefined {
   const terms = [
     ...(since === undefined ? [] : [`updated_at:>='${(since as Moment).text('iso')}'`]),

@@ -10,7 +10,7 @@ import {
   type ServiceAnswer,
 } from '#sdk';
 
-/** Times are of UTC where no zone stands there. */
+/** Times without a zone are UTC. */
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
 
 const span = { start_date: '{{ window.from | iso }}', end_date: '{{ window.to - 1s | iso }}' };
@@ -18,13 +18,13 @@ const span = { start_date: '{{ window.from | iso }}', end_date: '{{ window.to - 
 const oauth = {
   grants: ['client_credentials', 'authorization_code', 'password'],
   authorize_url: 'https://integrate.versature.com/api/oauth/authorize/',
-  // Without the slash at the end the vendor knows none of its addresses.
+  // The vendor requires the trailing slash.
   token_url: 'https://integrate.versature.com/api/oauth/token/',
   refresh: 'static',
   lifetime_seconds: 3600,
 } satisfies Extract<LoginData, { kind: 'oauth' }>['oauth'];
 
-/** Versature's Integrate API, now of net2phone Canada. Its version stands in the Accept header. */
+/** Versature's Integrate API, now of net2phone Canada. The version is in the Accept header. */
 export default defineService({
   id: 'versature',
   title: 'net2phone Canada',
@@ -120,13 +120,13 @@ jobs:
 `,
 });
 
-/** One end of a call with its number, whatever the version of the API calls it. */
+/** One party of a call with its number, for all versions of the API. */
 function numbered(end: unknown): Fields {
   const { id, value, number, ...rest } = (end ?? {}) as Fields;
   return { ...rest, number: number ?? id ?? value };
 }
 
-/** A list, a list below `result`, or a single record: which of them is not confirmed, so what looks like an error is none. */
+/** A list, a list in `result`, or a single record. The format is not confirmed; an object that looks like an error is not a record. */
 function listed(answer: ServiceAnswer): Fields[] {
   const { body } = answer;
   const isRecord = isObject(body) && !Object.keys(body).some((name) => /^(?:result|error|message|detail)/i.test(name));

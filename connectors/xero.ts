@@ -1,7 +1,7 @@
 import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
-/** Days and times are instants of UTC: an invoice of 1 January is midnight UTC in every zone. */
+/** Dates and times are UTC instants: an invoice of 1 January is midnight UTC in every zone. */
 const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
 
@@ -21,7 +21,7 @@ const where = {
   }),
 };
 
-/** Pages of records that carry their time of change, oldest first. */
+/** Pages of records with their time of change, oldest first. */
 function changing(path: string, query: Readonly<Record<string, string>> = {}): Pick<StreamData, 'request' | 'paging'> {
   return {
     request: {
@@ -42,7 +42,7 @@ function changing(path: string, query: Readonly<Record<string, string>> = {}): P
   };
 }
 
-/** A report for each month of the calendar, as one row for each of its lines. */
+/** A report per calendar month, with one row per line. */
 function monthly(about: string, path: string, query: Readonly<Record<string, string>>): StreamData {
   return {
     about,
@@ -63,7 +63,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
   };
 }
 
-/** The Accounting API of Xero. Its documents are its OpenAPI description and the guides to OAuth and limits. */
+/** The Accounting API of Xero, after its OpenAPI description and the guides to OAuth and limits. */
 export default defineService({
   id: 'xero',
   title: 'Xero',
@@ -98,7 +98,7 @@ export default defineService({
       lifetime_seconds: 1800,
     },
   },
-  // Without it the answers are XML.
+  // Without it, responses are XML.
   headers: { accept: 'application/json' },
   streams: {
     invoices: {
@@ -113,7 +113,7 @@ export default defineService({
       partitions,
       ...changing('/Invoices', { Statuses: '{{ statuses | join: , }}' }),
       records: 'Invoices',
-      // Several organisations are read one after another: what changes meanwhile is read again next time.
+      // Several organizations are read in sequence: changes in the meantime are read again by the next run.
       incremental: { column: 'updated_at', key: 'InvoiceID', settles: '5m' },
       columns: {
         organisation,
@@ -228,7 +228,7 @@ interface Connection {
 
 const nameOf = ({ tenantName, tenantId }: Connection) => tenantName ?? tenantId;
 
-/** Those that are wanted, by name or id; all where nothing is wanted. */
+/** The selected ones, by name or ID; all if none is selected. */
 function chosen(connections: readonly Connection[], wanted: readonly string[] = []): (Connection & Named)[] {
   const all = connections.filter(({ tenantType = 'ORGANISATION' }) => tenantType === 'ORGANISATION');
   if (all.length === 0) throw nothingConnected();
@@ -273,7 +273,7 @@ interface Part {
   }[];
 }
 
-/** The lines of a report with the section that they stand in. */
+/** The lines of a report with their sections. */
 function* linesOf(parts: readonly Part[], section: string): Generator<Named> {
   for (const { RowType: kind, Title = section, Rows = [], Cells = [] } of parts) {
     yield* linesOf(Rows, Title);

@@ -4,14 +4,14 @@ import { guardStream, Problem } from '#sdk';
 import { brokenProtocol, unreadable } from './broken-protocol.ts';
 import { wireOf } from './row-interceptor.ts';
 
-/** The type of a message and its length, which counts itself but not the type. */
+/** Message type and length; the length includes itself, but not the type. */
 export const headerBytes = 5;
-/** Outside of rows the largest message is an error that repeats a value of the query. */
+/** The largest message other than a row is an error that repeats a value of the query. */
 const maxMessageBytes = 64 * 1024 * 1024;
-/** A server builds each message in memory, where it allows itself no more. */
+/** The limit of the server, which builds each message in memory. */
 const maxRowBytes = 0x3fffffff;
 
-/** Where the message ends that begins there; its header has arrived. Never before the end of its header. */
+/** End of the message at this position, whose header has arrived. Never before the end of its header. */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
   if (length < headerBytes - 1) throw brokenProtocol(`invalid message length: ${length} bytes`);
@@ -20,9 +20,9 @@ export function endOfMessage(bytes: Buffer, at: number): number {
 }
 
 /**
- * Puts a check between the socket of a connection and pg's parser: the parser gets one whole message at a time, so that
- * nothing in it reads beyond that message, and none of those that it would loop or throw over. To be called as soon as
- * the connection has been told to connect; it watches the TLS stream as well, which pg makes later.
+ * Validates messages between the socket of a connection and pg's parser. The parser gets one complete message at a time, so it never
+ * reads beyond it, and none on which it would loop or throw. Call it right after `connect`; it also covers the TLS stream, which
+ * pg creates later.
  */
 export function checkMessages(connection: Connection): void {
   const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };
@@ -31,7 +31,7 @@ export function checkMessages(connection: Connection): void {
     guardStream(watched.stream, unreadable);
     insert(watched.stream);
   });
-  // With TLS, pg's parser does not listen before that.
+  // With TLS, pg's parser only listens from then on.
   if (!(connection as unknown as { ssl: unknown }).ssl) insert(watched.stream);
 }
 
@@ -42,13 +42,13 @@ function insert(stream: Duplex): void {
   stream.on('data', (bytes: Buffer) => messages.take(bytes));
 }
 
-/** Cuts what comes from a server into messages. */
+/** Splits the byte stream of a server into messages. */
 class Messages {
   readonly #pass: (message: Buffer) => void;
-  /** Pieces of a message that is not whole yet. */
+  /** Chunks of an incomplete message. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** How many bytes there must be before it is worth looking again. */
+  /** Number of bytes to wait for before the next attempt. */
   #wanted = headerBytes;
 
   constructor(pass: (message: Buffer) => void) {
@@ -69,11 +69,11 @@ class Messages {
     }
     this.#wanted = this.#end(bytes, at) - at;
     this.#bytes = bytes.length - at;
-    // The memory of a piece may be used again once this returns.
+    // The memory of a chunk may be reused after this returns.
     this.#pieces = this.#bytes === 0 ? [] : [Buffer.from(bytes.subarray(at))];
   }
 
-  /** Where the message ends, or at least its header. */
+  /** End of the message, or at least of its header. */
   #end(bytes: Buffer, at: number): number {
     if (bytes.length - at < headerBytes) return at + headerBytes;
     const end = endOfMessage(bytes, at);
@@ -82,7 +82,7 @@ class Messages {
   }
 }
 
-/** Throws for a message that pg's parser would misread, loop or throw over. */
+/** Throws for a message that pg's parser would misread, or on which it would loop or throw. */
 function check(message: Buffer): void {
   const type = String.fromCharCode(message[0]!);
   const body = message.subarray(headerBytes);
@@ -95,7 +95,7 @@ function check(message: Buffer): void {
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const knownTypes = 'RKSZTDCEN123nstAIVvGHWcd';
 
-/** How many bytes a request to log in has behind its number, where that is fixed. */
+/** Number of bytes after the code of an authentication request, if it is fixed. */
 const loginBytes = new Map([
   [0, 0],
   [3, 0],
@@ -119,7 +119,7 @@ function checkLogin(body: Buffer): void {
   throw loginUnsupported(unsupported.get(kind) ?? `an unknown kind of login (${kind})`);
 }
 
-/** The server lets this user in by a kind of login that we lack. */
+/** The server requires an unsupported authentication method for this user. */
 export function loginUnsupported(kind: string): Problem {
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
@@ -130,7 +130,7 @@ export function loginUnsupported(kind: string): Problem {
   });
 }
 
-/** Fields are a byte that says which, and a text that ends in a zero; a zero ends them. */
+/** Each field is a type byte and a zero-terminated text; a zero byte ends the list. */
 function checkFields(body: Buffer): void {
   let at = 0;
   while (body[at] !== 0) {

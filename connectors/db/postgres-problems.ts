@@ -29,8 +29,8 @@ interface Rule extends ErrorMeaning {
 }
 
 /**
- * One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. What passes: trouble
- * with the connection, too few resources, shutdown and start, read errors of a disk, serialization, deadlock, a lock that is held.
+ * Classification by SQLSTATE; the first match counts. Appendix A of the PostgreSQL manual. Transient: connection errors,
+ * insufficient resources, shutdown and startup, disk read errors, serialization failures, deadlocks, locks.
  */
 const rules: readonly Rule[] = [
   { sqlstate: /^28P01/, ...passwordRefused },
@@ -65,7 +65,7 @@ const roleRefused: ErrorMeaning = {
 
 type Where = Omit<Circumstances, 'connectSeconds'>;
 
-/** Whatever pg threw, as a problem. */
+/** Converts any error of pg to a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
   if (thrown instanceof Problem) return thrown;
   const error = (thrown ?? {}) as ServerError;
@@ -75,16 +75,16 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
     ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // A query may log in elsewhere.
+    // A query may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });
 }
 
-/** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */
+/** Messages only count if there is no code: servers use any language, poolers always English. */
 function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
-  // The same routine says that the role has no connection left, by 53300.
+  // The same routine reports that the role has no connections left, with 53300.
   if (code === '28000' && routine === 'InitializeSessionUserId') return roleRefused;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
   const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
@@ -93,10 +93,10 @@ function verdictOn(error: ServerError, message: string, where: Where): ErrorMean
   return rules.find(({ sqlstate }) => sqlstate.test(code)) ?? otherwise(where.isConnected);
 }
 
-/** No right to connect, or a database that takes no connections: at a query these mean something else. */
+/** No permission to connect, or a database that accepts no connections. For a query, these codes mean something else. */
 const noAccess = /^(42501|55000)/;
 
-/** Refused before any password: by the lines of pg_hba.conf, whose name is the same in every language, or for want of a certificate. */
+/** Refused before the password: by pg_hba.conf, whose name is the same in every language, or because a certificate is missing. */
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
   const line = 'add a line to pg_hba.conf that lets this user into this database from this address';
@@ -123,7 +123,7 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
   });
 }
 
-/** Logs the server's notices, which are for the author of the query. */
+/** Logs the server's notices, for the author of the query. */
 export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
   return ({ message }) => log.debug('database notice', { notice: message });
 }

@@ -24,12 +24,12 @@ const goodbyePatienceMs = 2000;
 
 /** SQLSTATEs of warnings; notices have others. */
 const warningClass = '01';
-/** A function may warn for each row; memory stays flat. */
+/** Maximum number of warnings to keep: a function may raise one per row. */
 const maxWarnings = 1000;
 
 interface Reading {
   readonly signal: AbortSignal;
-  /** Gets the warnings of the server about the rows, once they are all here. What it throws ends the run. */
+  /** Called with the server's warnings after the last row. An error that it throws fails the run. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
   readonly leave: (whole: boolean) => Promise<void>;
 }
@@ -48,7 +48,7 @@ export class PostgresSession {
   #onBroken: (reason: unknown) => void = () => {};
   readonly #warnings: ServerWarning[] = [];
   #isConnected = false;
-  /** The server owes us an answer. */
+  /** Whether a response of the server is pending. */
   #isBusy = false;
 
   private constructor(place: string, config: pg.ClientConfig) {
@@ -105,7 +105,7 @@ export class PostgresSession {
     return postgresProblem(thrown, { place, isConnected: this.#isConnected, hasTls: this.#config.ssl !== false });
   }
 
-  /** One row of text by a statement of our own. */
+  /** Runs an internal statement and returns one row of text. */
   async row(sql: string): Promise<readonly string[]> {
     const { rows } = await this.#query<string[]>({ text: sql, rowMode: 'array' });
     return (rows[0] ?? []).map(String);
@@ -119,7 +119,7 @@ export class PostgresSession {
     }
   }
 
-  /** Begins the transaction in which nothing can be written and all rows are of one moment. */
+  /** Starts a read-only transaction with a snapshot. */
   async begin(statementTimeoutSeconds: number): Promise<void> {
     const timeoutMs = Math.ceil(statementTimeoutSeconds * 1000);
     await this.#query({
@@ -159,8 +159,8 @@ export class PostgresSession {
   }
 
   /**
-   * Runs a described statement; batches come as they are asked for. `leave` runs once at the end, told whether all
-   * rows were read: only then the connection is of further use.
+   * Runs a described statement; batches are read on demand. `leave` is called once at the end, with whether all rows were read: only
+   * then is the connection still usable.
    */
   read(
     wire: readonly WireColumn[],
@@ -247,7 +247,7 @@ export class PostgresSession {
     return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
   }
 
-  /** Says goodbye in order; a server that does not answer any more has sent all its rows, and is not waited for. */
+  /** Closes the connection cleanly; a server that no longer responds has sent all its rows, so this doesn't wait for it. */
   async close(): Promise<void> {
     const goodbye = async () => {
       await this.#client.query('commit');
@@ -258,8 +258,8 @@ export class PostgresSession {
   }
 
   /**
-   * Stops whatever the server is doing for us, and hangs up. A CancelRequest that overtakes the statement it is meant
-   * for has no effect, and a server that computes does not notice that we hung up; so we ask until it answers.
+   * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its statement has no
+   * effect, and a busy server does not notice a closed connection, so the request is repeated until the server responds.
    */
   async cancel(): Promise<void> {
     const { stream } = pgWire(this.#client);
@@ -282,14 +282,14 @@ export class PostgresSession {
 }
 
 /**
- * Calls back after what has arrived by now was read. A server that ended an idle session has said why; writing to it first
- * would break the connection before that is read. The first turn of the event loop begins to read, the second has read.
+ * Calls back when all data that has arrived so far is read. A server that ended an idle session has sent the reason; a write would break
+ * the connection before that is read. The first tick of the event loop starts to read, the second has read.
  */
 function whenHeard(then: () => void): void {
   setImmediate(() => setImmediate(then));
 }
 
-/** Nothing is asked of the server before the first batch is. */
+/** Sends nothing to the server before the first batch is requested. */
 async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   const inner = batches();
   start();

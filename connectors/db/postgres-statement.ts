@@ -3,7 +3,7 @@ import type { SqlParameter } from './options.ts';
 import { noRows } from './result-problems.ts';
 
 /**
- * The messages that pg hands to a Submittable, the documented way to speak the extended protocol through it.
+ * The messages that pg passes to a Submittable, its documented interface to the extended protocol.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 abstract class Statement implements Submittable {
@@ -19,7 +19,7 @@ abstract class Statement implements Submittable {
   handleCopyData(_message: unknown): void {}
 }
 
-/** The methods of pg's connection that we call; its published types know an older shape of them. */
+/** The methods of pg's connection that we call; its published types are out of date. */
 interface Extended {
   parse(query: { name: string; text: string; types: number[] }): void;
   bind(config: { portal: string; statement: string; values: (string | null)[] }): void;
@@ -33,7 +33,7 @@ function extended(connection: Connection): Extended {
   return connection as unknown as Extended;
 }
 
-/** Parses a statement and asks what it would return, without running it. */
+/** Parses and describes a statement without running it. */
 export class Description extends Statement {
   readonly fields: Promise<readonly FieldDef[]>;
   readonly #sql: string;
@@ -74,23 +74,23 @@ export class Description extends Statement {
 export interface PortalOptions {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
-  /** Rows per Execute; 0 asks for all at once. */
+  /** Rows per Execute; 0: all at once. */
   readonly rows: number;
   /** Called before the first row can come. */
   readonly begin: (connection: Connection) => void;
-  /** A slice is complete and there is more; answer with {@link Portal.proceed} once there is room. */
+  /** A batch is complete and more rows follow; call {@link Portal.proceed} when there is space. */
   readonly suspended: () => void;
-  /** All rows are here. */
+  /** All rows have arrived. */
   readonly complete: () => void;
   /** The connection is free again. */
   readonly ready: () => void;
   readonly fail: (reason: unknown) => void;
 }
 
-/** One slice is asked for while the one before is read; without that, the server would wait for us after each. */
+/** Prefetches one batch while the previous one is read; otherwise the server would idle after each. */
 const slicesAhead = 2;
 
-/** Runs a statement through the unnamed portal, slice by slice. */
+/** Runs a statement with the unnamed portal, batch by batch. */
 export class Portal extends Statement {
   readonly #settings: PortalOptions;
   #connection: Connection | undefined;
@@ -114,8 +114,8 @@ export class Portal extends Statement {
   }
 
   /**
-   * Requests the next slices; none after the last one: the answer would arrive unexpectedly, and
-   * pg takes that for a broken connection. With all rows in one slice the end is asked for in the same breath.
+   * Requests the next batches, but none after the last: pg would treat the unexpected response as a broken connection. If all rows
+   * are in one batch, it is requested together with the end.
    */
   proceed(): void {
     if (this.#complete) return;
@@ -127,7 +127,7 @@ export class Portal extends Statement {
     else wire.flush();
   }
 
-  /** True while a slice is asked for that has not come. */
+  /** True while a requested batch is pending. */
   get isAsking(): boolean {
     return this.#asked > 0;
   }
@@ -137,7 +137,7 @@ export class Portal extends Statement {
     this.#settings.suspended();
   }
 
-  /** A slice that was asked for behind the last row completes too, with nothing in it. */
+  /** A batch requested after the last row completes too, without rows. */
   override handleCommandComplete(): void {
     if (this.#complete) return;
     this.#complete = true;
@@ -152,7 +152,7 @@ export class Portal extends Statement {
   handleError(error: unknown): void {
     this.#complete = true;
     this.#settings.fail(error);
-    // After an error the server skips everything up to a Sync; with all rows in one slice that was sent already.
+    // After an error, the server skips everything up to a Sync; with all rows in one batch, it was already sent.
     if (this.#settings.rows > 0) extended(this.#connection!).sync();
   }
 }

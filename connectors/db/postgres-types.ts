@@ -20,7 +20,7 @@ function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
   }
 }
 
-/** BC and the infinities end in a letter. */
+/** Years BC and infinities end in a letter. */
 function isClock(bytes: Buffer, end: number): boolean {
   const last = bytes[end - 1]!;
   return last >= 0x30 && last <= 0x39;
@@ -51,12 +51,12 @@ const BACKSLASH = 0x5c;
 const X = 0x78;
 const hexForm = '\\x and pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-/** More than a byte can hold, and so is all that is made of it. */
+/** Greater than a byte, and so are all values derived from it. */
 const noDigit = 0x1000;
 const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
 
-/** `\x686921` → `aGkh`, where it stands: base64 is always shorter than hex, so the writer never overtakes the reader. */
+/** `\x686921` → `aGkh`, in place: base64 is always shorter than hex, so the writer never overtakes the reader. */
 function bytea(bytes: Buffer, spans: Int32Array, at: number): void {
   const start = spans[at]!;
   const end = spans[at + 1]!;
@@ -98,7 +98,7 @@ function isTrue(bytes: Buffer, start: number, end: number): boolean {
   return first === TRUE;
 }
 
-/** A server that speaks PostgreSQL's protocol without being one; a guess at what it means would be wrong in silence. */
+/** Not a PostgreSQL server, although it uses the protocol: a guess at its types could be wrong unnoticed. */
 function otherForm(type: string, allowed: string): Problem {
   return new Problem({
     code: 'DB_VALUE_FORM',
@@ -115,7 +115,7 @@ const boolean: CellType = {
 };
 const text: CellType = { type: 'text' };
 
-/** Fixed object ids of pg_type.dat. Everything that is not here is looked up: arrays, and types that people made. */
+/** Fixed object IDs of pg_type.dat. All others are looked up: arrays and user-defined types. */
 const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [16, boolean],
   [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],
@@ -134,22 +134,22 @@ const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [1114, { type: 'timestamp', fix: { how: 'in place', fix: timestamp } }],
   [1184, { type: 'timestamptz', fix: { how: 'in place', fix: timestamptz } }],
   [2950, { type: 'uuid' }],
-  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: text without a look into the catalog.
+  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: text without a catalog lookup.
   ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, CellType] => [oid, text]),
 ]);
 
-/** One row of pg_type, as {@link typeQuery} asks for it. */
+/** One row of pg_type, see {@link typeQuery}. */
 export interface TypeRow {
   readonly oid: number;
-  /** The element of a true array, the base of a domain, else 0. */
+  /** The element type of an array, the base type of a domain, otherwise 0. */
   readonly inner: number;
   readonly is_array: boolean;
-  /** Between the elements of an array of this type. */
+  /** The delimiter in arrays of this type. */
   readonly delimiter: string;
 }
 
 /**
- * Types by object id, with everything that they are made of. `$1` is a list of object ids.
+ * Types by object ID, with their element and base types. `$1` is a list of object IDs.
  * int2vector and oidvector have elements too, but are no arrays on the wire; only array_in reads `{…}`.
  */
 export const typeQuery = `
@@ -166,7 +166,7 @@ export const typeQuery = `
   from need join pg_catalog.pg_type t on t.oid = need.oid
   where t.typtype = 'd' or t.typinput = 'pg_catalog.array_in'::pg_catalog.regproc or t.typdelim <> ','`;
 
-/** True for types that only the catalog can explain. */
+/** True for types that require a catalog lookup. */
 export function isUnknown(oid: number): boolean {
   return !scalars.has(oid);
 }

@@ -5,13 +5,13 @@ import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 
-/** PostgreSQL, and what speaks its protocol. */
+/** PostgreSQL and compatible servers. */
 export const postgres: Driver = {
   dialect: postgresDialect,
   async check(door) {
     const session = await PostgresSession.open(door);
     try {
-      // As a run does: a pooler, or what else speaks the protocol, may have no transactions.
+      // Like a run: a pooler or a compatible server may not support transactions.
       await session.begin(door.source.statement_timeout_seconds);
       const [version, user, database] = await session.row(
         "select current_setting('server_version'), current_user::text, current_database()::text",

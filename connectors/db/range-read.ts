@@ -8,15 +8,15 @@ import { parseWatermark } from './watermark.ts';
 interface RangeReadOptions {
   readonly query: QueryValues & { readonly cursor: string };
   readonly dialect: Dialect;
-  /** Tells of which type the column is. */
+  /** Determines the type of the column. */
   readonly watermark: string | undefined;
   readonly range: Range;
-  /** IANA zone in which days and times without a zone are meant. */
+  /** IANA zone of days and of times without a zone. */
   readonly timezone: string | undefined;
   readonly ask: RunQuery;
 }
 
-/** Rows whose cursor lies in a range, whatever was read before. Those without a cursor are in no range. */
+/** Rows whose cursor is in a range, regardless of earlier runs. Rows with null are in no range. */
 export async function extractRange(given: RangeReadOptions): Promise<Extraction> {
   const { query, dialect, range, timezone = 'UTC', ask } = given;
   const { cursor: column } = query;
@@ -36,7 +36,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   };
 }
 
-/** What is stored was only wanted for its order. */
+/** The stored value was only read for its order. */
 async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[]): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) {
     const { cells, ...rest } = batch;
@@ -44,7 +44,7 @@ async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[
   }
 }
 
-/** In the form that the values have: SQLite compares texts, and a blank is not a T there. */
+/** In the format of the values: SQLite compares text, in which a blank is not a T. */
 function stored(bound: CursorBound, { text }: CursorBound): CursorBound {
   return text[10] === ' ' ? { ...bound, text: bound.text.replace('T', ' ') } : bound;
 }
@@ -61,7 +61,7 @@ const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
 const hasZone = (text: string) => /(Z|[+-]\d\d:\d\d)$/.test(text.slice(10));
 const isNumber = (text: string) => /^-?\d+$/.test(text);
 
-/** Undefined for texts that are no value of the type. */
+/** Undefined if the text is not a value of the type. */
 const makers: Readonly<Partial<Record<ColumnType, (text: string, timezone: string) => string | undefined>>> = {
   integer: (text) => (isNumber(text) ? text : undefined),
   decimal: (text) => (isNumber(text) ? text : undefined),

@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
 
-/** A server sends eight kilobytes at a time; when we were busy meanwhile, this much is read at once. */
+/** Servers send eight kilobytes at a time; after a busy period, up to this much is read at once. */
 const bufferBytes = 128 * 1024;
 
 /**
- * A socket that reads into a single buffer: Node otherwise allocates a new one for each of the thousands of chunks of a
- * large result. A chunk is valid until its `data` listener returns. A listener that may keep it, as pg's parser does with
- * half a message, gets copies until {@link startLending} is called.
+ * A socket that reads into a single buffer; Node would allocate a new one for each of the thousands of chunks of a large result. A
+ * chunk is only valid until its `data` listener returns. Listeners that may keep a chunk, such as pg's parser with an incomplete
+ * message, get copies until {@link startLending} is called.
  */
 export class ReadingSocket extends Socket {
   #lends = false;
@@ -14,7 +14,7 @@ export class ReadingSocket extends Socket {
   constructor() {
     const buffer = Buffer.allocUnsafeSlow(bufferBytes);
     super({
-      // Node reads this option here as it does in connect; its types know it only there.
+      // Node supports this option here as in `connect`; its types only have it there.
       ...{ onread: { buffer, callback: (length: number) => this.#hand(buffer.subarray(0, length)) } },
     });
   }

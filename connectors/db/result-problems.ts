@@ -1,6 +1,6 @@
 import { Problem } from '#sdk';
 
-/** A statement that has no result, not even an empty one, cannot be what a job wants. */
+/** A statement without a result, not even an empty one, is a mistake in a job. */
 export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',

@@ -23,7 +23,7 @@ export class Route {
     if (this.#tunnel?.fault() !== undefined) await this.close();
     const { host, port } = addressOf(source);
     const login = loginOf(ssh, { folder, source });
-    // PostgreSQL's driver wants the folder and makes this name of the port by itself.
+    // PostgreSQL's driver expects the folder and derives this name from the port.
     const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
     this.#tunnel ??= await logInBy(this.#options, open, { isPart: true });
     return { ...this.#options, tunnel: this.#tunnel };

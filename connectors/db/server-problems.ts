@@ -40,7 +40,7 @@ export const serverBusy: ErrorMeaning = {
   next: 'the run is retried automatically',
 };
 
-/** The user is known, the database is not, or not for this user. */
+/** The user exists, but the database does not, or is not accessible to this user. */
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
@@ -65,22 +65,22 @@ export const loginRefused: ErrorMeaning = {
   next: 'check user and password of the source',
 };
 
-/** The server said no to the password itself. */
+/** The server rejected the password. */
 export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: true };
 
-/** What a problem tells of the connection that it came up on. */
+/** Facts about the connection for a problem. */
 export interface Circumstances {
-  /** The server as people write it. */
+  /** The server, as shown in messages. */
   readonly place: string;
-  /** So long the source lets connecting take. */
+  /** Connect timeout of the source. */
   readonly connectSeconds: number;
-  /** The server has let us in. */
+  /** Whether the login succeeded. */
   readonly isConnected: boolean;
   /** The connection is encrypted. */
   readonly hasTls: boolean;
 }
 
-/** What a server said about a login or a statement, as a problem of the family given. */
+/** Converts a server's error about a login or a statement to a problem of the given family. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });

@@ -1,24 +1,24 @@
 import { Problem, type RunWarning } from '#sdk';
 
-/** What a server warned of while it ran a statement. */
+/** A warning of the server about a statement. */
 export interface ServerWarning {
   /** Its number or SQLSTATE. */
   readonly code: string;
   readonly message: string;
 }
 
-/** The warnings that a server has about one statement. */
+/** The warnings of the server about one statement. */
 export interface ServerWarnings {
   readonly list: readonly ServerWarning[];
-  /** False if it has more of them than the list. */
+  /** False if the list is truncated. */
   readonly isAll: boolean;
 }
 
-/** What becomes of the warnings of a server: the run tells them, or fails. */
+/** How to treat warnings of the server: report them, or fail the run. */
 export type WarningsOption = 'tell' | 'refuse';
 
 interface Told {
-  /** The server as people write it. */
+  /** The server, as shown in messages. */
   readonly place: string;
   readonly option: WarningsOption;
   readonly warn: ((warning: RunWarning) => void) | undefined;

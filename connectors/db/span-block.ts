@@ -2,32 +2,32 @@ import { Problem } from '#sdk';
 import type { BatchQueue } from './batch-queue.ts';
 import type { BatchMaker } from './cells.ts';
 
-/** Bytes are gathered in blocks of this size: large enough for a thousand ordinary rows, small enough for the cache. */
+/** Block size: large enough for a thousand typical rows, small enough for the CPU cache. */
 export const blockBytes = 256 * 1024;
 const maxRows = 1024;
 const maxCells = 128 * 1024;
 
-/** Blocks that wait to be filled again: as many as a full queue and the reader let go of together. */
+/** Maximum number of free blocks: as many as a full queue and the reader release together. */
 const maxSpare = 8;
 
 /**
- * Spans of the rows that are complete within one block of bytes, on their way to becoming a batch. Several batches may
- * share a block: what was handed on is never written again, only bytes behind it, until the reader asks for the next
- * batch. Then its memory is used again: a fresh block for every batch would keep the garbage collector at work.
+ * Collects the spans of complete rows in a block of bytes, until they become a batch. Several batches may share a block: passed-on
+ * bytes are not overwritten until the reader requests the next batch. Blocks are then reused, because new ones for each
+ * batch would load the garbage collector.
  */
 export class SpanBlock {
   readonly #maker: BatchMaker;
   readonly #queue: BatchQueue;
   readonly #width: number;
   readonly #capacity: number;
-  /** How many batches in the hands of others stand in each block. */
+  /** Number of passed-on batches per block. */
   readonly #lent = new Map<Buffer, number>();
   readonly #spare: Buffer[] = [];
   readonly #spareSpans: Int32Array[] = [];
   #current: Buffer | undefined;
   #before = 0;
   #firstByte = 0;
-  /** Where the next row's spans go. */
+  /** Position of the next row's spans. */
   spans: Int32Array;
   /** Rows in `spans`. */
   rows = 0;
@@ -44,13 +44,13 @@ export class SpanBlock {
     return this.rows === this.#capacity;
   }
 
-  /** What ended the result in its middle, with the number of the row that did not come any more. */
+  /** The error that ended the result early, with the number of the first missing row. */
   placed(reason: unknown): unknown {
     const row = this.#before + this.rows + 1;
     return reason instanceof Problem && row > 1 ? reason.at({ row }) : reason;
   }
 
-  /** Hands the rows on. `end` is where in the block the next row begins; 0 when a new block begins. */
+  /** Passes on the rows. `end`: start of the next row in the block; 0 for a new block. */
   flush(bytes: Buffer, end: number): void {
     if (this.rows > 0) {
       const { spans, rows } = this;
@@ -64,7 +64,7 @@ export class SpanBlock {
     this.#firstByte = end;
   }
 
-  /** The block of at least so many bytes that the next rows stand in, instead of the one before. */
+  /** Switches to a block with at least this many bytes for the next rows. */
   renew(least = blockBytes): Buffer {
     const before = this.#current;
     this.#current = (least <= blockBytes ? this.#spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(least);

@@ -3,8 +3,8 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
- * The process that reads one SQLite file: it answers each request, in order, and is over when its parent is. It is ended by
- * being killed, as nothing else stops a query that is computing.
+ * The child process that reads one SQLite file. It answers requests in order and ends with its parent. To stop it, the parent kills
+ * it, because nothing else interrupts a running query.
  */
 let file: SqliteFile | undefined;
 

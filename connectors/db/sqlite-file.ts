@@ -2,22 +2,22 @@ import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
 import type { SqlParameter } from './options.ts';
 import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 
-/** What is to be read from which file. */
+/** A query and its file. */
 export interface SqliteOrder {
   readonly path: string;
-  /** How long to wait for a writer to let go of the file, milliseconds. */
+  /** How long to wait for a writer's lock, milliseconds. */
   readonly timeoutMs: number;
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
 }
 
-/** A column of a result, with the type that its table declares. */
+/** A column of a result, with its declared type. */
 export interface SqliteColumn {
   readonly name: string;
   readonly type: string | null;
 }
 
-/** A query over a SQLite file, wherever it runs. */
+/** A query over a SQLite file, in this or another process. */
 export interface SqliteReader {
   /** Opens the file and prepares the statement. Returns the columns of its result; none if it has no result. */
   open(order: SqliteOrder): Promise<readonly SqliteColumn[]>;
@@ -26,12 +26,12 @@ export interface SqliteReader {
   close(): Promise<void>;
 }
 
-/** How many rows are handed over at a time. */
+/** Rows per batch. */
 const rowsAtOnce = 1000;
 
 /**
- * One query over one SQLite file, opened for reading alone. SQLite works while the caller waits, however long that takes,
- * so a process with other work runs this in a child process. Throws what `node:sqlite` throws.
+ * One query over one SQLite file, opened read-only. SQLite is synchronous, so a process with other work runs this in a child process.
+ * Throws the errors of `node:sqlite`.
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;
@@ -56,7 +56,7 @@ export class SqliteFile {
     return this.#statement.columns();
   }
 
-  /** The next rows, about a thousand; none at the end, and then all of them were of one version of the file. */
+  /** The next rows, about a thousand; none at the end. Then all rows are from one version of the file. */
   take(): SqliteValue[][] {
     const taken: SqliteValue[][] = [];
     try {
@@ -80,7 +80,7 @@ export class SqliteFile {
   }
 }
 
-/** Opens the file and begins to read: all that is read from now on is of one moment. */
+/** Opens the file and starts a read transaction: everything read from now on is from one snapshot. */
 function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: SqliteSnapshot } {
   const end = Date.now() + order.timeoutMs;
   for (;;) {
@@ -89,7 +89,7 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
     try {
       snapshot = new SqliteSnapshot(order.path);
       db.exec('begin');
-      // What begins the transaction is the first read.
+      // The first read starts the transaction.
       db.prepare('select count(*) from sqlite_schema').get();
       if (snapshot.begin()) return { db, snapshot };
       if (Date.now() >= end) throw new FileOverwritten();
@@ -103,12 +103,12 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
   }
 }
 
-/** Opens a file that must be there, for reading alone. */
+/** Opens an existing file read-only. */
 export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'timeoutMs'>): SqliteDatabase {
   return new SqliteDatabase(path, { readOnly: true, busyTimeoutMs: timeoutMs });
 }
 
-/** Whole numbers are bound as integers, which JavaScript does not tell from floats; booleans as SQLite keeps them. */
+/** Binds whole numbers as integers, because JavaScript has only floats, and booleans as SQLite stores them. */
 function bound(value: SqlParameter): SqliteValue {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;

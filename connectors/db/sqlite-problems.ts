@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
 
-/** Whatever the reading of a file threw, as a problem. */
+/** Converts any error of reading a file to a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof Problem) return thrown;
   if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);

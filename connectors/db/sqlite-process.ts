@@ -17,8 +17,8 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
 /**
- * A SQLite query in a process of its own. SQLite computes without ever giving others a turn, and cannot be interrupted: in
- * our process, one heavy query would hold up every other job, and the end of the daemon.
+ * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in this process, a heavy query would block all
+ * other jobs and the shutdown of the daemon.
  */
 export class SqliteProcess implements SqliteReader {
   readonly #child: ChildProcess;
@@ -27,12 +27,12 @@ export class SqliteProcess implements SqliteReader {
   #stopped: Error | undefined;
   #fail: ((reason: unknown) => void) | undefined;
 
-  /** `timeoutMs`: how long one step may take; 0 is no limit. The signal ends the process. */
+  /** `timeoutMs`: limit of one step; 0: no limit. The signal ends the process. */
   constructor({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
     this.#child = spawn(process.execPath, [entry], {
-      // The zone is SQLite's for 'localtime'; whatever else stands there may be secret.
+      // SQLite uses the zone for 'localtime'; other variables may be secret.
       env: process.env.TZ === undefined ? {} : { TZ: process.env.TZ },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
@@ -43,19 +43,19 @@ export class SqliteProcess implements SqliteReader {
     this.#hold(false);
   }
 
-  /** Throws what `node:sqlite` threw. */
+  /** Throws the error of `node:sqlite`. */
   async open(order: SqliteOrder): Promise<readonly SqliteColumn[]> {
     const answer = await this.#ask({ kind: 'open', order });
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);
   }
 
-  /** Throws as `open` does, or the signal's reason. One request at a time. */
+  /** Throws like `open`, or the signal's reason. One request at a time. */
   async rows(): Promise<SqliteValue[][]> {
     const answer = await this.#ask({ kind: 'rows' });
     return answer.kind === 'rows' ? answer.rows : unexpected(answer);
   }
 
-  /** Whatever it is doing; returns when the process is gone. */
+  /** Kills the process; resolves when it has ended. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#abort);
     const { exitCode, signalCode, pid } = this.#child;

@@ -1,22 +1,22 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Two writes within this time may leave the same time stamp, which kernels take from a coarse clock. */
+/** Two writes within this time may have the same timestamp, because kernels use a coarse clock. */
 const stampMs = 50;
-/** How long a file that is written all the time is waited for. */
+/** How long to wait for a file that is written continuously. */
 const maxSettleMs = 200;
 
 const headerBytes = 100;
-/** Of the WAL index: its salts, how far it is checkpointed, and how far a running checkpoint will get. */
+/** Offsets in the WAL index: its salts, the checkpointed frames, and the target of a running checkpoint. */
 const shmBytes = 132;
 
-/** The rows that were read are not all of one version of the file. */
+/** The rows are not all from one version of the file. */
 export class FileOverwritten extends Error {
   constructor() {
     super('the file was overwritten while it was read');
   }
 }
 
-/** What a file was at one moment. */
+/** The state of a file at one moment. */
 interface Mark {
   readonly stats: BigIntStats;
   readonly header: Buffer;
@@ -25,11 +25,10 @@ interface Mark {
 }
 
 /**
- * Tells whether a SQLite file is still the one that a read began with. SQLite's locks keep its own writers away, but not a
- * program that copies another database over the file, and the read would go on with the other one's pages.
+ * Detects whether a SQLite file was overwritten during a read. SQLite's locks stop SQLite writers, but not a program that copies another
+ * database over the file; the read would continue with pages of the other database.
  *
- * Uses descriptors of its own and closes them last: closing any descriptor of a file drops the locks that SQLite holds
- * on it in this process.
+ * Uses its own descriptors and closes them last: closing any descriptor of a file releases SQLite's locks on it in this process.
  */
 export class SqliteSnapshot {
   readonly #path: string;
@@ -38,21 +37,21 @@ export class SqliteSnapshot {
   readonly #before: BigIntStats;
   #start: Mark | undefined;
 
-  /** Looks at the file; to be called before SQLite reads from it. */
+  /** Records the state of the file. Call it before SQLite reads. */
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, 'r');
     this.#before = this.#settled();
   }
 
-  /** SQLite's read has begun. False if the file was written since the constructor: the read is to begin again. */
+  /** Call it when SQLite's read has started. False if the file was written since the constructor: start again. */
   begin(): boolean {
     this.#shm = openIfThere(`${this.#path}-shm`);
     this.#start = this.#mark();
     return !isWritten(this.#before, this.#start.stats);
   }
 
-  /** Whether the pages that were read may be of more than one version. To be called before SQLite's read ends. */
+  /** Whether the pages may be from more than one version. Call it before SQLite's read ends. */
   get isBroken(): boolean {
     const start = this.#start;
     if (start === undefined) return false;
@@ -61,13 +60,13 @@ export class SqliteSnapshot {
     return !isCheckpointed(start.shm, end.shm) || !isLater(start.header, end.header);
   }
 
-  /** To be called when SQLite has closed the file. */
+  /** Call it when SQLite has closed the file. */
   close(): void {
     closeSync(this.#file);
     if (this.#shm !== undefined) closeSync(this.#shm);
   }
 
-  /** A file whose last write is so long ago that the next one will show. */
+  /** Waits until the last write is old enough for the next one to have another timestamp. */
   #settled(): BigIntStats {
     const end = Date.now() + maxSettleMs;
     for (;;) {
@@ -101,7 +100,7 @@ function bytesOf(file: number, length: number): Buffer {
   return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
 }
 
-/** A link made or removed, by a rename over the file for instance, changes its ctime, and none of its bytes. */
+/** Adding or removing a link, for example by a rename over the file, changes its ctime, but not its contents. */
 function isWritten(before: BigIntStats, after: BigIntStats): boolean {
   const isLinked = before.nlink !== after.nlink;
   return (
@@ -110,7 +109,7 @@ function isWritten(before: BigIntStats, after: BigIntStats): boolean {
 }
 
 /**
- * Whether a writer moved pages from the write-ahead log to the file, which no reader of the log minds.
+ * Whether a writer checkpointed the write-ahead log to the file, which doesn't affect readers.
  * https://www.sqlite.org/walformat.html#the_wal_index_file_format
  */
 function isCheckpointed(before: Buffer, after: Buffer): boolean {
@@ -124,8 +123,8 @@ function isCheckpointed(before: Buffer, after: Buffer): boolean {
 }
 
 /**
- * Whether a header may be a later one of the same database: made alike, and neither its change counter nor its schema
- * cookie has gone back. https://www.sqlite.org/fileformat.html#the_database_header
+ * Whether a header may be a later version of the same database: same format, and neither change counter nor schema cookie is lower.
+ * https://www.sqlite.org/fileformat.html#the_database_header
  */
 function isLater(before: Buffer, after: Buffer): boolean {
   if (before.length < headerBytes || after.length < headerBytes) return false;

@@ -1,6 +1,6 @@
 import { type ColumnType, canonicalText, type SqliteValue, type Value } from '#sdk';
 
-/** The canonical value, or undefined when the stored value is not of the type. */
+/** The canonical value, or undefined if the stored value does not have the type. */
 type Convert = (value: Exclude<SqliteValue, null>) => Value | undefined;
 
 const timestamp = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$/;
@@ -57,7 +57,7 @@ function plainNumber(value: number): string {
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**
- * What a declared type proposes, best first. SQLite's own rules of affinity go by parts of the word too.
+ * The candidate types of a declared type, best first. Like SQLite's own affinity rules, this matches parts of the word.
  * https://www.sqlite.org/datatype3.html#determination_of_column_affinity
  */
 const declared: readonly (readonly [RegExp, readonly ColumnType[]])[] = [
@@ -79,14 +79,14 @@ function candidatesFor(declaration: string | null): readonly ColumnType[] {
   return declared.find(([pattern]) => pattern.test(word))?.[1] ?? anything;
 }
 
-/** The type of a column: the first proposal that all the values given fit, else the last one. */
+/** The type of a column: the first candidate that fits all values, otherwise the last one. */
 export function sqliteType(declaration: string | null, values: readonly SqliteValue[]): ColumnType {
   const candidates = candidatesFor(declaration);
   const fits = (type: ColumnType) => values.every((value) => value === null || converters[type](value) !== undefined);
   return candidates.find(fits) ?? candidates.at(-1)!;
 }
 
-/** The value as the column's type wants it; undefined when it is of another kind. */
+/** Converts the value to the column's type; undefined if it has another type. */
 export function sqliteValue(type: ColumnType, value: SqliteValue): Value | undefined {
   return value === null ? null : converters[type](value);
 }

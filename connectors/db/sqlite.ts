@@ -9,7 +9,7 @@ import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
 import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
-/** SQLite files, opened for reading alone. */
+/** SQLite files, opened read-only. */
 export const sqlite: Driver = {
   dialect: sqliteDialect,
   async check(door) {
@@ -17,7 +17,7 @@ export const sqlite: Driver = {
     return guarded(path, async () => {
       const db = openSqlite({ path, timeoutMs });
       try {
-        // Reading the schema is what tells a database from any other file.
+        // Only reading the schema proves that the file is a database.
         db.prepare('select count(*) from sqlite_schema').get();
         return `SQLite ${db.prepare('select sqlite_version()').value()} on ${path}`;
       } finally {
@@ -52,7 +52,7 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A process that may start no other is one for this query alone already. */
+/** A process without permission to start others is already dedicated to this query. */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
   return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
@@ -100,7 +100,7 @@ async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSigna
   return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
 }
 
-/** Never run: what has no result can only change something. What changes something and has a result is refused by SQLite. */
+/** Never runs: a statement without a result can only write. SQLite itself refuses writes with a result. */
 function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
@@ -117,11 +117,11 @@ interface Result {
   readonly columns: readonly Column[];
 }
 
-/** Closes the reader at the end, on a failure, and when it is left, be it before the first batch. */
+/** Closes the reader at the end, on an error, and if the consumer leaves, even before the first batch. */
 class Batches implements AsyncIterableIterator<Batch, void, void> {
   readonly #reader: SqliteReader;
   readonly #result: Result;
-  /** Asked for while the ones before are used. */
+  /** Prefetched while the previous rows are used. */
   #next: Promise<SqliteValue[][]>;
   #before = 0;
 

@@ -6,9 +6,9 @@ import { Problem } from '#sdk';
 import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
- * Everything of tedious that is not in its documented interface stands in this file: its parser of rows asks one function
- * for each value. That function is asked first, for where the value ends; then the exact one is read from the bytes. And
- * what it writes to the console on its own is kept from there.
+ * This file has all uses of tedious's undocumented interface. Its row parser calls one function per value. The wrapper calls that
+ * function to find the end of the value, then reads the exact value from the bytes. It also suppresses console output of the
+ * driver.
  */
 interface ValueParser {
   readValue: ReadValue & { isExact?: true };
@@ -21,7 +21,7 @@ type ReadValue = (
   options: unknown,
 ) => { value: unknown; readonly offset: number };
 
-/** The driver, from beside Sluice or from beside the config. Throws a Problem that says how to install it. */
+/** Loads the driver from the folder of Sluice or of the config. Throws a Problem with the command to install it. */
 export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
   for (const place of places) {
     const require = createRequire(place);
@@ -43,7 +43,7 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
   });
 }
 
-/** Decimals, money and fractions of seconds beyond a thousandth would be rounded otherwise. */
+/** Otherwise, decimals, money and fractions below a millisecond would be rounded. */
 function makeExact(parser: ValueParser): void {
   const read = parser.readValue;
   if (typeof read !== 'function') throw driverChanged();
@@ -63,13 +63,13 @@ function makeExact(parser: ValueParser): void {
 
 interface TokenParser {
   readonly buffer: Buffer;
-  /** Where the token begins. */
+  /** Start of the token. */
   position: number;
   parseToken: ((parser: unknown) => unknown) & { isQuiet?: true };
 }
 
 const environmentChange = 0xe3;
-/** The kinds of change that tedious knows ([MS-TDS] 2.2.7.9); for another one it prints a line and passes over it. */
+/** The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9); it prints a line for any other and skips it. */
 const knownChanges = new Set([1, 2, 3, 4, 7, 8, 9, 10, 13, 18, 20]);
 
 function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
@@ -88,7 +88,7 @@ function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
   prototype.parseToken = quiet;
 }
 
-/** That a future version of tedious will not read from SQL Server 2000 concerns the next version of Sluice. */
+/** Suppresses the deprecation notice about SQL Server 2000: it only matters for a future tedious. */
 function keepFromWarnings({ tds71DeprecationWarning }: { tds71DeprecationWarning?: { emitted: boolean } }): void {
   if (tds71DeprecationWarning !== undefined) tds71DeprecationWarning.emitted = true;
 }
@@ -99,15 +99,15 @@ interface ServerAddress {
 }
 
 /**
- * What tedious opens its sockets with: by name, as the other drivers do. By itself it resolves names first, so the place that
- * decides which addresses may be connected to sees an address, and reports it. tedious hands over where to connect, which is
- * another server after a redirect (Azure SQL); its types do not say so.
+ * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the check of allowed
+ * addresses would see and report an IP address. tedious passes the host to connect to, which is another server after a redirect
+ * (Azure SQL); its types lack this.
  */
 export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
   return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });
 }
 
-/** The tedious that is installed is none that we know the inside of. */
+/** The installed tedious has unknown internals. */
 export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',

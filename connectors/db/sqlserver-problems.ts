@@ -18,7 +18,7 @@ interface ServerError {
   readonly cause?: unknown;
 }
 
-/** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
+/** Classification by error number. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
 const rules: readonly ErrorNumbers[] = [
   { errors: [18456], ...passwordRefused },
   { errors: [18450, 18452, 18470, 18486, 18487, 18488], ...loginRefused },
@@ -30,8 +30,8 @@ const rules: readonly ErrorNumbers[] = [
     next: 'allow the address that the server names in its firewall',
   },
   {
-    // Passes: locks, deadlock, snapshot conflicts, memory, log and tempdb that are full, shutdown, start, upgrade, single user,
-    // a database that is being recovered, restored or moved, the limits of Azure.
+    // Transient: locks, deadlock, snapshot conflicts, full memory, log and tempdb, shutdown, startup, upgrade, single user, a
+    // database in recovery, restore or move, the limits of Azure.
     errors: [
       701, 802, 904, 921, 922, 927, 976, 978, 983, 1105, 1204, 1205, 1222, 3960, 3961, 4221, 6005, 8645, 8651, 9002,
       10928, 10929, 17142, 17187, 17188, 17189, 17197, 17809, 18401, 18451, 18461, 40143, 40166, 40197, 40501, 40540,
@@ -48,11 +48,11 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 interface Login extends Omit<Circumstances, 'hasTls'> {
-  /** The number of the first error that the server answered the login with; tedious keeps it to itself. */
+  /** Number of the first login error of the server; tedious does not expose it. */
   readonly loginError?: number | undefined;
 }
 
-/** Whatever tedious threw, as a problem. */
+/** Converts any error of tedious to a problem. */
 export function sqlserverProblem(thrown: unknown, where: Login): Problem {
   const { place, connectSeconds, isConnected, loginError } = where;
   if (thrown instanceof Problem) return thrown;

@@ -14,7 +14,7 @@ import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
 
 const rowsPerBatch = 1024;
-/** What a row may weigh until it is known better. */
+/** Initial estimate of the size of a row. */
 const roughRowBytes = 200;
 
 /** One connection to SQL Server, with a transaction that is rolled back when the connection ends. */
@@ -79,7 +79,7 @@ export class SqlserverSession {
     }
   }
 
-  /** One row of text by a statement of our own. */
+  /** Runs an internal statement and returns one row of text. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     let found: readonly string[] = [];
     await this.#breakable.until(signal, (settle) => {
@@ -92,12 +92,12 @@ export class SqlserverSession {
     return found;
   }
 
-  /** Begins the transaction that is never committed: whatever a query writes is undone. */
+  /** Starts a transaction that is never committed: all writes of a query are rolled back. */
   async begin(signal: AbortSignal): Promise<void> {
     await this.row('set xact_abort on; begin transaction', signal);
   }
 
-  /** Runs the query; resolves when its columns are known, and its rows come as they are asked for. */
+  /** Runs the query; resolves when its columns are known. Rows are sent on demand. */
   async read({ sql, parameters }: QueryValues, signal: AbortSignal): Promise<Extraction> {
     let columns: readonly Column[] | undefined;
     let queue: BatchQueue | undefined;
@@ -153,14 +153,14 @@ export class SqlserverSession {
     });
   }
 
-  /** Hangs up; the server ends what it does for us and rolls back. */
+  /** Closes the connection; the server cancels the query and rolls back. */
   close(): void {
     this.#breakable.onBroken = () => {};
     this.#connection.close();
   }
 }
 
-/** Rows on their way into batches. */
+/** Collects rows into batches. */
 class Rows {
   readonly #into: () => { readonly columns: readonly Column[]; readonly queue: BatchQueue };
   #values: Value[][] = [];
@@ -202,7 +202,7 @@ interface Described {
 function columnsOf(metadata: readonly Described[] | Readonly<Record<string, Described>>): readonly Column[] {
   if (!Array.isArray(metadata)) throw driverChanged();
   const columns = (metadata as readonly Described[]).map(({ colName, type }) => {
-    // Its values carry a type each, and the driver rounds some of them.
+    // Each of its values has its own type, and the driver rounds some of them.
     if (type.name === 'Variant') throw variant(colName);
     return { name: colName, type: sqlserverType(type) };
   });
@@ -225,7 +225,7 @@ interface ConfigParts {
   readonly tls: Tls | undefined;
   readonly connectMs: number;
   readonly statementMs: number;
-  /** The socket of a tunnel, which leads to the server. */
+  /** The socket of a tunnel to the server. */
   readonly socket: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ColumnType } from '#sdk';
 
-/** What a value says of itself on the wire: the name that the driver has for its type, and the digits behind the point. */
+/** Wire type of a value: the driver's name of the type, and the scale. */
 export interface TdsType {
   readonly name: string;
   readonly scale?: number | undefined;
@@ -41,7 +41,7 @@ export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }
 
-/** The types that the driver makes inexact JavaScript values of. [MS-TDS] 2.2.5.5 */
+/** The types that the driver converts to inexact JavaScript values. [MS-TDS] 2.2.5.5 */
 const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string | number>> = {
   Real: (bytes) => single(bytes.readFloatLE()),
   FloatN: (bytes) => (bytes.length === 4 ? single(bytes.readFloatLE()) : bytes.readDoubleLE()),
@@ -59,10 +59,10 @@ const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string 
   DateTimeN: oldMoment,
 };
 
-/** Types that have no byte of length in front of the value. */
+/** Types without a length byte before the value. */
 const bare = new Set(['Real', 'SmallMoney', 'Money', 'SmallDateTime', 'DateTime']);
 
-/** The exact value that stands between two places of what a server sent; undefined where the driver's own is exact. */
+/** The exact value in a range of bytes; undefined if the driver's value is exact. */
 export function exactValue(
   { name, scale = 0 }: TdsType,
   { bytes, start, end }: { readonly bytes: Buffer; readonly start: number; readonly end: number },
@@ -72,7 +72,7 @@ export function exactValue(
   return read(bytes.subarray(bare.has(name) ? start : start + 1, end), scale);
 }
 
-/** Bytes as one number, the lowest first. */
+/** Little-endian integer. */
 function number(bytes: Buffer): bigint {
   let value = 0n;
   for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i]!);
@@ -85,13 +85,13 @@ function decimalText(value: bigint, scale: number): string {
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** A byte of sign, then the digits as a whole number. */
+/** A sign byte, then the digits as an integer. */
 function numeric(bytes: Buffer, scale: number): string {
   const value = number(bytes.subarray(1));
   return decimalText(bytes[0] === 1 ? value : -value, scale);
 }
 
-/** Ten-thousandths; the upper half of eight bytes comes first. */
+/** Ten-thousandths; of eight bytes, the upper half is first. */
 function money(bytes: Buffer): string {
   const value =
     bytes.length === 4
@@ -100,7 +100,7 @@ function money(bytes: Buffer): string {
   return decimalText(value, 4);
 }
 
-/** The shortest digits that are this number again among numbers of single precision. */
+/** The shortest digits that identify the single-precision number. */
 function single(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -134,7 +134,7 @@ function moment(bytes: Buffer, scale: number): string {
   return `${dayText(Number(number(bytes.subarray(at))), yearOne)}T${clock(number(bytes.subarray(0, at)), scale)}`;
 }
 
-/** The moment in UTC, then the offset in minutes; shown as the clock stood there. */
+/** The instant in UTC, then the offset in minutes; shown as local time with offset. */
 function withOffset(bytes: Buffer, scale: number): string {
   const at = bytes.length - 2;
   const minutes = bytes.readInt16LE(at);

@@ -2,17 +2,17 @@ import { type ColumnType, canonicalText, columnTypes, cutText, Problem } from '#
 import { refuseCursorValue } from './cursor-value.ts';
 import type { CursorBound } from './dialect.ts';
 
-/** How far a job has read: up to this value of its cursor; of the rows at the edge, what tells them again. */
+/** Watermark: the highest value of the cursor, and hashes of the rows at the boundary. */
 export interface Watermark {
   readonly column: string;
   readonly value: CursorBound;
-  /** Columns that the hashes in `seen` are of, in this order; empty where that is not known. */
+  /** The hashed columns of `seen`, in order; empty if unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows from the lag on, as often as they came. */
+  /** Hashes of the rows within the lag, repeated as often as they occurred. */
   readonly seen: readonly string[];
 }
 
-/** A watermark out of its text. One that a person wrote may leave `seen` out. Throws a Problem for a text that is none. */
+/** Parses a watermark. `seen` is optional, for watermarks set by a person. Throws a Problem if the text is not a watermark. */
 export function parseWatermark(text: string | undefined): Watermark | undefined {
   if (text === undefined) return undefined;
   try {
@@ -36,8 +36,8 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
 
 /**
- * What a person means who lets a job read on from elsewhere: a whole watermark of the same cursor, or a value of it.
- * Throws a Problem for anything else.
+ * Parses a watermark that a person sets: a whole watermark of the same cursor, or only its value. Throws a Problem for anything
+ * else.
  */
 export function meantWatermark(
   text: string,
@@ -60,12 +60,12 @@ export function meantWatermark(
   return watermarkText({ column, value: { ...value, text: canonical }, ...rows });
 }
 
-/** Another value of the same cursor. No row at it is known, so all of them come. */
+/** A watermark with another value of the same cursor. It has no hashes, so all rows at the value are read. */
 function atValue(text: string, { column, value: { type } }: Watermark): Watermark {
   return { column, value: { type, text }, columns: [], seen: [] };
 }
 
-/** The watermark's text: the same watermark is always the same text. */
+/** Serializes the watermark; equal watermarks have equal texts. */
 export function watermarkText({ column, value, columns, seen }: Watermark): string {
   return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
 }

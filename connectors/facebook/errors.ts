@@ -1,11 +1,11 @@
 import type { Budget, ErrorRule } from '#sdk';
 
-/** Codes of too many calls: of the app, the user, a page, an ad account, a business. */
+/** Rate-limit codes: of the app, the user, a page, an ad account, a business. */
 const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80_000 + i)];
 const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
 const usage = 'x-business-use-case-usage';
 
-/** More than the vendor gives at once. What helps depends on the options of the stream. */
+/** Too much data for one response. The fix depends on the options of the stream. */
 export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },
@@ -15,7 +15,7 @@ export function tooMuch(next: string): ErrorRule {
   };
 }
 
-/** All errors come with status 400 and a number that tells them apart. */
+/** All errors have status 400 and are distinguished by a number. */
 export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': 190 },
@@ -43,7 +43,7 @@ export const errors: readonly ErrorRule[] = [
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;
 
-/** How much is used stands as JSON inside of headers, in percent; what is allowed is not published. */
+/** Headers contain the usage as JSON, in percent; the limits are not published. */
 export const budget: Budget = {
   gauges: [
     { at: { header: 'x-app-usage', at: '*' }, ...near },

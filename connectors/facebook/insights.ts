@@ -31,7 +31,7 @@ const options = {
   ),
 };
 
-/** What is asked of the insights, in a query or a form. */
+/** Parameters of insights, for a query or a form. */
 export const asking = {
   level: '{{ level }}',
   fields: (scope: Scope) => askedFields(scope).join(','),
@@ -40,10 +40,10 @@ export const asking = {
   time_increment: 1,
 };
 
-/** The cursor stays on the last page; only the address of the next one is missing there. */
+/** The last page still has a cursor; only the URL of a next page is missing. */
 export const byCursor = { by: 'token', at: 'paging.cursors.after', present: 'paging.next', always: 'paging' } as const;
 
-/** A stream of figures: all but how it asks. */
+/** A stream of metrics, without its request. */
 export function insights(
   about: string,
 ): Pick<StreamData, 'about' | 'options' | 'partitions' | 'records' | 'each' | 'paging' | 'columns'> {
@@ -58,7 +58,7 @@ export function insights(
   };
 }
 
-/** An address below an ad account, whose number may come with its prefix or without. */
+/** A path below an ad account; its number may have the prefix or not. */
 export function adAccount(rest: string) {
   return ({ partition }: Scope): string => {
     const { account: id } = partition as { readonly account: unknown };
@@ -66,7 +66,7 @@ export function adAccount(rest: string) {
   };
 }
 
-/** Ids and names down to the level of a row. */
+/** IDs and names down to the level of a row. */
 function levelFields(level: unknown): string[] {
   const depth = levels.indexOf(String(level));
   return levels.slice(0, depth + 1).flatMap((one) => [`${one}_id`, `${one}_name`]);
@@ -92,7 +92,7 @@ function metricType(name: string): Type {
   return /^(?:spend|social_spend|frequency|cp[cmp]|.*ctr|cost_per_.*)$/.test(name) ? 'decimal' : 'text';
 }
 
-/** Actions come as a list by kind; those that are asked for become columns. */
+/** Actions are a list by kind; the requested ones become columns. */
 function withActions(record: Fields, { actions }: Scope): Fields {
   const found = listOf(actions).flatMap((name) => [
     [name, actionOf(record.actions, name)] as const,

@@ -6,14 +6,13 @@ import { Problem } from '#sdk';
 export interface FoundFile {
   /** Absolute. */
   readonly path: string;
-  /** As seen from the source's folder, with `/`; absolute when it lies elsewhere. */
+  /** Relative to the source's folder, with `/`; absolute if it is outside. */
   readonly name: string;
 }
 
 /**
- * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern
- * is that file, whatever brackets stand in its name. Nothing found is a problem: an export that did not come must not
- * look like an empty one; unless `none` says that it is nothing special.
+ * The files that match a path or a glob, sorted by name. A file with exactly the name of the pattern takes precedence, brackets
+ * included. No match is a problem unless `none` allows it: a missing export must not look like an empty one.
  */
 export async function findFiles(
   folder: string,
@@ -39,7 +38,7 @@ interface UnlistedFolder {
   readonly error: NodeJS.ErrnoException;
 }
 
-/** The glob library takes a folder that it cannot list for an empty one; this reports it. */
+/** The glob library treats an unreadable folder as empty; this reports it. */
 function reportingReaddir(report: (failure: UnlistedFolder) => void): typeof readdir {
   const reporting = (folder: string, options: object, done: (error: Error | null, entries: unknown) => void) =>
     readdir(folder, options, (error, entries) => {
@@ -60,7 +59,7 @@ function named(folder: string, path: string): FoundFile {
   return { path, name: inside.startsWith('..') ? path : inside.split(sep).join('/') };
 }
 
-/** Undefined when nothing is there; anything else that is in the way is a problem. */
+/** Undefined if the file doesn't exist; any other error is a problem. */
 async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -71,7 +70,7 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The problem of a file or folder that the system does not let us read. */
+/** The problem of an unreadable file or folder. */
 export function unreadable(path: string, error: unknown): Problem {
   const { code, message } = error as NodeJS.ErrnoException;
   return new Problem({

@@ -6,7 +6,7 @@ import { query, source } from './options.ts';
 import { reference } from './reference.ts';
 import { selectFiles } from './select.ts';
 
-/** Reads csv, json, jsonl, xml and xlsx files. Memory stays flat whatever the files' size. */
+/** Reads csv, json, jsonl, xml and xlsx files, with flat memory use for any file size. */
 export default defineConnector({
   id: 'file',
   title: 'File',
@@ -15,7 +15,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
-  // Files of this machine need no login: firings are spared the look-ups of logins on hold.
+  // Local files need no login: firings skip the lookup of logins on hold.
   account: () => undefined,
   ...changedFilesTraits,
 

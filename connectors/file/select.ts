@@ -3,22 +3,22 @@ import { findFiles } from './find.ts';
 import type { FileQueryValues } from './options.ts';
 import { watchFile } from './watched-input.ts';
 
-/** What a run reads, and how far the job has got when it has. */
+/** The files of a run, and the watermark after it. */
 interface Selection {
   readonly inputs: readonly RecordInput[];
-  /** Undefined where the job reads the same files each time. */
+  /** Undefined if the job reads the same files in each run. */
   readonly after: FilesRead | undefined;
 }
 
 interface Selecting {
-  /** Absolute: the folder that the path is meant from. */
+  /** The folder of relative paths; absolute. */
   readonly folder: string;
   readonly query: FileQueryValues;
   readonly before: FilesRead;
   readonly signal: AbortSignal;
 }
 
-/** The files that a query means now. Where it asks for those that changed, none is an answer like any other. */
+/** The files that currently match a query. With `files: changed`, there may be none. */
 export async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
   const { path, files } = query;
   const found = await findFiles(folder, path, { none: files === 'changed' });

@@ -6,8 +6,8 @@ import { type FoundFile, unreadable } from './find.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * A file as an input that must not change after the first look. Rewriting it, appending to it or
- * puts another one in its place while we read would give us half of one version and half of another.
+ * A file that must not change during the read. If it is rewritten, appended to or replaced, the data would be a mix of two
+ * versions.
  */
 export async function watchFile(
   { path, name }: FoundFile,
@@ -45,7 +45,7 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
     yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));
   } catch (error) {
-    // A stream that was aborted says so in words of its own.
+    // An aborted stream has its own error.
     signal.throwIfAborted();
     throw error instanceof Problem || !isSystemError(error) ? error : unreadable(path, error);
   } finally {
@@ -73,7 +73,7 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** A program may put the time of modification back (`touch -r`, `cp -p`), but not the time of the change of the file's status. */
+/** Programs can set the modification time back (`touch -r`, `cp -p`), but not the ctime. */
 const told = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
 
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {

@@ -9,16 +9,15 @@ interface Member {
 type Tuple = readonly Member[];
 
 /**
- * The multidimensional layout, laid out flat: a row for each combination of tuples of the second axis and those behind it,
- * a column for each tuple of the first. Cells are numbered, the first axis changing fastest, and come in that order; those
- * that the server leaves out are empty.
+ * Flattens the multidimensional layout: one row per combination of tuples of the second and later axes, one column per tuple of the
+ * first axis. Cells are numbered with the first axis changing fastest, and arrive in that order; omitted cells are empty.
  */
 export class CellTable {
   readonly #names: readonly string[];
   readonly #heads: Iterator<readonly Tuple[]>;
   #head: readonly Tuple[] | undefined;
   #values: unknown[] = [];
-  /** Number of the first cell of the row that is being filled. */
+  /** Number of the first cell of the current row. */
   #from = 0;
 
   constructor(axes: readonly unknown[]) {
@@ -28,7 +27,7 @@ export class CellTable {
     this.#advance();
   }
 
-  /** Puts a cell into its place, and gives the rows that are whole by then. */
+  /** Adds a cell, and returns the rows that are complete. */
   *put(cell: unknown): Generator<Fields> {
     const ordinal = Number(partOf(cell, '@CellOrdinal'));
     if (!(ordinal >= this.#from)) throw disordered(ordinal);
@@ -36,7 +35,7 @@ export class CellTable {
     this.#values[ordinal - this.#from] = valueIn(partOf(cell, 'Value'));
   }
 
-  /** The rows behind the last cell. */
+  /** The rows after the last cell. */
   *rest(): Generator<Fields> {
     while (this.#head !== undefined) yield this.#row();
   }
@@ -65,7 +64,7 @@ function tuplesOf(axis: unknown): Tuple[] {
   );
 }
 
-/** Captions of a tuple, joined; a name that stands twice gets a number. Without a first axis there is one cell. */
+/** Joined captions of a tuple; duplicate names get a number. Without a first axis, there is one cell. */
 function columnNames(across: readonly Tuple[]): string[] {
   const names: string[] = [];
   for (const [i, tuple] of across.entries()) {

@@ -2,7 +2,7 @@ import type { RequestData, Scope } from '#sdk';
 
 const namespace = 'urn:schemas-microsoft-com:xml-analysis';
 
-/** Asks for a list of what there is (XMLA 1.1, Discover). */
+/** The Discover request (XMLA 1.1): lists metadata. */
 export function discover(kind: string): RequestData {
   return call('Discover', (scope) => {
     const about = `<RequestType>${kind}</RequestType><Restrictions><RestrictionList/></Restrictions>`;
@@ -10,7 +10,7 @@ export function discover(kind: string): RequestData {
   });
 }
 
-/** Has a statement carried out (XMLA 1.1, Execute). */
+/** The Execute request (XMLA 1.1): runs a statement. */
 export const execute: RequestData = call('Execute', (scope) => {
   const isTabular = scope.layout === 'tabular';
   const shape: Record<string, string> = isTabular

@@ -7,13 +7,13 @@ const catalog = option.text({
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
-/** The rows are elements of the root, which is there without any as well. */
+/** The rows are children of the root, which exists even without rows. */
 const absent = 'Envelope.Body.DiscoverResponse.return.root';
 const rows = `${absent}.row`;
 
 /**
- * XML for Analysis 1.1: the one SOAP address of Analysis Services, Mondrian and others. Confirmed by the specification
- * and by public clients: the two calls, both layouts of a result, faults that come with status 200.
+ * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. Confirmed by the specification and by public
+ * clients: the two calls, both result layouts, faults with status 200.
  */
 export default defineService({
   id: 'xmla',
@@ -139,7 +139,7 @@ jobs:
 `,
 });
 
-/** A fault that has something at `has`; its words are at `said`. Servers blame themselves if their database is away. */
+/** A fault with a value at `has` and its message at `said`. Servers report their own failure if their database is down. */
 function faultRules(said: string, has = said): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
   return [

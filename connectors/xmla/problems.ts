@@ -4,7 +4,7 @@ import { partOf } from './tree.ts';
 const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions, 'family'>>): Problem =>
   new Problem({ family: 'job', ...init });
 
-/** A SOAP fault: its details say more than its text. Mondrian blames itself (`Server`) when its database is away. */
+/** A SOAP fault: its details are more specific than its text. Mondrian reports `Server` if its database is down. */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
   const said = details ?? partOf(fault, 'faultstring') ?? 'no reason';
@@ -26,7 +26,7 @@ export function refused(fault: unknown): Problem {
   });
 }
 
-/** An error that stands inside of a result, behind rows that look good. */
+/** An error inside a result, after valid rows. */
 export function brokeOff(messages: unknown): Problem {
   const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
   return fail({
@@ -36,7 +36,7 @@ export function brokeOff(messages: unknown): Problem {
   });
 }
 
-/** The server took the statement and has nothing to show. */
+/** The server accepted the statement, but returned no result. */
 export function noResult(): Problem {
   return fail({
     code: 'XMLA_NO_RESULT',
@@ -45,7 +45,7 @@ export function noResult(): Problem {
   });
 }
 
-/** A cell comes before or behind its place; `ordinal` is the number that the server gave it. */
+/** A cell is out of order; `ordinal` is its number from the server. */
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',
@@ -55,7 +55,7 @@ export function disordered(ordinal: number): Problem {
   });
 }
 
-/** What came is no XML. */
+/** The response is not XML. */
 export function unreadable(cause: unknown): Problem {
   return fail({
     code: 'XMLA_UNREADABLE',

@@ -3,10 +3,10 @@ import { CellTable } from './cells.ts';
 import { brokeOff, noResult, refused, unreadable } from './problems.ts';
 import { Rowset } from './rowset.ts';
 
-/** What an answer to Execute is made of. The small things come first, then rows or cells, and an error at any time. */
+/** Parts of an Execute response: metadata first, then rows or cells; an error may occur anywhere. */
 const names = ['schema', 'row', 'Axes', 'Cell', 'Fault', 'Messages'];
 
-/** The records of a result as they lie on the disk: rows and cells pass by, schema and axes are held. */
+/** Reads a spooled result: rows and cells are streamed, schema and axes are kept in memory. */
 export async function* readResult(input: RecordInput, { layout }: Scope): AsyncGenerator<Fields> {
   let rowset: Rowset | undefined;
   let cells: CellTable | undefined;

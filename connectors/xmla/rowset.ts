@@ -12,7 +12,7 @@ interface Column {
 export class Rowset {
   readonly #columns: readonly Column[];
 
-  /** `schema`: the columns stand in its type "row"; `sql:field` has the name that the server means. */
+  /** `schema`: the columns are in its type "row"; `sql:field` is the original column name. */
   constructor(schema: unknown) {
     const types = partsOf(schema, 'complexType');
     const row = types.find((type) => partOf(type, '@name') === 'row');

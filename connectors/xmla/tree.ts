@@ -1,16 +1,16 @@
 import { parseExact } from '#sdk';
 
-/** An element of the answer: its parts by name, attributes as `@name`. */
+/** An element of the response: its children by name, attributes as `@name`. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** The parts of that name; the tree has one as itself and several as a list. */
+/** The children with that name; the tree has a single one as an object and several as a list. */
 export function partsOf(node: unknown, name: string): readonly unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const found = (node as Node)[name];
   return found === undefined ? [] : [found].flat();
 }
 
-/** The one part of that name; undefined where there is none. */
+/** The only child with that name, or undefined. */
 export function partOf(node: unknown, ...names: readonly string[]): unknown {
   let at: unknown = node;
   for (const name of names) at = partsOf(at, name)[0];
@@ -21,8 +21,8 @@ const numeric = /^(?:double|float|decimal|integer|int|long|short|byte|unsigned\w
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * The value of an element, by the type that the schema declares or the element itself names (`xsi:type`): numbers keep
- * their digits, NaN and infinity are no value, everything else is text.
+ * The value of an element, by its declared type or its own `xsi:type`: numbers keep their digits, NaN and infinity become null,
+ * everything else is text.
  */
 export function valueIn(element: unknown, declared?: string): unknown {
   if (element === undefined || element === null) return null;
