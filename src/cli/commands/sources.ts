@@ -1,49 +1,23 @@
 import type { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
-import type { Store } from '../../state/store.ts';
+import type { SourceReport } from '../../daemon/report/report-sources.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
-/** A source of the config, as `sources` shows it. */
-interface SourceReport {
-  readonly source: string;
-  readonly connector: string;
-  /** Server and user, `db:5432 as etl`; null if the source does not log in. */
-  readonly login: string | null;
-  readonly jobs: readonly string[];
-  /** `login on hold` with the time of the next attempt, or `usable`. */
-  readonly state: string;
-}
-
 async function list(flags: Flags): Promise<void> {
-  const { show, withStore } = await import('../payloads/with-runtime.ts');
-  await withStore(flags, async (store, config) => {
-    const reports = await reportSources(config, store);
-    show(flags, { text: textOf(reports), data: reports });
-  });
-}
-
-async function reportSources(config: Config, store: Store | undefined): Promise<SourceReport[]> {
-  const [{ loginOf, loginText }, { retryText }, { readLoginHolds }, { systemClock }] = await Promise.all([
-    import('../../daemon/login-holds/account.ts'),
-    import('../../daemon/login-holds/problem.ts'),
-    import('../../daemon/login-holds/read-login-holds.ts'),
+  const [{ withStore }, { reportSources }, { systemClock }, { jsonOutput }, { sanitizeOutput }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../../daemon/report/report-sources.ts'),
     import('../../lib/clock.ts'),
+    import('../json-output.ts'),
+    import('../sanitize-output.ts'),
   ]);
-  const holds = store === undefined ? new Map() : await readLoginHolds(config, store, systemClock);
-  return [...config.sources.values()].map((source) => {
-    const login = loginOf(source);
-    const hold = holds.get(source.name);
-    return {
-      source: source.name,
-      connector: source.connector.id,
-      login: login === undefined ? null : loginText(login),
-      jobs: [...config.jobs.values()].filter(({ extract }) => extract?.source === source).map(({ name }) => name),
-      state: hold === undefined ? 'usable' : `login on hold; ${retryText(hold)}`,
-    };
+  await withStore(flags, async (store, config) => {
+    const reports = await reportSources(config, store, systemClock);
+    const text = flags.json === true ? jsonOutput(reports) : textOf(reports);
+    process.stdout.write(`${sanitizeOutput(text)}\n`);
   });
 }
 
@@ -59,7 +33,7 @@ function textOf(reports: readonly SourceReport[]): string {
   const rows = reports.map(({ source, connector, login, jobs, state }) => [
     ...[source, connector, login ?? '–', jobs.join(', ') || '–', state],
   ]);
-  return renderTable(columns, rows, { widest: 60, paper: process.stdout });
+  return renderTable(columns, rows, { widest: 120, paper: process.stdout });
 }
 
 async function resume(name: string, flags: Flags): Promise<void> {
@@ -84,9 +58,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
 
 const command: CliCommand = {
   register(program: Command): void {
-    const sources = program
-      .command('sources')
-      .description('Lists sources with their logins and jobs, and shows which logins are on hold.');
+    const sources = program.command('sources').description('Lists sources with their logins, jobs and state.');
     sources
       .command('list', { isDefault: true })
       .description('Lists the sources.')
