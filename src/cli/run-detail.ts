@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { pastAttempts, spanOf } from '../state/runs/past-attempts.ts';
 import { warningsOf } from '../state/runs/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
@@ -20,7 +21,8 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
 
 /** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
 export function runDetail(run: RunRow, payload?: OutboxRow): string {
-  const { id, job, origin, state, started_at, ended_at, took_ms, row_count, bytes, requests, code } = run;
+  const { id, job, origin, state, ended_at, row_count, bytes, requests, code } = run;
+  const { started_at, took_ms } = spanOf(run);
   const { message, next, attempts } = run;
   const end = ended_at === null ? 'has not ended' : `ended ${instantText(ended_at)}`;
   const took = took_ms === null ? end : `took ${durationText(took_ms)}`;
@@ -34,6 +36,7 @@ export function runDetail(run: RunRow, payload?: OutboxRow): string {
     ['run', id],
     ['trigger', origin === 'schedule' ? 'the schedule' : 'a person'],
     ['began', `${instantText(started_at)}, ${took}`],
+    ...attemptFacts(run),
     ['result', attempts === 1 ? state : `${state} after ${countOf(attempts, 'attempt')}`],
     ['made', size.join(', ')],
     ...payloadFacts(payload),
@@ -49,6 +52,18 @@ export function runDetail(run: RunRow, payload?: OutboxRow): string {
 }
 
 type Fact = readonly [title: string, text: string | null];
+
+/** The attempts of a run that was tried several times. */
+function attemptFacts(run: RunRow): readonly Fact[] {
+  const failed = pastAttempts(run);
+  if (failed.length === 0) return [];
+  const ofFailed = failed.map(({ started_at, ended_at, code, message }): Fact => {
+    const took = durationText(ended_at - started_at);
+    return ['attempt', `${instantText(started_at)}, failed after ${took}: ${code ?? ''}: ${message ?? ''}`];
+  });
+  const isListed = failed.at(-1)!.started_at === run.started_at;
+  return isListed ? ofFailed : [...ofFailed, ['attempt', `${instantText(run.started_at)}, the last`]];
+}
 
 /** Where the payload went, and the hash by which it is recognized there; its file as long as a person has to decide. */
 function payloadFacts(payload: OutboxRow | undefined): readonly Fact[] {

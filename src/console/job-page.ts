@@ -3,6 +3,7 @@ import type { Explanation, Link } from '../daemon/explain/explain-links.ts';
 import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText } from '../lib/time-text.ts';
+import { spanOf } from '../state/runs/past-attempts.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { command, fixing, instant, standing, word } from './figures.ts';
 import type { Standing } from './standing.ts';
@@ -81,7 +82,9 @@ function runTable(runs: readonly RunRow[], now: number): Html {
 <tbody>${runs.map((run) => runRow(run, now))}</tbody></table></div>`;
 }
 
-function runRow({ id, state, started_at, took_ms, row_count, message, next, attempts }: RunRow, now: number): Html {
+function runRow(run: RunRow, now: number): Html {
+  const { id, state, row_count, message, next, attempts } = run;
+  const { started_at, took_ms } = spanOf(run);
   const result = attempts === 1 ? state : `${state}, ${countText(attempts)} attempts`;
   const took = took_ms === null ? '–' : durationText(took_ms);
   return html`<tr><td class="time">${instant(started_at, now)}</td><td>${standing(kinds[state] ?? 'good', result)}</td>

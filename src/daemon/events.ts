@@ -33,7 +33,10 @@ export type RunEvents = {
     readonly rows: number;
     readonly bytes: number;
     readonly requests: number;
+    /** Of all its attempts, with the waits between them. */
     readonly milliseconds: number;
+    /** Absent if there was one. */
+    readonly attempts?: number;
     readonly code?: string;
     readonly message?: string;
     /** What a person can do about it. */

@@ -16,14 +16,19 @@ it('the history of a run and its log line name what the instance shows, by its h
   const facts = {
     instance: world.instances.csv,
     sha256: createHash('sha256').update(shown).digest('hex'),
-    attempts: 1,
   };
   const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
   const delivered = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'payload.delivered');
-  expect(delivered).toMatchObject(facts);
+  expect(delivered).toMatchObject({ ...facts, attempts: 1 });
   const { run } = delivered as { run: string };
   const forMachines = await home.sluice(['history', '--run', run, '--json']);
-  expect(JSON.parse(forMachines.stdout)).toMatchObject({ run, state: 'delivered', destination: 'main', ...facts });
+  expect(JSON.parse(forMachines.stdout)).toMatchObject({
+    run,
+    state: 'delivered',
+    destination: 'main',
+    ...facts,
+    upload_attempts: 1,
+  });
   const { stdout } = await home.sluice(['history', '--run', run]);
   expect(stdout).toContain(`target   instance ${facts.instance} at main, 1 attempt\n`);
   expect(stdout).toContain(`sha256   ${facts.sha256}\n`);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunWarning } from '../../lib/run-warnings.ts';
+import { type PastAttempt, pastAttempts, spanOf } from '../../state/runs/past-attempts.ts';
 import { warningsOf } from '../../state/runs/runs.ts';
 import type { Store } from '../../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, ThrottledJobRow } from '../../state/tables.ts';
@@ -57,9 +58,9 @@ async function tellRun(id: string, { store, json }: { store: Store | undefined; 
 /** Where the payload of a run was sent, its hash, and its file while it is kept. */
 function payloadOf(payload: OutboxRow | undefined): object {
   if (payload === undefined) return {};
-  const { destination, instance, sha256, attempts, as_of } = payload;
+  const { destination, instance, sha256, attempts: upload_attempts, as_of } = payload;
   const isKept = payload.state === 'dead' || payload.state === 'quarantined';
-  return { destination, instance, sha256, attempts, as_of, ...(isKept ? { path: payload.path } : {}) };
+  return { destination, instance, sha256, upload_attempts, as_of, ...(isKept ? { path: payload.path } : {}) };
 }
 
 /** A run, a period in which a job was throttled, or skipped firings. */
@@ -75,6 +76,8 @@ interface Line
   readonly warnings?: readonly RunWarning[];
   /** Absent for a run with one attempt. */
   readonly attempts?: number;
+  readonly last_attempt_at?: number;
+  readonly failed_attempts?: readonly PastAttempt[];
 }
 
 function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Line {
@@ -108,24 +111,18 @@ function ofSkip({ job, first_at, last_at, firings, reason }: SkipRow): Line {
 }
 
 function ofRun(row: RunRow): Line {
-  const {
-    id: run,
-    job,
-    origin,
-    state,
-    started_at,
-    ended_at,
-    took_ms,
-    row_count: rows,
-    bytes,
-    requests,
-    code,
-    message,
-    next,
-  } = row;
+  const { id: run, job, origin, state, ended_at, row_count: rows, bytes, requests, code, message, next } = row;
+  const { started_at, took_ms } = spanOf(row);
   const facts = { run, job, origin, state, started_at, ended_at, took_ms, rows, bytes, requests };
-  const problem = { code, message, next, ...(row.attempts === 1 ? {} : { attempts: row.attempts }) };
+  const problem = { code, message, next, ...attemptsOf(row) };
   return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
+}
+
+/** Of a run that was tried several times: how often, when it began the last time, and how the attempts before that failed. */
+function attemptsOf(row: RunRow): Pick<Line, 'attempts' | 'last_attempt_at' | 'failed_attempts'> {
+  const failed_attempts = pastAttempts(row);
+  if (row.attempts === 1 && failed_attempts.length === 0) return {};
+  return { attempts: row.attempts, last_attempt_at: row.started_at, failed_attempts };
 }
 
 /** The first warning and the number of others. */
@@ -142,7 +139,7 @@ function textOf(rows: readonly Line[]): string {
       { title: 'started' },
       { title: 'job' },
       { title: 'run' },
-      { title: 'result', tone: toneOf },
+      { title: 'result', tone: (text: string) => toneOf(text.split(',')[0]!) },
       { title: 'rows', ...right },
       { title: 'size', ...right },
       { title: 'requests', ...right },
@@ -153,7 +150,7 @@ function textOf(rows: readonly Line[]): string {
       instantText(row.started_at),
       row.job,
       row.run ?? '–',
-      row.state,
+      row.attempts === undefined ? row.state : `${row.state}, ${countText(row.attempts)} attempts`,
       row.rows === null ? '–' : countText(row.rows),
       row.bytes === null ? '–' : bytesText(row.bytes),
       row.run === null ? '–' : countText(row.requests),

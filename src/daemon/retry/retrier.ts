@@ -2,6 +2,7 @@ import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import { graceMs } from '../../schedule/misfire.ts';
+import { spanOf } from '../../state/runs/past-attempts.ts';
 import type { Store } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { RunEvents } from '../events.ts';
@@ -182,9 +183,9 @@ export class Retrier {
   async #tellEnded({ job, run }: RetryRow): Promise<void> {
     const ended = await this.#options.store.runs.find(run);
     if (ended?.state !== 'failed') return;
-    const { requests, code, message, next } = ended;
+    const { requests, attempts, code, message, next } = ended;
     const said = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) };
-    const figures = { rows: 0, bytes: 0, requests, milliseconds: 0 };
+    const figures = { rows: 0, bytes: 0, requests, milliseconds: spanOf(ended).took_ms ?? 0, attempts };
     const advice = next === null ? {} : { next };
     this.#options.emit('run.finished', { job, run, outcome: 'failed', ...figures, ...said, ...advice });
   }

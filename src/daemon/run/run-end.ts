@@ -61,18 +61,29 @@ async function planNext(
   return isPlanned;
 }
 
+/** An attempt that has ended. */
+interface EndedAttempt extends RunFigures {
+  readonly job: string;
+  readonly run: string;
+  readonly attempt: number;
+  /** From the start of the first attempt of the run to that of this one. */
+  readonly waitedMs: number;
+}
+
 /** Tells that a run has ended or, where another attempt follows, that this one has. */
 export function emitRunEnd(
   { emit }: Runtime['events'],
   { problem, state, until: at }: RunStage,
-  { attempt, ...ended }: RunFigures & { readonly job: string; readonly run: string; readonly attempt: number },
+  { attempt, waitedMs, ...ended }: EndedAttempt,
 ): void {
   const said = problem && { code: problem.code, message: problem.message, next: problem.next };
   if (state === 'retrying' && said !== undefined && at !== undefined) {
     const { job, run, milliseconds } = ended;
     emit('run.retrying', { job, run, attempt, at, milliseconds, ...said });
   } else {
-    emit('run.finished', { ...ended, outcome: state, ...said });
+    const milliseconds = ended.milliseconds + Math.max(0, waitedMs);
+    const attempts = attempt === 1 ? {} : { attempts: attempt };
+    emit('run.finished', { ...ended, milliseconds, ...attempts, outcome: state, ...said });
   }
 }
 

@@ -13,6 +13,7 @@ import type { DraftPayload } from '../../pipeline/payload.ts';
 import { runPipeline, type Unchanged } from '../../pipeline/run-pipeline.ts';
 import { isUnwritable } from '../../state/engine/state-problem.ts';
 import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
+import { spanOf } from '../../state/runs/past-attempts.ts';
 import { clearSuspect } from '../../state/runs/suspects.ts';
 import type { Repositories } from '../../state/store.ts';
 import type { OutboxRow, RunRow } from '../../state/tables.ts';
@@ -113,7 +114,9 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  emitRunEnd(events, stage, { ...facts, attempt });
+  // The first attempt may have been another process's, or of another boot.
+  const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
+  emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 

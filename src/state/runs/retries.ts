@@ -3,6 +3,7 @@ import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RetryRow } from '../tables.ts';
 import { failWaiting } from './end-retries.ts';
+import { withPastAttempt } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 /**
@@ -32,15 +33,24 @@ export class Retries {
    */
   plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
-      const waits = await inside.db
-        .updateTable('runs')
-        .set({ state: 'retrying', ended_at: null, took_ms: null, ...failureColumns(why) })
+      const { db, clock } = inside;
+      const found = await db
+        .selectFrom('runs')
+        .select(['started_at', 'past_attempts'])
         .where('id', '=', run)
         .where('state', '=', 'running')
         .where('requests', '=', 0)
-        .returning('id')
         .executeTakeFirst();
-      if (waits === undefined) return false;
+      if (found === undefined) return false;
+      const { code, message, next } = failureColumns(why);
+      const { started_at } = found;
+      const past_attempts = withPastAttempt(found, { started_at, ended_at: Math.round(clock.now()), code, message });
+      const failed = { code, message, next, past_attempts };
+      await db
+        .updateTable('runs')
+        .set({ state: 'retrying', ended_at: null, took_ms: null, ...failed })
+        .where('id', '=', run)
+        .execute();
       if (row !== undefined) await replaceRow(inside, row);
       return true;
     });

@@ -7,6 +7,7 @@ export interface RunsTable {
   origin: 'person' | 'schedule';
   owner: string;
   state: RunState;
+  /** When its last attempt began: its data is as old as that. {@link spanOf} knows when the run did. */
   started_at: number;
   ended_at: number | null;
   row_count: number | null;
@@ -18,14 +19,16 @@ export interface RunsTable {
   next: string | null;
   /** The instant that its firing was planned for; null where a person began it. */
   fired_at: number | null;
-  /** When it began, by {@link tickOf} of its owner's boot. */
+  /** When its last attempt began, by {@link tickOf} of its owner's boot. */
   started_tick: number | null;
-  /** Milliseconds from its start to its end; null while it goes on, and if the machine was started again between. */
+  /** Milliseconds from the start of its last attempt to its end; null while it goes on, and if the machine was started again between. */
   took_ms: number | null;
   /** Read by {@link warningsOf}. */
   warnings: string | null;
   /** How many times it has been begun, the present one included. */
   attempts: Generated<number>;
+  /** Read by {@link pastAttempts}. */
+  past_attempts: Generated<string | null>;
 }
 
 /** A run that a passing fault ended and that is tried again. Its row in `runs` says what the fault was. */

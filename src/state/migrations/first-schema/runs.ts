@@ -23,6 +23,7 @@ export async function createRunTables(schema: SchemaModule): Promise<void> {
     .addColumn('took_ms', 'bigint')
     .addColumn('warnings', 'text')
     .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(1))
+    .addColumn('past_attempts', 'text')
     .execute();
   await schema.createIndex('runs_by_job').on('runs').columns(['job', 'sequence']).execute();
   await schema.createIndex('runs_by_state').on('runs').columns(['state']).execute();
