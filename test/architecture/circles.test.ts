@@ -8,13 +8,8 @@ const root = resolve(import.meta.dirname, '../..');
 const known = [
   'src/cli/config/head.ts',
   'src/cli/config/show.ts',
-  'src/daemon/explain/explain-rules.ts',
   'src/daemon/login-holds/login-breaker.ts',
   'src/daemon/login-holds/source-session.ts',
-  'src/daemon/retry/explain-attempt.ts',
-  'src/daemon/run/refresh-targets.ts',
-  'src/daemon/run/run-end.ts',
-  'src/daemon/run/run-job.ts',
 ];
 
 type Graph = ReadonlyMap<string, readonly string[]>;

@@ -6,9 +6,10 @@ import type { RunRow, SkipRow } from '../../state/tables.ts';
 import { type Condition, concerns } from '../conditions/condition.ts';
 import { type ConditionCache, readConditions } from '../conditions/read-conditions.ts';
 import { type Overview, readOverview } from '../report/overview.ts';
+import type { Facts, RuleResult } from './explain-facts.ts';
 import { explainLeftOut } from './explain-left-out.ts';
 import { currentLinks, type Explanation, skippedFiring, warningLinks } from './explain-links.ts';
-import { applyRules, type Facts, type RuleResult } from './explain-rules.ts';
+import { applyRules } from './explain-rules.ts';
 
 /** More runs of a job than this make its story no clearer. */
 const runsLookedAt = 50;

@@ -10,7 +10,8 @@ import type { Backfill } from '../../state/checkpoints/backfills.ts';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 import { findResumePoint } from './keep-rows.ts';
 import { chunksOf } from './range-chunks.ts';
-import { type RunOptions, runUnderLease, withJob } from './run-job.ts';
+import { runUnderLease, withJob } from './run-job.ts';
+import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 export interface BackfillOptions extends RunOptions {

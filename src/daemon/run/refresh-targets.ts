@@ -1,7 +1,7 @@
 import { clientOf } from '../../config/config.ts';
 import { rankOfPriority } from '../../delivery/importance.ts';
 import { RefreshBatcher } from '../../delivery/refresh-batcher.ts';
-import type { RunOptions } from './run-job.ts';
+import type { RunOptions } from './run-options.ts';
 import type { RunStage } from './run-outcome.ts';
 
 /** The run of a job that pulls nothing: one bulk refresh, shared with others at the desk, and what became of its own. */

@@ -2,7 +2,7 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import { sealHandedOn } from '../retry/handed-on.ts';
-import type { RunOptions } from './run-job.ts';
+import { placeOf, type RunOptions } from './run-options.ts';
 import type { RunFigures, RunStage } from './run-outcome.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
@@ -85,9 +85,4 @@ export function emitRunEnd(
     const attempts = attempt === 1 ? {} : { attempts: attempt };
     emit('run.finished', { ...ended, milliseconds, ...attempts, outcome: state, ...said });
   }
-}
-
-/** What a problem of the run is told with. */
-export function placeOf({ job }: RunOptions): { job: string; source?: string } {
-  return { job: job.name, source: job.extract?.source.name };
 }

@@ -1,12 +1,8 @@
-import type { Config, Extract, Job } from '../../config/config.ts';
+import type { Extract, Job } from '../../config/config.ts';
 import { addressOf, type TargetAddress } from '../../delivery/address.ts';
 import { deliverRows } from '../../delivery/deliver.ts';
-import type { RefreshTicket } from '../../delivery/refresh-batcher.ts';
-import type { Priority } from '../../delivery/send-queue.ts';
 import { settle } from '../../delivery/settle.ts';
 import { GuardCounters } from '../../guards/guard-counters.ts';
-import type { StagedRanges } from '../../kept-rows/manifest.ts';
-import type { Problem } from '../../lib/problem.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { RunWarnings } from '../../lib/run-warnings.ts';
 import type { DraftPayload } from '../../pipeline/payload.ts';
@@ -15,46 +11,16 @@ import { isUnwritable } from '../../state/engine/state-problem.ts';
 import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
 import { spanOf } from '../../state/runs/past-attempts.ts';
 import { clearSuspect } from '../../state/runs/suspects.ts';
-import type { Repositories } from '../../state/store.ts';
 import type { OutboxRow, RunRow } from '../../state/tables.ts';
-import type { Runtime } from '../compose.ts';
 import { holdProblem } from '../login-holds/problem.ts';
 import type { Attempt } from '../retry/attempt.ts';
 import { openHandedOn } from '../retry/handed-on.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
 import { busyProblem, heldProblem } from './not-run-problems.ts';
 import { refreshTargets } from './refresh-targets.ts';
-import { emitRunEnd, endFailed, placeOf } from './run-end.ts';
+import { emitRunEnd, endFailed } from './run-end.ts';
+import { placeOf, type RunOptions } from './run-options.ts';
 import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
-
-export interface RunOptions {
-  readonly runtime: Runtime;
-  readonly config: Pick<Config, 'folder'>;
-  readonly job: Job;
-  readonly origin: Priority;
-  readonly signal: AbortSignal;
-  /** The instant that the run is dated, epoch milliseconds; absent: now. Dates in queries are relative to it. */
-  readonly logicalAt?: number;
-  /** The instant that its firing was planned for, epoch milliseconds. */
-  readonly firedAt?: number;
-  /** Written down in the transaction that begins the run. */
-  readonly settle?: (parts: Repositories) => Promise<void>;
-  /** Written down in the transaction that ends the run as failed. */
-  readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
-  /**
-   * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
-   * payload in the outbox for the daemon's deliverer.
-   */
-  readonly deliverUntil?: number;
-  /** Ranges that were read again, for the rows that the job keeps. */
-  readonly staged?: StagedRanges;
-  /** What was warned of before the run began, while ranges were read. */
-  readonly warned?: readonly RunWarning[];
-  /** What follows if a passing fault ends it. Absent: nothing does. */
-  readonly attempt?: Attempt | undefined;
-  /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
-  readonly seat?: RefreshTicket;
-}
 
 const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 

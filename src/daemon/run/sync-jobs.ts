@@ -7,7 +7,8 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import { type Attempt, attemptOf } from '../retry/attempt.ts';
 import { SyncAttempts } from '../retry/sync-attempts.ts';
-import { type RunOptions, runJob } from './run-job.ts';
+import { runJob } from './run-job.ts';
+import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /**
