@@ -1,14 +1,8 @@
-import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-import { scheduleKey } from '../../src/schedule/schedule.ts';
-import { openStore } from '../../src/state/store.ts';
 import { openFtpScript } from '../connectors/ftp-script.ts';
-import type { Home } from '../journey/home.ts';
-import { forTest, type Running, type Scope, type Start } from '../journey/process.ts';
-import { adminKey, forSuite, makeWorld, until, type World } from '../journey/world.ts';
+import { forTest, type Scope } from '../journey/process.ts';
+import { forSuite, makeWorld, type World } from '../journey/world.ts';
+import { die, inState, live, missFiring, type Place } from './missed-firing.ts';
 import { handOf, seeds } from './seeds.ts';
 import { dieAt, stepsOf } from './stage.ts';
 
@@ -21,67 +15,35 @@ let steps: readonly { readonly life: 'refused' | 'accepted'; readonly step: stri
 const year = new Date().getUTCFullYear();
 const firedAt = [year, year - 1].map((each) => Date.UTC(each, 10, 1)).find((at) => at < Date.now())!;
 
-interface Place {
-  readonly home: Home;
-  readonly instance: string;
+interface RefusedPlace extends Place {
   /** From now on the server takes the password, and the hold on the login lets the next attempt go. */
   accept(): void;
 }
 
 /** A yearly job whose server refuses the password. */
-async function makePlace(own: Scope): Promise<Place> {
+async function makePlace(own: Scope): Promise<RefusedPlace> {
   let isRight = false;
   const reply = (verb: string) => (verb === 'PASS' && !isRight ? '530 Login incorrect.' : undefined);
   const server = await openFtpScript({ files: new Map([['/a.csv', 'x\n1\n']]), reply });
   own(() => server.close());
-  const [home, instance] = [await world.home(own), await world.instance('csv')];
-  const job = { source: 'files', query: { path: 'a.csv' }, format: 'csv', target: instance, schedule: '0 0 1 11 *' };
-  const file = await home.config({
-    timezone: 'UTC',
-    destinations: { main: { url: world.url, api_key: adminKey } },
-    sources: { files: { connector: 'ftp', ...server.source } },
-    jobs: { yearly: job },
-  });
-  const { config } = await loadConfig(file);
-  const store = await openStore(config!.state, { clock: systemClock });
-  const schedule = scheduleKey(config!.jobs.get('yearly')!.schedule!);
-  await store.schedules.set({ job: 'yearly', schedule, next_at: firedAt });
-  await store.close();
+  const source = { connector: 'ftp', ...server.source };
+  const place = await missFiring(own, { world, firedAt, source, format: 'csv', path: 'a.csv' });
   const accept = (): void => {
     isRight = true;
-    inState(home, (database) => database.exec('update login_holds set retry_at = 1'));
+    inState(place, (database) => database.exec('update login_holds set retry_at = 1'));
   };
-  return { home, instance, accept };
+  return { ...place, accept };
 }
 
-function inState<T>({ folder }: Home, look: (database: SqliteDatabase) => T): T {
-  const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
-  try {
-    return look(database);
-  } finally {
-    database.close();
-  }
-}
-
-const deferredIn = (home: Home) =>
-  inState(home, (database) => database.prepare('select job, at from deferred_firings').all());
-
-const hasRun = ({ home }: Place, wanted: string): boolean => home.state().runs.some(({ state }) => state === wanted);
-
-/** Lets a daemon run until the job has such a run, and ends it as an operator would. */
-async function live(place: Place, wanted: 'failed' | 'delivered', how: Start = {}): Promise<void> {
-  const daemon = place.home.start(['run'], { ...how, serves: true });
-  await until(`a run that is ${wanted}`, () => hasRun(place, wanted));
-  daemon.child.kill('SIGTERM');
-  expect(await daemon.ended).toMatchObject({ code: 0 });
-}
+const deferredIn = (place: Place) =>
+  inState(place, (database) => database.prepare('select job, at from deferred_firings').all());
 
 beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
   const place = await makePlace(scope);
   await live(place, 'failed', dieAt(place, ''));
   const refused = await stepsOf(place);
-  expect(deferredIn(place.home)).toEqual([{ job: 'yearly', at: firedAt }]);
+  expect(deferredIn(place)).toEqual([{ job: 'yearly', at: firedAt }]);
   place.accept();
   await live(place, 'delivered', dieAt(place, ''));
   const accepted = (await stepsOf(place)).slice(refused.length);
@@ -101,10 +63,6 @@ it('a firing that waits for its login is written down, and taken back by the nex
   expect(steps).toContainEqual({ life: 'accepted', step: 'commit insert into schedules #1' });
 });
 
-async function untilKilled(daemon: Running, step: string): Promise<void> {
-  await until(`the daemon to die at ${step}`, () => daemon.child.signalCode !== null);
-}
-
 it.for(seeds)(
   'a firing that waits for its login is delivered once, wherever the daemons before were killed (seed %i)',
   { timeout: 600_000 },
@@ -116,7 +74,7 @@ it.for(seeds)(
         await live(place, 'failed');
         accept();
       }
-      await untilKilled(home.start(['run'], { ...dieAt(place, step), serves: true }), step);
+      await die(place, step, dieAt(place, step));
       accept();
       await live(place, 'delivered');
       const { runs, outbox } = home.state();
@@ -126,7 +84,7 @@ it.for(seeds)(
         step,
       ).toHaveLength(1);
       expect(new Set(runs.map(({ fired_at }) => fired_at)), step).toEqual(new Set([firedAt]));
-      expect(deferredIn(home), step).toEqual([]);
+      expect(deferredIn(place), step).toEqual([]);
       expect(await world.data(instance), step).toBe('x\n1\n');
     }
   },

@@ -49,7 +49,7 @@ export class FiringLoop {
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
     this.#scheduler = new Scheduler({
       ...{ store, clock, timer },
-      failed: (error) => fault('the timer failed', error),
+      failed: (error) => this.#fault('the timer failed', error),
       clockSet: (by) => this.#notes.clockSet(by),
     });
     this.#notes = new FiringNotes({ runtime, scheduler: this.#scheduler, failed: fault });
@@ -58,7 +58,7 @@ export class FiringLoop {
     this.#loginWaits = new LoginWaits({
       ...{ gate, clock, fire, stop },
       sourceOf: (job) => active().config.jobs.get(job)?.extract?.source,
-      failed: (error) => fault('the check of logins on hold failed', error),
+      failed: (error) => this.#fault('the check of logins on hold failed', error),
     });
     this.#retries = new Retrier({
       ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, fire, stop },

@@ -1,6 +1,6 @@
 import { countOf } from '../../lib/count-text.ts';
-import { ended } from '../explain/explain-links.ts';
 import type { Facts, RuleResult } from '../explain/explain-facts.ts';
+import { ended } from '../explain/explain-links.ts';
 
 /** A job with a run that is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
 export function triedAgain(facts: Facts): RuleResult | undefined {

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { scheduleKey } from '../../src/schedule/schedule.ts';
+import { openStore } from '../../src/state/store.ts';
+import type { Home } from '../journey/home.ts';
+import type { Scope, Start } from '../journey/process.ts';
+import { adminKey, until, type World } from '../journey/world.ts';
+
+/** A home with one job. */
+export interface Place {
+  readonly home: Home;
+  readonly instance: string;
+}
+
+interface Given {
+  readonly world: World;
+  /** The instant of the only firing. */
+  readonly firedAt: number;
+  readonly source: object;
+  readonly format: 'csv' | 'json';
+  readonly path: string;
+  readonly top?: object;
+}
+
+/** The yearly job of a home missed a firing, which is the first thing that a daemon does. */
+export async function missFiring(own: Scope, given: Given): Promise<Place> {
+  const { world, firedAt, source, format, path, top } = given;
+  const [home, instance] = [await world.home(own), await world.instance(format)];
+  const job = { source: 'only', query: { path }, format, target: instance, schedule: '0 0 1 11 *' };
+  const file = await home.config({
+    timezone: 'UTC',
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { only: source },
+    jobs: { yearly: job },
+    ...top,
+  });
+  const { config } = await loadConfig(file);
+  const store = await openStore(config!.state, { clock: systemClock });
+  const schedule = scheduleKey(config!.jobs.get('yearly')!.schedule!);
+  await store.schedules.set({ job: 'yearly', schedule, next_at: firedAt });
+  await store.close();
+  return { home, instance };
+}
+
+/** Lets a daemon run until the job has such a run, and stops it as an operator would. */
+export async function live({ home }: Place, wanted: 'failed' | 'delivered', how: Start = {}): Promise<void> {
+  const daemon = home.start(['run'], { ...how, serves: true });
+  await until(`a run that is ${wanted}`, () => home.state().runs.some(({ state }) => state === wanted));
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+}
+
+/** Lets a daemon run until it dies at a step. */
+export async function die({ home }: Place, step: string, how: Start): Promise<void> {
+  const daemon = home.start(['run'], { ...how, serves: true });
+  await until(`the daemon to die at ${step}`, () => daemon.child.signalCode !== null);
+}
+
+export function inState<T>({ home: { folder } }: Place, look: (database: SqliteDatabase) => T): T {
+  const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
+  try {
+    return look(database);
+  } finally {
+    database.close();
+  }
+}
