@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import {
   closeStages,
   commitText,
@@ -9,7 +10,7 @@ import {
   openGateway,
   openStage,
 } from '../delivery/fixtures.ts';
-import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
 
 afterEach(async () => {
   await closeStages();
@@ -20,7 +21,7 @@ const day = 24 * 60 * 60 * 1000;
 const instances = Array.from({ length: 20 }, (_, i) => `i${i}`);
 
 it('a day without network gives up nothing, knocks now and then, and everything is there soon after it', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const { emit } = listener();
   const service = await openStage();

@@ -4,12 +4,13 @@ import { startHistoryPruning } from '../../src/daemon/history-pruning.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { maxKeptRuns } from '../../src/state/recover.ts';
-import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
 it('forgets old runs every thousand runs, and says so when it cannot', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const prune = vi.spyOn(store.runs, 'prune');
   const events = new Events<SluiceEvents>();
   const error = vi.fn();

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
 import { dayOf, resumeAfter } from '../../src/delivery/quota.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { cleanUp, HandClock, newStore } from '../state/fixtures.ts';
+import { HandClock } from '../clocks.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
 import { closeStages, commitText, destinationAt, jobFor, listener, openGateway, openStage, say } from './fixtures.ts';
 
 const running: Deliverer[] = [];

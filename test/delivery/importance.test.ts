@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Destination, JobPriority } from '../../src/config/config.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { rankOfPayload } from '../../src/delivery/importance.ts';
-import { cleanUp, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, oweText } from '../state/fixtures.ts';
 import {
   closeStages,
   commitText,
@@ -25,7 +26,7 @@ const priorities: Record<string, JobPriority> = { 'job-vip': 'high', 'job-usual'
 
 /** Owes data to instances of these names in this order, one a second later than the other. */
 async function oweAll(names: readonly string[], limits: Partial<Destination>) {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const stage = await openStage();
   const destination = destinationAt(stage.url, { requestsPerSecond: 1, ...limits });
@@ -78,7 +79,7 @@ describe('what is owed', () => {
 
 describe('the wait of an instance', () => {
   it('starts over after a delivery', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const { owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
     if (owed.state !== 'owed') throw new Error(owed.state);

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SendQueue } from '../../src/delivery/send-queue.ts';
 import type { SlotTicket } from '../../src/state/quota/send-slots.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -16,7 +17,7 @@ async function take(store: Store, account = 'x'): Promise<SlotTicket> {
 
 describe('send slots', () => {
   it('come free a second after the answer, not after the sending', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
     clock.advance(60_000);
@@ -29,7 +30,7 @@ describe('send slots', () => {
   });
 
   it('care nothing for the wall clock', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
     clock.wall += 86_400_000;
@@ -41,7 +42,7 @@ describe('send slots', () => {
   });
 
   it('of a request that was given up rest until it can no longer arrive', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
     await store.sendSlots.abandon(ticket, []);
@@ -54,7 +55,7 @@ describe('send slots', () => {
   });
 
   it('of a request that was given up rest a second once the other side has closed its connection', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
     await store.sendSlots.abandon(ticket, []);
@@ -68,7 +69,7 @@ describe('send slots', () => {
 
   it('of a process that died rest until its request can no longer arrive, and are free then', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a') });
     const b = await newStore({ clock, folder, processes: people.member('b') });
@@ -86,7 +87,7 @@ describe('send slots', () => {
 
   it('of a process that died long ago rest no longer than after an answer', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a') });
     await take(a);
@@ -98,7 +99,7 @@ describe('send slots', () => {
 
   it('from before a reboot rest as long as their requests may travel, whatever the new monotonic clock says', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a', 'boot-1') });
     await take(a, 'under way');
@@ -123,7 +124,7 @@ describe('send slots', () => {
   });
 
   it('are fewer at once when the limit is lowered, counting those already taken', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     for (let taken = 0; taken < 4; taken++) expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
     expect(await store.sendSlots.take('x', 2)).toMatchObject({ freeInMs: undefined });
     expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
@@ -144,7 +145,7 @@ describe('send slots', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 10, maxLength: 60 }), async (requests) => {
-        const clock = new VirtualClock();
+        const clock = new SteppingClock();
         const folder = newFolder();
         const people = new Population();
         let boots = 0;
@@ -211,7 +212,7 @@ describe('send slots', () => {
 
 describe('the line', () => {
   it('lets people go first, keeps the order otherwise, and does not spin while it waits', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const line = new SendQueue(clock);
     let asked = 0;
@@ -238,7 +239,7 @@ describe('the line', () => {
   });
 
   it('lets go of one who has given up, and serves the next', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const line = new SendQueue(clock);
     const giveUp = new AbortController();
     const never = line.acquire(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { closing, dayOf, daysOf, resumeAfter, untilMidnight } from '../../src/delivery/quota.ts';
 import { HttpAgent } from '../../src/lib/http.ts';
-import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { destinationAt } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -46,7 +47,7 @@ describe('the day of the service', () => {
 describe('the count of the day', () => {
   it('is shared by all processes, survives restarts, and knows accounts and days apart', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const a = await newStore({ clock, folder });
     const b = await newStore({ clock, folder });
     expect(await a.quota.take('x', ['d1'], 2)).toBeUndefined();
@@ -60,20 +61,20 @@ describe('the count of the day', () => {
   });
 
   it('takes from both days around midnight or from neither', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await store.quota.take('x', ['d2'], 1);
     expect(await store.quota.take('x', ['d1', 'd2'], 1)).toBe('d2');
     expect(await store.quota.use('x', 'd1')).toMatchObject({ used: 0 });
   });
 
   it('gives nothing when nothing is allowed', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     expect(await store.quota.take('x', ['d1'], 0)).toBe('d1');
     expect(await store.quota.take('x', ['d1'], -5)).toBe('d1');
   });
 
   it('is over when the service says so, until it turns; setting the clock back does not stretch that', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.quota.close('x', 'd1', clock.now() + 1_000);
     expect(await store.quota.take('x', ['d1'], 100)).toBe('d1');
@@ -91,7 +92,7 @@ describe('the count of the day', () => {
         fc.array(step, { minLength: 5, maxLength: 40 }),
         fc.integer({ min: -4_900, max: 4_900 }),
         async (steps, skew) => {
-          const clock = new VirtualClock(start);
+          const clock = new SteppingClock(start);
           const store = await newStore({ clock });
           const counted = new Map<string, number>();
           for (const { wait, travel, latency } of steps) {
@@ -113,7 +114,7 @@ describe('the count of the day', () => {
   });
 
   it('counts a request whose process died on the day that it may still arrive on', async () => {
-    const clock = new VirtualClock(at('2026-07-01T03:59:20Z'));
+    const clock = new SteppingClock(at('2026-07-01T03:59:20Z'));
     const folder = newFolder();
     const people = new Population();
     const dead = await newStore({ clock, folder, processes: people.member('a') });
@@ -139,7 +140,7 @@ describe('the count of the day', () => {
         fc.array(step, { minLength: 5, maxLength: 25 }),
         fc.integer({ min: -4_900, max: 4_900 }),
         async (steps, skew) => {
-          const clock = new VirtualClock(at('2026-11-01T03:58:30Z'));
+          const clock = new SteppingClock(at('2026-11-01T03:58:30Z'));
           const folder = newFolder();
           const people = new Population();
           let isClosed: Promise<boolean> | undefined;

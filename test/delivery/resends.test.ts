@@ -2,7 +2,8 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { afterEach, expect, it } from 'vitest';
 import { resendDue } from '../../src/delivery/deliver.ts';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
-import { cleanUp, HandClock, newStore } from '../state/fixtures.ts';
+import { HandClock } from '../clocks.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
 import {
   closeStages,
   commitText,

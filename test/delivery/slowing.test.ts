@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
-import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import { closeStages, commitText, deliverOwed, destinationAt, jobFor, listener, openGateway } from './fixtures.ts';
 
 const services: RunningService[] = [];
@@ -20,7 +21,7 @@ const minute = 60_000;
 describe('the pace of an account that refuses', () => {
   it('halves for all processes, comes back by one a minute, and ends at the limit', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const [a, b] = [await newStore({ clock, folder }), await newStore({ clock, folder })];
     expect(await a.accounts.pace('x', 5)).toBe(5);
     expect(await a.accounts.slow('x', 5)).toBe(2);
@@ -37,7 +38,7 @@ describe('the pace of an account that refuses', () => {
   });
 
   it('forgets a pause neither by slowing nor the other way round', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { accounts } = await newStore({ clock });
     await accounts.hold('x', 5_000);
     await accounts.slow('x', 4);
@@ -53,7 +54,7 @@ describe('the pace of an account that refuses', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), async (steps, most) => {
-        const clock = new VirtualClock();
+        const clock = new SteppingClock();
         const store = await newStore({ clock });
         for (const one of steps) {
           if (one === 'refused') await store.accounts.slow('x', most);

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
-import { cleanUp, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, Population } from '../state/fixtures.ts';
 import {
   answer,
   closeStages,
@@ -79,7 +80,7 @@ describe('a disk that takes no writes', () => {
 });
 
 it('an instance that another process sends to for long is waited for with a message, but not forever', async () => {
-  const { store, stage, heard, deliver, close, population } = await owing(new VirtualClock());
+  const { store, stage, heard, deliver, close, population } = await owing(new SteppingClock());
   stage.otherwise = take;
   const other = await newStore({
     clock: systemClock,

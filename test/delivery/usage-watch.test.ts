@@ -6,7 +6,8 @@ import { startOfDay } from '../../src/delivery/quota.ts';
 import { UsageWatch } from '../../src/delivery/usage-watch.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
-import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import {
   closeStages,
   commitText,
@@ -36,7 +37,7 @@ const report = (used: string, limit = '5000', date = today): Play =>
   say(200, { data: { overview: [{ calendar_date: date, api_usage: used, api_limit: limit }] } });
 
 async function setUp(more: Partial<Destination> = {}) {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const stage = await openStage();
   const destination = destinationAt(stage.url, { requestsPerDay: 5000, askUsage: true, ...more });

@@ -7,9 +7,10 @@ import { orphansFinding } from '../../src/daemon/doctor/leftovers.ts';
 import { zoneFinding } from '../../src/daemon/doctor/zones.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { freePort } from '../servers/server.ts';
-import { noon, oweText, VirtualClock } from '../state/fixtures.ts';
+import { oweText } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
@@ -27,7 +28,7 @@ async function setUp(): Promise<{
   });
   await chmod(file, 0o600);
   const state = join(home.folder, 'state');
-  await (await openStore(state, { clock: new VirtualClock() })).close();
+  await (await openStore(state, { clock: new SteppingClock() })).close();
   const bad = async () => {
     const { code, stdout, stderr } = await home.sluice(['doctor', '--json']);
     expect(stderr).toBe('');
@@ -70,7 +71,7 @@ describe('sluice doctor', () => {
     await chmod(path, 0o644);
     const file = join(home.folder, 'sluice.yaml');
     await writeFile(file, (await readFile(file, 'utf8')).replace(adminKey, `\${file:./key}`));
-    const store = await openStore(state, { clock: new VirtualClock() });
+    const store = await openStore(state, { clock: new SteppingClock() });
     await oweText(store, { instance: 'ab'.repeat(16), text: 'rows', asOf: noon });
     for (const row of await store.outbox.inState('owed')) await rm(row.path);
     await store.close();

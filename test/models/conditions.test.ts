@@ -19,9 +19,10 @@ import { dayOf, untilMidnight } from '../../src/delivery/quota.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { Lease } from '../../src/state/processes/leases.ts';
+import { SteppingClock } from '../clocks.ts';
 import { parseExposition } from '../daemon/monitor/exposition.ts';
 import { configOf, destinationOf, jobOf, Source } from '../daemon/rig.ts';
-import { cleanUp, newStore, oweText, spool, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, newStore, oweText, spool } from '../state/fixtures.ts';
 
 const names = ['orders', 'stock', 'returns'] as const;
 const url = 'http://127.0.0.1:1/api/1.0';
@@ -68,7 +69,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** A store that a history is played into, and the surfaces over it. */
 async function newWorld() {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf(url, { whenShort: 'throttle' });
   const jobs = names.map((name) => jobOf({ name, instance: name, source: new Source(), destination }));

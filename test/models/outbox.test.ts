@@ -6,14 +6,15 @@ import type { AttemptedPayload } from '../../src/state/outbox/outbox.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
-import { cleanUp, newFolder, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, place, spool } from '../state/fixtures.ts';
 import { OutboxModel, type Piece } from './outbox-model.ts';
 
 afterEach(cleanUp);
 
 interface Real {
   store: Store;
-  readonly clock: VirtualClock;
+  readonly clock: SteppingClock;
   sending: AttemptedPayload | undefined;
   reopen(): Promise<void>;
 }
@@ -278,7 +279,7 @@ const commands = [
 ];
 
 async function openReal(): Promise<Real> {
-  const [clock, folder] = [new VirtualClock(), newFolder()];
+  const [clock, folder] = [new SteppingClock(), newFolder()];
   const open = () => newStore({ clock, folder, keep: { payloads: 1000, milliseconds: Number.MAX_SAFE_INTEGER } });
   const real: Real = {
     store: await open(),

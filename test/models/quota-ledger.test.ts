@@ -6,8 +6,9 @@ import { Gateway } from '../../src/delivery/gateway.ts';
 import { decide, type RequestOutcome } from '../../src/delivery/retry.ts';
 import type { SendGate } from '../../src/delivery/send-gate.ts';
 import type { Priority } from '../../src/delivery/send-queue.ts';
+import { SteppingClock } from '../clocks.ts';
 import { destinationAt } from '../delivery/fixtures.ts';
-import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -46,7 +47,7 @@ interface Member {
 }
 
 interface Real {
-  readonly clock: VirtualClock;
+  readonly clock: SteppingClock;
   /** What the service's clock shows beyond ours; grows with each jump of ours. */
   skew: number;
   readonly underway: Underway[];
@@ -299,7 +300,7 @@ interface Given {
 
 async function play(given: Given, commands: Iterable<fc.AsyncCommand<Model, Real>>) {
   const { start, skew, limit, reserve, allowance } = given;
-  const clock = new VirtualClock(start);
+  const clock = new SteppingClock(start);
   const folder = newFolder();
   const people = new Population();
   const destination = destinationAt('http://127.0.0.1:9', {

@@ -7,8 +7,8 @@ import { Scheduler } from '../../src/daemon/firing/scheduler.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { createTimer } from '../../src/schedule/timer.ts';
 import type { Store } from '../../src/state/store.ts';
+import type { SteppingClock } from '../clocks.ts';
 import { destinationOf, jobOf, Source } from '../daemon/rig.ts';
-import type { VirtualClock } from '../state/fixtures.ts';
 import { text, width } from './scheduler-model.ts';
 
 const destination = destinationOf('http://127.0.0.1:1/api/1.0');
@@ -151,14 +151,14 @@ export class Life {
 /** What lives on from one process to the next, and what was seen of all of them. */
 export class Real {
   readonly store: Store;
-  readonly clock: VirtualClock;
+  readonly clock: SteppingClock;
   readonly schedules: Map<string, Schedule>;
   readonly seen: string[] = [];
   readonly faults: unknown[] = [];
   life: Life;
   #writing = 0;
 
-  constructor(store: Store, clock: VirtualClock, schedules: Map<string, Schedule>) {
+  constructor(store: Store, clock: SteppingClock, schedules: Map<string, Schedule>) {
     this.store = store;
     this.clock = clock;
     this.schedules = schedules;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Schedule } from '../../src/schedule/schedule.ts';
-import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
 import { Life, Real } from './scheduler-life.ts';
 import { Model, text } from './scheduler-model.ts';
 
@@ -201,7 +202,7 @@ const steps: fc.Arbitrary<Step>[] = [
 describe('the scheduler', () => {
   /** Lets the model and the scheduler take the same steps. */
   async function takeSteps(given: Iterable<readonly [string, Schedule]>, commands: Iterable<Step>): Promise<void> {
-    const clock = new VirtualClock(start);
+    const clock = new SteppingClock(start);
     const store = await newStore({ clock, durable: false });
     const schedules = new Map(given);
     const setup = async () => {

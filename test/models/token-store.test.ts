@@ -6,8 +6,9 @@ import { authorize } from '../../src/oauth/authorize.ts';
 import { LoginRegistry } from '../../src/oauth/login-registry.ts';
 import type { Token } from '../../src/sdk/oauth.ts';
 import type { Store } from '../../src/state/store.ts';
+import { SteppingClock } from '../clocks.ts';
 import { personLogin } from '../oauth/rig.ts';
-import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { TokenVendor, type Weather } from './token-vendor.ts';
 
 afterEach(cleanUp);
@@ -48,7 +49,7 @@ interface Member {
 }
 
 interface Real {
-  readonly clock: VirtualClock;
+  readonly clock: SteppingClock;
   readonly vendor: TokenVendor;
   readonly forgives: boolean;
   readonly people: Population;
@@ -261,7 +262,7 @@ const calm = [
 
 /** Three processes on one state, after a person has agreed; everything that was begun is over at the end. */
 async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Command>): Promise<void> {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const [folder, people, vendor] = [newFolder(), new Population(), new TokenVendor(clock, forgives)];
   const login = personLogin({ description: await vendor.open() });
   const books: LoginRegistry[] = [];

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
-import type { VirtualClock } from '../state/fixtures.ts';
+import type { SteppingClock } from '../clocks.ts';
 
 /** What becomes of the next requests: answered, refused for the moment, or cut off before or after they are carried out. */
 export type Weather = 'well' | 'away' | 'unread' | 'unanswered';
@@ -22,14 +22,14 @@ export class TokenVendor {
   readonly good = new Map<string, number>();
   /** Holds the next request back once it has been carried out. */
   hold: ((request: IncomingMessage) => void) | undefined;
-  readonly #clock: VirtualClock;
+  readonly #clock: SteppingClock;
   readonly #forgives: boolean;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   #former = '';
   #given = 0;
 
   /** `forgives`: the token before the present one is taken as long as that was never used (RFC 9700 section 4.14.2 leaves it open). */
-  constructor(clock: VirtualClock, forgives: boolean) {
+  constructor(clock: SteppingClock, forgives: boolean) {
     this.#clock = clock;
     this.#forgives = forgives;
   }

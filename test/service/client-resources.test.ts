@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { dataOf, errorOf, make, pagesOf, peopleBench } from './people.ts';
-import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
+import { type Answer, type Bench, bench, keys } from './service.ts';
 
 const forbidden = [403, 'forbidden'];
 const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<Answer> =>
@@ -45,7 +46,7 @@ describe('the resources of a client', () => {
   });
 
   it('change how many calls a day its own people have, from the next call on', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const call = (): Promise<Answer> => given.call('GET', '/profile', { key: keys.clientAdmin });
     await set(given, 'api.requests.perDay', 2);
     expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
@@ -58,10 +59,10 @@ describe('the resources of a client', () => {
   });
 
   it('change how many calls a second its own people have, and not what its company has', async () => {
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     await set(given, 'api.requests.perSecond', 2);
-    clock.pass(1000);
+    clock.advance(1000);
     const three = (path: string, key: string): Promise<Answer[]> =>
       Promise.all([1, 2, 3].map(() => given.call('GET', path, { key })));
     expect(statuses(await three('/users', keys.clientAdmin))).toEqual([200, 200, 429]);

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench } from './people.ts';
-import { type Answer, type Bench, bench, fixtures, keys, StillClock, scratch } from './service.ts';
+import { type Answer, type Bench, bench, fixtures, keys, scratch } from './service.ts';
 
 const forbidden = [403, 'forbidden'];
 const bad = [400, 'bad_request'];
@@ -11,8 +12,8 @@ const statusOf = async (given: Bench, id: string) => (await dataOf(given, `/clie
 const put = (given: Bench, id: string, body: object): Promise<Answer> => given.call('PUT', `/clients/${id}`, { body });
 const act = (given: Bench, id: string, action: string): Promise<Answer> =>
   given.call('POST', `/clients/${id}/@/${action}`);
-const onClock = async (): Promise<{ given: Bench; clock: StillClock }> => {
-  const clock = new StillClock('2026-06-01T12:00:00Z');
+const onClock = async (): Promise<{ given: Bench; clock: SteppingClock }> => {
+  const clock = new SteppingClock('2026-06-01T12:00:00Z');
   return { given: await bench({ clock }), clock };
 };
 
@@ -124,9 +125,9 @@ describe('the state of a client', () => {
   it('turns from trial to expired fourteen days after the creation', async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
-    clock.pass(14 * day - 1);
+    clock.advance(14 * day - 1);
     expect(await statusOf(given, id)).toBe('trial');
-    clock.pass(1);
+    clock.advance(1);
     expect(await statusOf(given, id)).toBe('expired');
     expect((await dataOf(given, '/clients')).clients).toContainEqual(
       expect.objectContaining({ id, status: 'expired' }),
@@ -142,11 +143,11 @@ describe('the state of a client', () => {
     const late = await make(given, '/clients', { name: 'Late' });
     expect((await act(given, early, 'extend_trial')).status).toBe(200);
     expect(errorOf(await act(given, early, 'extend_trial'))).toEqual(forbidden);
-    clock.pass(20 * day);
+    clock.advance(20 * day);
     expect([await statusOf(given, early), await statusOf(given, late)]).toEqual(['trial', 'expired']);
     expect((await act(given, late, 'extend_trial')).status).toBe(200);
     expect(await statusOf(given, late)).toBe('trial');
-    clock.pass(8 * day);
+    clock.advance(8 * day);
     expect([await statusOf(given, early), await statusOf(given, late)]).toEqual(['expired', 'expired']);
     expect(errorOf(await act(given, late, 'extend_trial'))).toEqual(forbidden);
   });
@@ -155,7 +156,7 @@ describe('the state of a client', () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     expect(errorOf(await act(given, 'bakery', 'extend_trial'))).toEqual(forbidden);
-    clock.pass(28 * day);
+    clock.advance(28 * day);
     expect(errorOf(await act(given, id, 'extend_trial'))).toEqual(forbidden);
   });
 
@@ -174,7 +175,7 @@ describe('the state of a client', () => {
   });
 
   it('is counted among the failures of an address, whatever the credentials, when it shuts out', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     await put(given, 'bakery', { status: 'disabled' });
     const answers: Answer[] = [];
     for (let i = 0; i < 21; i++) answers.push(await given.call('GET', '/profile', { key: keys.clientAdmin }));

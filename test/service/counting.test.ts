@@ -6,7 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
-import { Bench, bench, fixtures, keys, StillClock, scratch } from './service.ts';
+import { SteppingClock } from '../clocks.ts';
+import { Bench, bench, fixtures, keys, scratch } from './service.ts';
 
 const report = '/usage-overview/api-usage?start_date=0&end_date=4000000000';
 
@@ -27,7 +28,7 @@ describe('counting calls', () => {
 
   it('lets no call too many through when they come at once', async () => {
     const company = { ...fixtures.companies[0]!, requests_per_day: 40, requests_per_second: 1000 };
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock, given: { companies: [company] } });
     const answers = await Promise.all(Array.from({ length: 100 }, () => given.call('GET', '/profile')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(40);

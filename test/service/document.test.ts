@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
+import { SteppingClock } from '../clocks.ts';
+import { type Answer, type Bench, bench, keys } from './service.ts';
 
 /**
  * The behaviours of the service's public document, as cases in test/cases/service, one file a resource. A case names the
@@ -55,11 +56,11 @@ for (const file of readdirSync(folder).sort()) {
 }
 
 async function play({ steps, limits = false }: Case): Promise<void> {
-  const clock = new StillClock('2026-03-02T17:00:00Z');
+  const clock = new SteppingClock('2026-03-02T17:00:00Z');
   const given = await bench({ clock, limits });
   const known = new Map<string, string>();
   for (const step of steps) {
-    if (step.pass !== undefined) clock.pass(step.pass * 1000);
+    if (step.pass !== undefined) clock.advance(step.pass * 1000);
     for (let time = 0; step.call !== undefined && time < (step.times ?? 1); time++) await take(given, step, known);
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { errorOf, lastOf, newKlip, people, shareWithTeam, withPeople } from './klip-fixtures.ts';
-import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
+import { type Answer, type Bench, bench, keys } from './service.ts';
 
 const annotate = async (given: Bench, id: string, body: string, key: string = keys.acmeAdmin): Promise<string> =>
   lastOf(await given.call('POST', `/klips/${id}/annotations`, { key, body: { body } }));
@@ -9,7 +10,7 @@ const bodies = (answer: Answer): string[] =>
 
 describe('4.7 an annotation', () => {
   it('has its author and the time of its creation, and keeps both when its text is changed', async () => {
-    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ given: withPeople(), clock });
     const id = await newKlip(given);
     await shareWithTeam(given, id);
@@ -28,7 +29,7 @@ describe('4.7 an annotation', () => {
       body: 'A dip 🦥',
     };
     expect((await given.call('GET', path)).body.data).toEqual(expected);
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect((await given.call('PUT', path, { key: people.wes, body: { body: 'A rise' } })).body.data).toEqual({});
     expect((await given.call('PUT', path, { key: people.wes, body: { body: null } })).status).toBe(200);
     expect((await given.call('GET', path)).body.data).toEqual({ ...expected, body: 'A rise' });
@@ -124,13 +125,13 @@ describe('4.7 an annotation', () => {
 
 describe('4.7 the list of annotations', () => {
   it('is cut by start_date and end_date, both included, in the order of creation and in pages', async () => {
-    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const first = Date.parse('2026-03-01T12:00:00Z') / 1000;
     const given = await bench({ clock });
     const id = await newKlip(given);
     for (const text of ['one', 'two', 'three', 'four']) {
       await annotate(given, id, text);
-      clock.pass(10_500);
+      clock.advance(10_500);
     }
     const list = (query: string): Promise<Answer> => given.call('GET', `/klips/${id}/annotations?${query}`);
     const within = async (query: string): Promise<string[]> => bodies(await list(query));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { errorOf, lastOf, newKlip, people, schemaNaming, shareWithTeam, withPeople } from './klip-fixtures.ts';
-import { type Answer, type Bench, bench, keys, StillClock, scratch } from './service.ts';
+import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
 
 const ids = (answer: Answer): string[] => (answer.body.data.klips as { id: string }[]).map(({ id }) => id);
 const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Record<string, unknown>> =>
@@ -8,13 +9,13 @@ const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Re
 
 describe('4.6 a Klip', () => {
   it('is created, read, changed and removed; what an update does not name stays', async () => {
-    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const answer = await given.call('POST', '/klips', { body: { name: 'Sales', description: 'of all' } });
     expect([answer.status, answer.body.data]).toEqual([201, {}]);
     expect(answer.body.meta.location).toMatch(/^\/klips\/[0-9a-f]{32}$/);
     const id = lastOf(answer);
-    clock.pass(60_000);
+    clock.advance(60_000);
     const changed = await given.call('PUT', `/klips/${id}`, { body: { name: 'Sold', description: null, schema: {} } });
     expect(changed.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
     const detail = {
@@ -159,12 +160,12 @@ describe('4.6 a Klip', () => {
 
 describe('4.6 the list of Klips', () => {
   it('comes in pages in the order of creation, with how many there are in all', async () => {
-    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const all: string[] = [];
     for (let i = 0; i < 27; i++) {
       all.push(await newKlip(given, { name: `n${30 - i}` }));
-      clock.pass(1);
+      clock.advance(1);
     }
     const page = async (query: string): Promise<unknown[]> => {
       const answer = await given.call('GET', `/klips${query}`);

@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { easternDay } from '../../src/service/limits/eastern-day.ts';
 import { SlidingSecond } from '../../src/service/limits/sliding-second.ts';
 import { startService } from '../../src/service/service.ts';
-import { type Answer, Bench, bench, fixtures, keys, StillClock, scratch } from './service.ts';
+import { SteppingClock } from '../clocks.ts';
+import { type Answer, Bench, bench, fixtures, keys, scratch } from './service.ts';
 
 const report = '/usage-overview/api-usage?start_date=0&end_date=4000000000';
 const shown = (answer: Answer): unknown => answer.body.data.overview;
@@ -55,16 +56,16 @@ describe('the sliding second', () => {
 
 describe('five requests in a second', () => {
   it('pass, the sixth is refused with the seconds to wait, and a refused one does not count', async () => {
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     const six = await Promise.all(Array.from({ length: 6 }, () => given.call('GET', '/profile')));
     expect(codes(six).sort()).toEqual([200, 200, 200, 200, 200, 429]);
     const refused = six.find(({ status }) => status === 429)!;
     expect(refused.body.meta.error_code).toBe('rate_limited');
     expect(refused.headers['retry-after']).toBe('1');
-    clock.pass(999);
+    clock.advance(999);
     expect((await given.call('GET', '/profile')).status).toBe(429);
-    clock.pass(1);
+    clock.advance(1);
     expect((await given.call('GET', '/profile')).status).toBe(200);
     expect(shown(await given.call('GET', report))).toEqual([
       { calendar_date: '2026-06-01', api_usage: '7', api_limit: '10000' },
@@ -72,7 +73,7 @@ describe('five requests in a second', () => {
   });
 
   it('are per company, for all its users and clients; other companies have their own', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const ours = [keys.acmeAdmin, keys.acmeEditor, keys.acmeViewer, keys.acmeReporter];
     expect(codes(await Promise.all(ours.map((key) => given.call('GET', '/datasources', { key }))))).toEqual([
       200, 200, 200, 200,
@@ -84,7 +85,7 @@ describe('five requests in a second', () => {
   });
 
   it('count what is not allowed, not found and not supported as well', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const sent = { key: keys.acmeNobody };
     const answers = [
       await given.call('GET', '/datasources', sent),
@@ -113,7 +114,7 @@ describe('five requests in a second', () => {
   });
 
   it('can be another number for a company, and none at all when limits are off', async () => {
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = { companies: [{ ...fixtures.companies[0]!, requests_per_second: 2 }] };
     const limited = await bench({ limits: true, clock, given });
     expect(codes(await Promise.all([1, 2, 3].map(() => limited.call('GET', '/profile')))).sort()).toEqual([
@@ -128,7 +129,7 @@ describe('five requests in a second', () => {
 
 describe('the daily allowance', () => {
   it('runs out, says how long to wait, comes back at midnight in New York, and the report shows both days', async () => {
-    const clock = new StillClock('2026-06-02T03:59:00Z');
+    const clock = new SteppingClock('2026-06-02T03:59:00Z');
     const given = await bench({ limits: true, clock, given: withDay(3) });
     for (let i = 0; i < 3; i++) expect((await given.call('GET', '/profile')).status).toBe(200);
     const refused = await given.call('GET', '/profile');
@@ -138,7 +139,7 @@ describe('the daily allowance', () => {
       '60',
     ]);
     expect((await given.call('GET', '/profile', { key: keys.otherAdmin })).status).toBe(200);
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect(shown(await given.call('GET', report))).toEqual([
       { calendar_date: '2026-06-01', api_usage: '3', api_limit: '3' },
       { calendar_date: '2026-06-02', api_usage: '1', api_limit: '3' },
@@ -153,14 +154,14 @@ describe('the daily allowance', () => {
     const from = Date.parse(start);
     expect(easternDay(from)).toEqual({ date, start: from, end: from + hours * 3_600_000 });
     expect(easternDay(from - 1).end).toBe(from);
-    const clock = new StillClock(start);
+    const clock = new SteppingClock(start);
     const given = await bench({ limits: true, clock, given: withDay(1) });
     expect((await given.call('GET', '/profile')).status).toBe(200);
-    clock.pass(1_000);
+    clock.advance(1_000);
     expect((await given.call('GET', '/profile')).headers['retry-after']).toBe(String(hours * 3600 - 1));
-    clock.pass(hours * 3_600_000 - 1_001);
+    clock.advance(hours * 3_600_000 - 1_001);
     expect((await given.call('GET', '/profile')).status).toBe(429);
-    clock.pass(1);
+    clock.advance(1);
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
@@ -174,7 +175,7 @@ describe('the daily allowance', () => {
 
   it('goes on where it was after a restart', async () => {
     const folder = await scratch();
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const first = await bench({ limits: true, clock, given: withDay(2), data: { folder } });
     await first.call('GET', '/profile');
     await first.close();
@@ -187,7 +188,7 @@ describe('the daily allowance', () => {
 
 describe('failed authentication', () => {
   it('is refused after twenty in a minute, for keys and passwords alike, and never counts against a company', async () => {
-    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ given: fixtures, limits: true, clock });
     const basic = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:wrong')}` } };
     for (let i = 0; i < 18; i++) expect((await given.call('GET', '/profile', { key: 'wrong-key' })).status).toBe(401);
@@ -202,13 +203,13 @@ describe('failed authentication', () => {
       ]);
     }
     expect((await given.call('GET', '/profile')).status).toBe(200);
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect((await given.call('GET', '/profile', { key: 'wrong-key' })).status).toBe(401);
     expect(shown(await given.call('GET', report))).toMatchObject([{ api_usage: '2' }]);
   });
 
   it('of a right password is not counted', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z'), given: withDay(1000) });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z'), given: withDay(1000) });
     const right = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:correct horse')}` } };
     for (let i = 0; i < 19; i++) await given.call('GET', '/profile', { key: 'wrong-key' });
     for (let i = 0; i < 3; i++) expect((await given.call('GET', '/profile', right)).status).toBe(200);

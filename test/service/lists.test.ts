@@ -2,8 +2,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { Database } from '../../src/service/store/database.ts';
+import { SteppingClock } from '../clocks.ts';
 import { collectCases } from './case.ts';
-import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
+import { type Answer, type Bench, bench, keys } from './service.ts';
 
 const cases = await collectCases();
 const lists = (await collectResources())
@@ -73,7 +74,7 @@ describe('what a user sees for several reasons', () => {
     );
 
   it('stands once in their lists, in the order of creation, and in the total, on every page', async () => {
-    const clock = new StillClock('2026-03-02T17:00:00Z');
+    const clock = new SteppingClock('2026-03-02T17:00:00Z');
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };
     await given.call('PUT', '/groups/acme-team/users/acme-editor');
@@ -82,7 +83,7 @@ describe('what a user sees for several reasons', () => {
     const viewOnly = roles.find(({ name }) => name === 'View-Only')!;
     const ids: string[] = [];
     for (let i = 0; i < 8; i++) {
-      clock.pass(1000);
+      clock.advance(1000);
       ids.push(await given.source({ name: `S${i}` }, i % 4 === 0 ? asEditor : {}));
     }
     await given.call('PUT', `/users/acme-editor/roles/${viewOnly.id}`);

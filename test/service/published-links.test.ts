@@ -2,13 +2,14 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { createTab, linkOf, look, linksPath as path, publish } from './dashboards.ts';
 import { errorOf } from './people.ts';
-import { bench, keys, StillClock } from './service.ts';
+import { bench, keys } from './service.ts';
 
 describe('published links (2.1, 4.2)', () => {
   it('are created with a name, answered whole, found by id and by dashboard', async () => {
-    const given = await bench({ clock: new StillClock('2026-03-01T10:00:00Z') });
+    const given = await bench({ clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const tab = await createTab(given);
     const created = await given.call('POST', `${path}/${tab}`, {
       key: keys.acmeEditor,
@@ -104,13 +105,13 @@ describe('published links (2.1, 4.2)', () => {
   });
 
   it('come in pages, in the order of creation', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
+    const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const tab = await createTab(given);
     const all: string[] = [];
     for (let i = 0; i < 26; i++) {
       all.push(await publish(given, tab));
-      clock.pass(1);
+      clock.advance(1);
     }
     const page = async (query: string): Promise<unknown> => {
       const { meta, data } = (await given.call('GET', `${path}?dashboard_id=${tab}${query}`)).body;

@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { SteppingClock } from '../clocks.ts';
 import { createKlip, createTab, linkOf, look, linksPath as path, placeKlips, publish } from './dashboards.ts';
-import { bench, StillClock, scratch } from './service.ts';
+import { bench, scratch } from './service.ts';
 
 const basic = (text: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(text).toString('base64')}`,
@@ -61,7 +62,7 @@ describe('the password of a published link', () => {
   });
 
   it('cannot be guessed from one address for long, and a right one costs nothing', async () => {
-    const given = await bench({ limits: true, clock: new StillClock('2026-03-01T10:00:00Z') });
+    const given = await bench({ limits: true, clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const id = await publish(given, await createTab(given), { password: 'sesame' });
     for (let i = 0; i < 3; i++) expect((await look(given, id, { query: '?password=sesame' })).status).toBe(200);
     for (let i = 0; i < 20; i++) expect((await look(given, id, { query: `?password=${i}` })).status).toBe(401);
@@ -74,12 +75,12 @@ describe('the password of a published link', () => {
 describe('views of published links', () => {
   it('are counted by the hour for the account, and outlast the link', async () => {
     const folder = await scratch();
-    const clock = new StillClock('2026-03-01T10:59:59.999Z');
+    const clock = new SteppingClock('2026-03-01T10:59:59.999Z');
     const given = await bench({ data: { folder }, clock });
     const tab = await createTab(given);
     const [open, closed] = [await publish(given, tab), await publish(given, tab, { password: 'sesame' })];
     await look(given, open);
-    clock.pass(1);
+    clock.advance(1);
     await given.call('PUT', `/tabs/${tab}`, { body: { name: 'Renamed' } });
     await Promise.all([look(given, open), look(given, open), look(given, closed)]);
     await look(given, closed, { query: '?password=sesame' });
@@ -102,13 +103,13 @@ describe('views of published links', () => {
 
 describe('the page at a published link', () => {
   it('shows the dashboard and its Klips to everybody, and moves the last access', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
+    const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const tab = await createTab(given, { name: 'Sales <b>&', description: '"quoted"' });
     await placeKlips(given, tab, [{ klip_id: await createKlip(given, { name: '<script>alert(1)</script>' }) }]);
     const logo = 'https://x.test/"><script>';
     const id = await publish(given, tab, { isPublic: true, theme: 'dark', logo, social: true, wantsAdvertising: true });
-    clock.pass(5_000);
+    clock.advance(5_000);
     const { status, headers, text } = await look(given, id);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     for (const part of [

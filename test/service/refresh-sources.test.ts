@@ -7,11 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pullDatasource, pullWithin } from '../../src/cli/pull.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
+import { SteppingClock } from '../clocks.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import { freePort } from '../servers/server.ts';
-import { type Bench, bench, StillClock, scratch, until } from './service.ts';
+import { type Bench, bench, scratch, until } from './service.ts';
 
 interface Seen {
   readonly fails: number;
@@ -364,7 +365,7 @@ describe('a data source of a service that is logged in to', () => {
   it('says what is missing: what the vendor gave together with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
-    expect(error).toMatch(/comes with the token as instance_url.*needs the property instance_url beside it/);
+    expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url beside it/);
   });
 });
 
@@ -393,12 +394,12 @@ describe('a wrong property', () => {
 it('is refreshed by its schedule, over and over', async () => {
   let calls = 0;
   const port = await listen((_request, response) => void response.end(`[${++calls}]`));
-  const clock = new StillClock('2026-03-02T12:00:00Z');
+  const clock = new SteppingClock('2026-03-02T12:00:00Z');
   const given = await start({ clock, tickMs: 5 });
   const properties = { endpoint_url: `http://127.0.0.1:${port}/` };
   const id = await given.source({ refresh_interval: 60, properties });
   for (const document of ['[1]', '[2]']) {
-    clock.pass(60_000);
+    clock.advance(60_000);
     const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data`)).text;
     await until(async () => (await shown()) === document);
   }

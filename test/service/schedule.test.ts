@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pull } from '../../src/service/refresh/pull.ts';
 import { startService } from '../../src/service/service.ts';
-import { Bench, bench, StillClock, scratch, until } from './service.ts';
+import { SteppingClock } from '../clocks.ts';
+import { Bench, bench, scratch, until } from './service.ts';
 
 const noon = '2026-03-02T12:00:00Z';
 const minute = 60_000;
@@ -29,55 +30,55 @@ const every = (seconds: number, name: string): object => ({ refresh_interval: se
 
 describe('a data source with a refresh interval', () => {
   it('is refreshed each time that its interval is over, and not before', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     await given.source(every(300, 'a'));
     await given.source(every(0, 'never'));
-    clock.pass(5 * minute - 1);
+    clock.advance(5 * minute - 1);
     await someTicks();
     expect(turns).toEqual([]);
-    clock.pass(1);
+    clock.advance(1);
     await until(() => turns.length === 1);
     await someTicks();
-    clock.pass(5 * minute);
+    clock.advance(5 * minute);
     await until(() => turns.length === 2);
     await someTicks();
     expect(turns).toEqual(['a', 'a']);
   });
 
   it('is refreshed once for all the times that were missed, and keeps its step', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     await given.source(every(60, 'a'));
-    clock.pass(10.5 * minute);
+    clock.advance(10.5 * minute);
     await until(() => turns.length === 1);
     await someTicks();
     expect(turns).toHaveLength(1);
-    clock.pass(0.5 * minute);
+    clock.advance(0.5 * minute);
     await until(() => turns.length === 2);
   });
 
   it('waits its turn: the one that is due the longest first', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     await given.source(every(900, 'slow'));
     await given.source(every(300, 'quick'));
-    clock.pass(20 * minute);
+    clock.advance(20 * minute);
     await until(() => turns.length === 2);
     expect(turns).toEqual(['quick', 'slow']);
   });
 
   it('keeps its old data when a refresh fails, counts, and is tried again an interval later', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting(() => true);
     const given = await bench({ clock, pull, tickMs });
     const id = await given.source(every(60, 'a'));
     await given.call('PUT', `/datasource-instances/${id}/data`, { body: '["old"]' });
     for (const times of [1, 2]) {
-      clock.pass(minute);
+      clock.advance(minute);
       await until(async () => {
         const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
         return data.refresh_fail_count === times;
@@ -88,13 +89,13 @@ describe('a data source with a refresh interval', () => {
   });
 
   it('is not refreshed while it is disabled, and never if it is push-only', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     const id = await given.source(every(60, 'disabled'));
     await given.source({ ...every(60, 'push-only'), no_refresh: true });
     await given.call('POST', `/datasources/${id}/@/disable`);
-    clock.pass(5 * minute);
+    clock.advance(5 * minute);
     await someTicks();
     expect(turns).toEqual([]);
     await given.call('POST', `/datasources/${id}/@/enable`);
@@ -103,39 +104,39 @@ describe('a data source with a refresh interval', () => {
   });
 
   it('follows an interval that is changed, and stops at 0', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     const id = await given.source(every(86_400, 'a'));
-    clock.pass(5 * minute);
+    clock.advance(5 * minute);
     await given.call('PUT', `/datasources/${id}`, { body: { name: 'renamed' } });
     await someTicks();
     expect(turns).toEqual([]);
     await given.call('PUT', `/datasources/${id}`, { body: { refresh_interval: 300 } });
     await until(() => turns.length === 1);
     await given.call('PUT', `/datasources/${id}`, { body: { refresh_interval: 0 } });
-    clock.pass(60 * minute);
+    clock.advance(60 * minute);
     await someTicks();
     expect(turns).toHaveLength(1);
   });
 
   it('that is dynamic refreshes each of its instances', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
     await given.source(every(60, 'of {props.region}'));
-    clock.pass(minute);
+    clock.advance(minute);
     await until(() => turns.length === 1);
     expect(turns).toEqual(['of ']);
   });
 
   it('is refreshed by the next life of the service when it became due in between', async () => {
     const folder = await scratch();
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock, tickMs });
     await first.source(every(3600, 'a'));
     await first.close();
-    clock.pass(120 * minute);
+    clock.advance(120 * minute);
     const { pull, turns } = noting();
     const second = new Bench(await startService({ data: { folder }, limits: false, clock, pull, tickMs }));
     onTestFinished(() => second.close());

@@ -209,22 +209,3 @@ async function startBench(folder: string, given: object, options: Partial<Servic
   await writeFile(file, JSON.stringify(given));
   return new Bench(await startService({ data: 'memory', limits: false, fixtures: file, ...options }));
 }
-
-/** A clock that stands still until it is told to go on. */
-export class StillClock {
-  #now: number;
-  #monotonic = 1_000_000;
-
-  constructor(now: string) {
-    this.#now = Date.parse(now);
-  }
-
-  now = (): number => this.#now;
-  monotonic = (): number => this.#monotonic;
-  sleep = async (milliseconds: number): Promise<void> => this.pass(milliseconds);
-
-  pass(milliseconds: number): void {
-    this.#now += milliseconds;
-    this.#monotonic += milliseconds;
-  }
-}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { builderBench, builderKey, createKlip, createTab, placeKlips } from './dashboards.ts';
 import { errorOf } from './people.ts';
-import { type Answer, bench, keys, StillClock } from './service.ts';
+import { type Answer, bench, keys } from './service.ts';
 
 const worked = { meta: { success: true, status: 200 }, data: {} };
 const items = ({ body }: Answer, list: string): { id: string; name: string }[] =>
@@ -78,13 +79,13 @@ describe('Klip instances of a dashboard (4.8)', () => {
   });
 
   it('are taken off one by one, and go when their Klip does; the dashboard notes the change', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
+    const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const [tab, other] = [await createTab(given), await createTab(given)];
     const [orders, costs] = [await createKlip(given), await createKlip(given)];
     const placed = await placeKlips(given, tab, [{ klip_id: orders }, { klip_id: orders }, { klip_id: costs }]);
     const [elsewhere] = await placeKlips(given, other, [{ klip_id: costs }]);
-    clock.pass(5_000);
+    clock.advance(5_000);
     const remove = (id: string): Promise<Answer> => given.call('DELETE', `/tabs/${tab}/klip-instances/${id}`);
     expect(errorOf(await remove(elsewhere!.id))).toEqual([404, 'not_found']);
     expect(errorOf(await remove(orders))).toEqual([404, 'not_found']);

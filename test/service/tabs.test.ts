@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
+import { SteppingClock } from '../clocks.ts';
 import { createKlip, createTab, placeKlips, publish } from './dashboards.ts';
 import { hostileNames } from './people.ts';
-import { type Answer, Bench, bench, keys, StillClock, scratch } from './service.ts';
+import { type Answer, Bench, bench, keys, scratch } from './service.ts';
 
 const worked = { meta: { success: true, status: 200 }, data: {} };
 const items = ({ body }: Answer, list: string): { id: string; name: string }[] =>
@@ -11,7 +12,7 @@ const ids = (answer: Answer, list: string): string[] => items(answer, list).map(
 
 describe('dashboards (2.7, 4.8)', () => {
   it('are created with a name, listed in short and read in detail', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
+    const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const created = await given.call('POST', '/tabs', { key: keys.acmeEditor, body: { name: 'Sales' } });
     const id = created.body.meta.location!.split('/')[2]!;
@@ -20,7 +21,7 @@ describe('dashboards (2.7, 4.8)', () => {
       meta: { success: true, status: 200, count: 1, total: 1 },
       data: { tabs: [{ id, name: 'Sales', description: '' }] },
     });
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect((await given.call('PUT', `/tabs/${id}`, { body: { description: 'By region', name: null } })).body).toEqual(
       worked,
     );
@@ -51,12 +52,12 @@ describe('dashboards (2.7, 4.8)', () => {
   });
 
   it('come in pages, in the order of creation', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
+    const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const all: string[] = [];
     for (let i = 0; i < 27; i++) {
       all.push(await createTab(given));
-      clock.pass(1);
+      clock.advance(1);
     }
     const page = async (query: string): Promise<unknown> => {
       const answer = await given.call('GET', `/tabs${query}`);

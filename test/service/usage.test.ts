@@ -1,7 +1,8 @@
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
-import { type Answer, Bench, bench, fixtures, keys, type Sent, StillClock, scratch } from './service.ts';
+import { SteppingClock } from '../clocks.ts';
+import { type Answer, Bench, bench, fixtures, keys, type Sent, scratch } from './service.ts';
 
 const noon = '2026-03-02T17:00:00Z';
 const hour = 3_600_000;
@@ -39,7 +40,7 @@ const uploaded = async (given: Bench, body: string): Promise<void> => {
 
 describe('account-stats (4.1, 2.14)', () => {
   it('shows the running day as it is so far, every value as a text', async () => {
-    const given = await bench({ clock: new StillClock(noon) });
+    const given = await bench({ clock: new SteppingClock(noon) });
     await uploaded(given, '[1,2,3]');
     await given.call('POST', '/klips', { body: { name: 'K' } });
     await given.call('POST', '/tabs', { body: { name: 'T' } });
@@ -61,10 +62,10 @@ describe('account-stats (4.1, 2.14)', () => {
   });
 
   it('keeps each day as it was when it turned at midnight in New York', async () => {
-    const clock = new StillClock('2026-03-03T04:59:00Z');
+    const clock = new SteppingClock('2026-03-03T04:59:00Z');
     const given = await bench({ clock });
     await uploaded(given, '[1]');
-    clock.pass(2 * 60_000);
+    clock.advance(2 * 60_000);
     await uploaded(given, '[1,2]');
     const seen = await rows(given, 'account-stats');
     expect(seen.map((one) => [one.calendar_date, one.no_of_data_sources, one.data_storage_size])).toEqual([
@@ -75,11 +76,11 @@ describe('account-stats (4.1, 2.14)', () => {
 
   it('makes up for the days on which the service was not running', async () => {
     const folder = await scratch();
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock });
     await first.source();
     await first.close();
-    clock.pass(3 * day);
+    clock.advance(3 * day);
     const second = new Bench(await startService({ data: { folder }, limits: false, clock }));
     onTestFinished(() => second.close());
     await second.source();
@@ -93,10 +94,10 @@ describe('account-stats (4.1, 2.14)', () => {
   });
 
   it('gives the days from start_date to end_date, both included, a page at a time', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (let i = 0; i < 5; i++) {
-      clock.pass(day);
+      clock.advance(day);
       await given.call('GET', '/profile');
     }
     const range = { from: '2026-03-03T12:00Z', to: '2026-03-05T12:00Z' };
@@ -110,7 +111,7 @@ describe('account-stats (4.1, 2.14)', () => {
 
 describe('data-source-stats', () => {
   it('counts a source once however many instances it has, and each of them, today and on the days before', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (const [user, region] of [
       ['acme-editor', 'north'],
@@ -119,7 +120,7 @@ describe('data-source-stats', () => {
       await given.call('PUT', `/users/${user}/properties`, { body: { properties: { region } } });
     await given.source({ properties: { endpoint_url: 'https://x.test/{props.region}' } });
     await given.source();
-    clock.pass(day);
+    clock.advance(day);
     const seen = await rows(given, 'data-source-stats');
     expect(seen.map((one) => [one.calendar_date, one.no_of_datasources, one.no_of_instances])).toEqual([
       ['2026-03-02', '2', '4'],
@@ -128,11 +129,11 @@ describe('data-source-stats', () => {
   });
 
   it('counts sources and instances by connector; names services only of the gallery', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     await given.source();
     await given.source({ connector: 'google_drive' });
-    clock.pass(day);
+    clock.advance(day);
     await given.source();
     const record = {
       company_name: 'Acme',
@@ -156,10 +157,10 @@ describe('data-source-stats', () => {
 
 describe('account-sign-in-trend', () => {
   it('counts a person with a password, not a program with a key, in ever longer spans', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
-    clock.pass(2 * day);
+    clock.advance(2 * day);
     const [first, , third] = await rows(given, 'account-sign-in-trend');
     expect(first).toEqual({
       calendar_date: '2026-03-02',
@@ -182,7 +183,7 @@ describe('account-sign-in-trend', () => {
   });
 
   it('has no dates until a user has signed in, also after a wrong password', async () => {
-    const given = await bench({ given: fixtures, clock: new StillClock(noon) });
+    const given = await bench({ given: fixtures, clock: new SteppingClock(noon) });
     const wrong = Buffer.from('admin@acme.test:battery staple').toString('base64');
     await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${wrong}` } });
     expect(await rows(given, 'account-sign-in-trend')).toMatchObject([
@@ -191,16 +192,16 @@ describe('account-sign-in-trend', () => {
   });
 
   it('is what the profile shows as the last login', async () => {
-    const given = await bench({ given: fixtures, clock: new StillClock(noon) });
+    const given = await bench({ given: fixtures, clock: new SteppingClock(noon) });
     await signIn(given);
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
   });
 
   it('is the last login from the very call on that it is made with', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
-    clock.pass(1_000);
+    clock.advance(1_000);
     const own = Buffer.from('admin@acme.test:correct horse').toString('base64');
     const { data } = (await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${own}` } }))
       .body;
@@ -208,13 +209,13 @@ describe('account-sign-in-trend', () => {
   });
 
   it("stays the client's last one when the user who signed in is deleted", async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const sent = { key: keys.clientAdmin, body: { email: 'm@bakery.test', password: 'x' } };
     const { location } = (await given.call('POST', '/users', sent)).body.meta;
     const authorization = `Basic ${Buffer.from('m@bakery.test:x').toString('base64')}`;
     await given.call('GET', '/profile', { key: null, headers: { authorization } });
-    clock.pass(1_000);
+    clock.advance(1_000);
     await given.call('GET', '/profile', { key: keys.clientAdmin });
     const lastSignIn = async (): Promise<unknown> =>
       (await given.call('GET', '/clients/bakery')).body.data.last_sign_in;
@@ -231,12 +232,12 @@ describe('the reports of client accounts', () => {
     (await given.call('POST', '/clients', { body: { name, status: 'active' } })).body.meta.location!.split('/').at(-1)!;
 
   it('show who came and who went each day, a client that goes once only', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const [one, two] = [await create(given, 'One'), await create(given, 'Two')];
-    clock.pass(day);
+    clock.advance(day);
     await given.call('PUT', `/clients/${one}`, { body: { status: 'disabled' } });
-    clock.pass(day);
+    clock.advance(day);
     for (const id of [one, two]) await given.call('DELETE', `/clients/${id}`);
     expect(await rows(given, 'daily-client-trend')).toEqual([
       { calendar_date: '2026-03-02', added: '3', cancelled: '0' },
@@ -246,10 +247,10 @@ describe('the reports of client accounts', () => {
   });
 
   it('show each month with what happened in it and how it ended', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const one = await create(given, 'One');
-    clock.pass(31 * day);
+    clock.advance(31 * day);
     await given.call('PUT', `/clients/${one}`, { body: { status: 'arrears' } });
     const none = { setup: '0', trial: '0', disabled: '0', expired: '0', grace: '0' };
     expect(await rows(given, 'monthly-client-aggregate')).toEqual([
@@ -261,7 +262,7 @@ describe('the reports of client accounts', () => {
 
 describe('published-links', () => {
   it('has a record for each hour in which a link was looked at, and what the link was then', async () => {
-    const clock = new StillClock(noon);
+    const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const tab = (await given.call('POST', '/tabs', { body: { name: 'Sales' } })).body.meta.location!.split('/').at(-1);
     const link = (
@@ -274,7 +275,7 @@ describe('published-links', () => {
     };
     await look();
     await look();
-    clock.pass(hour);
+    clock.advance(hour);
     await look();
     const record = {
       calendar_date: '2026-03-02',
@@ -295,7 +296,7 @@ describe('published-links', () => {
 
 describe('the calls of a day', () => {
   it('are numbers in usage-details, with what is left', async () => {
-    const given = await bench({ clock: new StillClock(noon) });
+    const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('GET', '/profile');
     expect((await report(given, '/usage-details/api-calls')).body.data.api_calls).toEqual([
       { date: '2026-03-02', calls: 2, limit: 10_000, remaining: 9_998 },
@@ -331,7 +332,7 @@ describe('every report', () => {
   });
 
   it('of a client shows the client alone', async () => {
-    const given = await bench({ clock: new StillClock(noon) });
+    const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Theirs' } });
     const counts = async (company: string): Promise<unknown[]> =>
       (await rows(given, 'account-stats', { company })).map((one) => [one.no_of_users, one.no_of_data_sources]);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { readPastRuns } from '../../src/state/runs/past-runs.ts';
-import { cleanUp, newFolder, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, oweText } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -11,7 +12,7 @@ describe('the past of jobs', () => {
   });
 
   it('is the medians of what runs took to their payloads, and the part of them that brought something new', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });
     for (const [text, tookMs] of [

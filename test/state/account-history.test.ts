@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -13,7 +14,7 @@ async function spend(store: Awaited<ReturnType<typeof newStore>>, account: strin
 
 describe('a destination that pays from another account', () => {
   it('brings along what was used of the day, what others used, what is allowed, and that nothing is left', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
     await spend(store, 'old', 3);
@@ -25,7 +26,7 @@ describe('a destination that pays from another account', () => {
   });
 
   it('counts nothing twice when it goes back, nor what it has used of former days', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await store.quota.charge('old', '2026-06-14');
     await spend(store, 'old', 3);
@@ -37,7 +38,7 @@ describe('a destination that pays from another account', () => {
   });
 
   it('keeps the requests of the last second, including unanswered ones', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
     const first = await store.sendSlots.take('old', 2);
@@ -50,7 +51,7 @@ describe('a destination that pays from another account', () => {
   });
 
   it('brings along requests under way for as long as they may arrive, and the end of one ends it for both accounts', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
     const first = await store.sendSlots.take('old', 2);
@@ -66,7 +67,7 @@ describe('a destination that pays from another account', () => {
   });
 
   it('counts the requests under way of both accounts, each of them once', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
     await store.sendSlots.take('old', 5);
@@ -79,7 +80,7 @@ describe('a destination that pays from another account', () => {
   });
 
   it('brings nothing along from elsewhere: another address, or another destination', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await spend(store, 'old', 3);
     await store.accountHistory.track(

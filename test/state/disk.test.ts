@@ -5,13 +5,14 @@ import { Disk } from '../../src/state/disk.ts';
 import { bytesIn, diskUsageIn } from '../../src/state/disk-usage.ts';
 import type { Forgotten } from '../../src/state/outbox/payload-files.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, oweText, place } from './fixtures.ts';
 
 afterEach(cleanUp);
 
 const keep = { payloads: 10, milliseconds: 86_400_000 };
 const megabyte = 1_000_000;
-const clock = new VirtualClock();
+const clock = new SteppingClock();
 
 /** A store, and how much its folder holds without payloads. */
 async function open(): Promise<{ store: Store; empty: number }> {

@@ -2,68 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../../src/lib/clock.ts';
 import type { ProcessState } from '../../src/lib/process-identity.ts';
 import type { DraftPayload, Payload } from '../../src/pipeline/payload.ts';
 import type { Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
-
-export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
-
-/** A clock that only moves if told to, or if code sleeps on it. */
-export class VirtualClock implements Clock {
-  wall: number;
-  ticks = 1_000_000;
-
-  constructor(wall = noon) {
-    this.wall = wall;
-  }
-
-  now = () => this.wall;
-  monotonic = () => this.ticks;
-
-  advance(milliseconds: number): void {
-    this.wall += milliseconds;
-    this.ticks += milliseconds;
-  }
-
-  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    this.advance(Math.max(milliseconds, 0.001));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** A clock that moves only when told: who sleeps on it wakes when it has been moved far enough. */
-export class HandClock extends VirtualClock {
-  readonly #sleepers = new Set<{ readonly at: number; wake(): void }>();
-
-  override advance(milliseconds: number): void {
-    super.advance(milliseconds);
-    for (const sleeper of this.#sleepers) if (sleeper.at <= this.ticks) sleeper.wake();
-  }
-
-  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener('abort', abort);
-      };
-      const wake = () => {
-        leave();
-        resolve();
-      };
-      const abort = () => {
-        leave();
-        reject(signal?.reason);
-      };
-      const sleeper = { at: this.ticks + milliseconds, wake };
-      if (signal?.aborted) return reject(signal.reason);
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', abort, { once: true });
-    });
-  }
-}
 
 /** Processes by name that live until they are killed. */
 export class Population {

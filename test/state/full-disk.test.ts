@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, HandClock, newFolder, newStore, Population } from './fixtures.ts';
+import { HandClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, Population } from './fixtures.ts';
 
 afterEach(cleanUp);
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, noon, place, spool, VirtualClock } from './fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -45,7 +46,7 @@ const present = async (store: Store) => ({
 const there = (store: Store, ...files: string[]) => files.map((file) => existsSync(join(store.generations.root, file)));
 
 it('set and watermark move with the payload that is owed, and back with one that is dead', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
   expect(await present(store)).toEqual({ set: first.run, watermark: first.run });
@@ -62,7 +63,7 @@ it('set and watermark move with the payload that is owed, and back with one that
 });
 
 it('a dead first payload leaves nothing to go on from, and one that others have gone on from is not taken back', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   const owed = await store.outbox.enqueue(first.owing);
   await store.outbox.markDead('row' in owed ? owed.row.id : 0, { code: 'X', message: 'dead' });
@@ -74,7 +75,7 @@ it('a dead first payload leaves nothing to go on from, and one that others have 
 });
 
 it('what is held back stands beside, and becomes the present one when it is approved', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
   const held = await owe(store, { files: [first.file] });
@@ -95,7 +96,7 @@ it('what is held back stands beside, and becomes the present one when it is appr
 });
 
 it('files without a generation are deleted; files of active writers and young files stay', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const kept = await owe(store);
   await store.outbox.enqueue(kept.owing);
@@ -117,7 +118,7 @@ it('files without a generation are deleted; files of active writers and young fi
 });
 
 it('a job that keeps its rows no longer forgets them with its next payload', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
   const { generation: _, ...plain } = (await owe(store)).owing;
@@ -126,7 +127,7 @@ it('a job that keeps its rows no longer forgets them with its next payload', asy
 });
 
 it('a backfilled range can be merged again if its payload is dead', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   await store.outbox.enqueue((await owe(store)).owing);
   const staged = { id: 'range', columns: [], next: 0, segments: [] };
   const read = { job: 'orders', reading, lower: '1', upper: '9', chunk: '', reached: '9', begunAt: noon, staged };
@@ -144,7 +145,7 @@ it('a backfilled range can be merged again if its payload is dead', async () => 
 });
 
 it('who forgets the watermark forgets the rows, and what was read of a range', async () => {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
   const range = { job: 'orders', reading, lower: '1', upper: '9', chunk: '', reached: '1', begunAt: noon };

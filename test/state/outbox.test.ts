@@ -14,7 +14,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { dueAt } from '../../src/state/outbox/attempts.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore, noon, oweText, Population, place, spool, VirtualClock } from './fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -31,7 +32,7 @@ function idOf(owed: { owed: { state: string; id?: number } }): number {
 
 describe('the outbox', () => {
   it('lets a newer payload supersede an older one of the same instance, and no other', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
     const client = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20, clientId: 'c' });
     const other = await oweText(store, { instance: 'k', text: 'a', asOf: noon - 20 });
@@ -42,7 +43,7 @@ describe('the outbox', () => {
   });
 
   it('lets a result pass that the instance shows, before it has a file, and nothing else', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const again = async (text: string, more: { asOf?: number; always?: boolean } = {}) => {
       const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
@@ -67,7 +68,7 @@ describe('the outbox', () => {
   });
 
   it('never goes back: an extract that began earlier and ends later is superseded at once', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
     await deliver(store, idOf(young));
@@ -77,7 +78,7 @@ describe('the outbox', () => {
   });
 
   it('never goes back behind a payload whose request had no answer, even when that one is dead', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     await store.outbox.attempt(idOf(young));
     await store.outbox.markDead(idOf(young), { code: 'X_Y', message: 'gone' });
@@ -85,7 +86,7 @@ describe('the outbox', () => {
   });
 
   it('sends the same bytes again if an older unanswered request may have been processed since', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const old = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 });
     await store.outbox.attempt(idOf(old));
@@ -99,7 +100,7 @@ describe('the outbox', () => {
   });
 
   it('is not frozen by data that was dated by a clock running ahead', async () => {
-    const clock = new VirtualClock(noon + 400 * 86_400_000);
+    const clock = new SteppingClock(noon + 400 * 86_400_000);
     const store = await newStore({ clock });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: clock.now() })));
     await oweText(store, { instance: 'k', text: 'a', asOf: clock.now() });
@@ -110,7 +111,7 @@ describe('the outbox', () => {
   });
 
   it('owes nothing when the instance has these bytes, unless told to send always', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const again = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
     expect(again.owed.state).toBe('unchanged');
@@ -119,7 +120,7 @@ describe('the outbox', () => {
   });
 
   it('supersedes what is owed when the data has gone back to what the instance has', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const flip = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10 })).owed.state).toBe('unchanged');
@@ -129,14 +130,14 @@ describe('the outbox', () => {
   });
 
   it('sends again what was sent before when a request in between had no answer', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10 })).owed.state).toBe('owed');
   });
 
   it('counts as delivered what arrived although something newer had superseded it on the way', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const row = await store.outbox.attempt(idOf(old));
     const young = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
@@ -150,7 +151,7 @@ describe('the outbox', () => {
   });
 
   it('refuses to owe a payload whose file is gone or cut, and the run stays as it was', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const run = await store.runs.begin({ job: 'j', origin: 'person' });
     const payload = spool(store, { run, text: 'abc', asOf: noon });
     truncateSync(payload.path, 1);
@@ -162,7 +163,7 @@ describe('the outbox', () => {
   });
 
   it('revives a dead payload, unless newer data has arrived meanwhile', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
     await store.outbox.attempt(first);
     await store.outbox.markDead(first, { code: 'X_Y', message: 'refused' });
@@ -173,7 +174,7 @@ describe('the outbox', () => {
   });
 
   it('waits no longer because the clock was set back', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
     await store.outbox.attempt(id);
@@ -191,7 +192,7 @@ describe('the outbox', () => {
 
 describe('payload files', () => {
   it('are deleted when nothing wants them, and kept while dead or owed', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const { payload, ...rest } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
     await store.payloads.release(payload.path);
     expect(existsSync(payload.path)).toBe(true);
@@ -208,7 +209,7 @@ describe('payload files', () => {
   it('are swept when orphaned, but never from under a living run or a payload', async () => {
     const folder = newFolder();
     const people = new Population();
-    const clock = new VirtualClock(Date.now());
+    const clock = new SteppingClock(Date.now());
     const dying = await newStore({ clock, folder, processes: people.member('dying') });
     const store = await newStore({ clock, folder, processes: people.member('living') });
     const orphanRun = await dying.runs.begin({ job: 'orphan', origin: 'schedule' });
@@ -233,7 +234,7 @@ describe('payload files', () => {
   });
 
   it('finds what is owed in a folder that was moved, also where another process sees it in another place', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });
     const owed = await oweText(store, { instance: 'i', text: 'the only copy', asOf: 1 });
@@ -258,7 +259,7 @@ describe('payload files', () => {
   });
 
   it('that are damaged make their payload dead at the start, and the others go on', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const cut = await oweText(store, { instance: 'a', text: 'abc', asOf: noon });
     const gone = await oweText(store, { instance: 'b', text: 'abc', asOf: noon });
     const whole = await oweText(store, { instance: 'c', text: 'abc', asOf: noon });
@@ -290,7 +291,7 @@ describe('any history of runs, crashes and answers', () => {
   it('loses nothing, never goes back and ends with the newest data that was offered', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        const clock = new VirtualClock();
+        const clock = new SteppingClock();
         const folder = newFolder();
         let store = await newStore({ clock, folder });
         const model: Model = { held: undefined, offered: -1, ids: new Set() };

@@ -4,12 +4,13 @@ import { PendingWrites } from '../../src/state/engine/pending-writes.ts';
 import { type BoundValue, prepared } from '../../src/state/engine/prepared.ts';
 import { pendingPayloads } from '../../src/state/outbox/pending-payloads.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, noon, oweText, place, VirtualClock } from './fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, oweText, place } from './fixtures.ts';
 
 afterEach(cleanUp);
 
 async function newDatabase() {
-  const store = await newStore({ clock: new VirtualClock() });
+  const store = await newStore({ clock: new SteppingClock() });
   const { db, close } = useDatabase(`${store.folder}/sluice.db`);
   onTestFinished(close);
   return { store, db };
@@ -65,7 +66,7 @@ describe('what is asked with every run', () => {
     [
       'what an instance waits for',
       ({ folder, processes }, db) => {
-        const clock = new VirtualClock();
+        const clock = new SteppingClock();
         const ground = { db, clock, processes, folder, pending: new PendingWrites(clock) };
         return pendingPayloads(ground, { url: place.url, instance: 'orders' });
       },

@@ -2,7 +2,8 @@ import { existsSync, utimesSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, noon, oweText, place, spool, VirtualClock } from './fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, oweText, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -48,7 +49,7 @@ function age(...paths: readonly string[]): void {
 
 describe('a payload that is dead', () => {
   it('is not owed again over newer data, which a clock that was wrong for a while has let it get past', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, 'shown', noon);
     clock.wall = noon - hour;
@@ -63,7 +64,7 @@ describe('a payload that is dead', () => {
 
 describe('a payload that is held back', () => {
   it('moves no watermark until it is approved, and then as far as its extract had read', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await store.watermarks.set({ job: 'job', run: 'before', reading: 'r', text: 'start' });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
     expect(await store.watermarks.find('job', 'r')).toBe('start');
@@ -75,7 +76,7 @@ describe('a payload that is held back', () => {
   });
 
   it('moves none when it is discarded, and neither decision can be taken twice', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
     expect(await store.quarantine.discard(id, by)).toMatchObject({ row: { state: 'discarded' } });
     expect(await store.watermarks.find('job', 'r')).toBeUndefined();
@@ -86,7 +87,7 @@ describe('a payload that is held back', () => {
   });
 
   it('leaves what is owed alone, and takes the place of what was held back before', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await oweText(store, { instance, text: 'owed', asOf: noon - 3, job: 'job' });
     const first = await holdBack(store, { text: 'a', asOf: noon - 2 });
     const second = await holdBack(store, { text: 'b', asOf: noon - 1 });
@@ -98,7 +99,7 @@ describe('a payload that is held back', () => {
   });
 
   it('gives way to newer good data, and can then not be approved over it', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon - 2 });
     await deliver(store, 'newer', noon - 1);
     expect(await store.outbox.find(id)).toMatchObject({ state: 'superseded' });
@@ -107,7 +108,7 @@ describe('a payload that is held back', () => {
   });
 
   it('and whose extract began before that of what is shown can not be approved over it', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, 'shown', noon - 1);
     const { id } = await holdBack(store, { text: 'older', asOf: noon - 2 });
     expect(await store.quarantine.approve(id, by)).toBeUndefined();
@@ -116,7 +117,7 @@ describe('a payload that is held back', () => {
   });
 
   it('outlives starts, sweeps and a history that forgets all else', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const { id, run, payload } = await holdBack(store, { text: 'a', asOf: noon });
     age(payload.path);
     await recover(store);
@@ -129,7 +130,7 @@ describe('a payload that is held back', () => {
 
 describe('delivered payloads', () => {
   it('can be put back, and are compared with, however many runs that brought nothing new came after them', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths: string[] = [];
     for (const text of ['jan', 'feb', 'mar']) {
@@ -149,7 +150,7 @@ describe('delivered payloads', () => {
   });
 
   it('stay as many as the store was told, through deliveries and sweeps, and no longer than that', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths = [];
     for (const n of [1, 2, 3]) paths.push((await deliver(store, `text ${n}`, noon - 10 + n)).payload.path);
@@ -161,7 +162,7 @@ describe('delivered payloads', () => {
   });
 
   it('are put back in a run of their own; what waits gives way, the job is held and reads everything again', async () => {
-    const store = await newStore({ clock: new VirtualClock(), keep });
+    const store = await newStore({ clock: new SteppingClock(), keep });
     const first = await deliver(store, 'first', noon - 9);
     await deliver(store, 'wrong', noon - 8);
     await store.watermarks.set({ job: 'renamed', run: 'x', reading: 'r', text: 'far' });

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore, oweText, place } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -9,7 +10,7 @@ const key = { url: place.url, instance: 'i' };
 const minute = 60_000;
 const none = { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false };
 
-async function owe(store: Store, clock: VirtualClock, text: string): Promise<number> {
+async function owe(store: Store, clock: SteppingClock, text: string): Promise<number> {
   clock.advance(1000);
   const { owed } = await oweText(store, { instance: 'i', text, asOf: clock.now() });
   if (owed.state !== 'owed') throw new Error(owed.state);
@@ -24,7 +25,7 @@ async function deliver(store: Store, id: number): Promise<void> {
 
 /** Old bytes had an attempt that came to this, then newer ones were taken. */
 async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newer bytes waited' = 'no answer') {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const old = await owe(store, clock, 'old');
   const tried = await store.outbox.attempt(old);
@@ -60,7 +61,7 @@ describe('what was taken after an attempt at other bytes', () => {
   it.for(['no answer', 'cut, then answered'] as const)(
     'that is long over stays as it is, though that had no answer (%s)',
     async (end) => {
-      const clock = new VirtualClock();
+      const clock = new SteppingClock();
       const store = await newStore({ clock });
       const former = await owe(store, clock, 'former');
       await store.outbox.attempt(former);
@@ -116,7 +117,7 @@ describe('what was taken after an attempt at other bytes', () => {
 
 describe('an attempt that was refused', () => {
   it('leaves no doubt about what the instance holds', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));
     const id = await owe(store, clock, 'b');
@@ -127,7 +128,7 @@ describe('an attempt that was refused', () => {
   });
 
   it('leaves the doubt that there was before it', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));
     const id = await owe(store, clock, 'b');

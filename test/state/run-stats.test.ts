@@ -1,11 +1,12 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
 async function storeWith(runs: readonly { job?: string; requests: number; state?: 'unchanged' | 'refreshed' }[]) {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store: Store = await newStore({ clock });
   for (const { job = 'orders', requests, state } of runs) {
     const run = await store.runs.begin({ job, origin: 'schedule' });

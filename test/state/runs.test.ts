@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { runDetail } from '../../src/cli/run-detail.ts';
-import { cleanUp, newFolder, newStore, oweText, Population, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, oweText, Population } from './fixtures.ts';
 
 afterEach(cleanUp);
 
 async function setUp() {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const begin = (job: string) => store.runs.begin({ job, origin: 'schedule' });
   const fail = async (job: string) => {
@@ -45,7 +46,7 @@ describe('runs', () => {
   it('do not say how long they took if the machine was started again meanwhile', async () => {
     const folder = newFolder();
     const processes = { ...new Population().member('before'), sharesBoot: () => false };
-    const before = await newStore({ folder, clock: new VirtualClock(), processes });
+    const before = await newStore({ folder, clock: new SteppingClock(), processes });
     const run = await before.runs.begin({ job: 'orders', origin: 'schedule' });
     await before.runs.finish(run, { state: 'superseded' });
     expect((await before.runs.find(run))!.took_ms).toBeNull();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -10,7 +11,7 @@ describe('firings that came to nothing', () => {
   });
 
   it('are one note as long as the reason is the same and no run lies between', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const noted = async () =>
       (await store.skips.history({ job: 'orders', limit: 9 })).map(({ reason, first_at, last_at, firings }) =>

@@ -7,7 +7,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { systemProcesses } from '../../src/state/processes/processes.ts';
 import { openStore } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore, Population, spool, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, Population, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -117,7 +118,7 @@ describe('leases', () => {
 
   it('fall to the next taker at once when their process is dead, and the dead release nothing', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a') });
     const b = await newStore({ clock, folder, processes: people.member('b') });
@@ -130,7 +131,7 @@ describe('leases', () => {
 
   it('of a process that cannot be looked at end with its heartbeats', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const far = { self: 'far', boot: 'boot-1', stateOf: () => 'alive' as const, sharesBoot: () => true };
     const near = { self: 'near', boot: 'boot-1', stateOf: () => 'unknown' as const, sharesBoot: () => true };
     const a = await newStore({ clock, folder, processes: far });
@@ -171,7 +172,7 @@ describe('a process', () => {
 describe('runs', () => {
   it('of a dead process are marked interrupted, those of living ones and owed ones stay', async () => {
     const folder = newFolder();
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a') });
     const b = await newStore({ clock, folder, processes: people.member('b') });
@@ -187,7 +188,7 @@ describe('runs', () => {
   });
 
   it('are listed newest first, in the order of their beginning whatever the clock says', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const store = await newStore({ clock });
     const first = await store.runs.begin({ job: 'j', origin: 'person' });
     clock.wall -= 86_400_000;
@@ -202,7 +203,7 @@ describe('runs', () => {
 
 describe('the history', () => {
   it('keeps the newest runs, and what is still owed or dead however old', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const ids: string[] = [];
     for (let index = 0; index < 9; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
     await store.runs.owed(ids[0] ?? '', { rows: 1, bytes: 1 });
@@ -215,7 +216,7 @@ describe('the history', () => {
   });
 
   it('keeps the last runs of a job that runs seldom among others that run all the time', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const begin = async (job: string): Promise<string> => {
       const id = await store.runs.begin({ job, origin: 'schedule' });
       await store.runs.finish(id, { state: 'unchanged' });
@@ -251,7 +252,7 @@ describe('schedules, targets and settings', () => {
 
   it('sweeps files of ended runs, and none of a living one, although its clock was set back meanwhile', async () => {
     const folder = newFolder();
-    const tomorrow = new VirtualClock(Date.now() + 24 * 60 * 60 * 1000);
+    const tomorrow = new SteppingClock(Date.now() + 24 * 60 * 60 * 1000);
     const population = new Population();
     const store = await newStore({ clock: tomorrow, folder, processes: population.member('one') });
     const living = await store.runs.begin({ job: 'a', origin: 'schedule' });

@@ -1,12 +1,13 @@
 import { afterEach, expect, it } from 'vitest';
-import { cleanUp, newStore, VirtualClock } from './fixtures.ts';
+import { SteppingClock } from '../clocks.ts';
+import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
 const hour = 3_600_000;
 
 it('what holds is replaced as a whole, what goes on in the same words keeps its beginning, and all stays in the history', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const { throttledJobs } = await newStore({ clock });
   const began = clock.now();
   const until = began + 10 * hour;
@@ -28,7 +29,7 @@ it('what holds is replaced as a whole, what goes on in the same words keeps its 
 });
 
 it('thousands of active throttles are all kept, but their history is limited', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const { throttledJobs } = await newStore({ clock });
   const jobs = Array.from({ length: 3_000 }, (_, i) => `job-${i}`);
   for (let every = 2; every < 5; every++) {

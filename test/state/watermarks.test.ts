@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore, noon, place, spool, VirtualClock } from './fixtures.ts';
+import { noon, SteppingClock } from '../clocks.ts';
+import { cleanUp, newFolder, newStore, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -21,18 +22,18 @@ const idOf = (owed: { row?: { id: number } }) => owed.row!.id;
 describe('watermarks', () => {
   it('move on with the payload that is owed, and outlive the process', async () => {
     const folder = newFolder();
-    const store = await newStore({ clock: new VirtualClock(), folder });
+    const store = await newStore({ clock: new SteppingClock(), folder });
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     await owe(store, { text: 'b', asOf: noon - 9 });
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
     await store.close();
-    const again = await newStore({ clock: new VirtualClock(), folder });
+    const again = await newStore({ clock: new SteppingClock(), folder });
     expect(await again.watermarks.find('j', 'r')).toBe('w1');
   });
 
   it('count for nothing once something else is read', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     expect(await store.watermarks.find('j', 'other')).toBeUndefined();
     await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2', reading: 'other' });
@@ -40,7 +41,7 @@ describe('watermarks', () => {
   });
 
   it('stay where they are when the payload is not recorded, and do not go back for an older extract', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     expect((await owe(store, { text: 'b', asOf: noon - 20, watermark: 'w0' })).state).toBe('superseded');
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
@@ -67,7 +68,7 @@ describe('watermarks', () => {
   });
 
   it('go back to where they were when the payload is dead, but not behind a later run', async () => {
-    const store = await newStore({ clock: new VirtualClock() });
+    const store = await newStore({ clock: new SteppingClock() });
     const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });
     await store.outbox.markDead(idOf(second as { row?: { id: number } }), { code: 'X_Y', message: 'gone' });

@@ -12,8 +12,9 @@ import { registerSecret } from '../../../src/lib/redact.ts';
 import { identityOf } from '../../../src/oauth/identity.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
+import { HandClock } from '../../clocks.ts';
 import { until as patiently } from '../../journey/process.ts';
-import { cleanUp, HandClock, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
+import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon, until } from '../rig.ts';
 
 const hour = 3_600_000;

@@ -9,11 +9,12 @@ import type { SluiceEvents } from '../../../src/daemon/events.ts';
 import { LoginBreaker } from '../../../src/daemon/login-holds/login-breaker.ts';
 import { Events } from '../../../src/lib/events.ts';
 import { quietLog } from '../../../src/lib/log.ts';
+import { HandClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { makeFolder, until } from '../../journey/process.ts';
 import { describeWithServer } from '../../servers/describe.ts';
 import type { TestServer } from '../../servers/server.ts';
-import { cleanUp, HandClock, newStore } from '../../state/fixtures.ts';
+import { cleanUp, newStore } from '../../state/fixtures.ts';
 
 afterEach(cleanUp);
 

@@ -11,7 +11,8 @@ import { quietLog } from '../../../src/lib/log.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
 import { type Connector, defineConnector } from '../../../src/sdk/connector.ts';
-import { cleanUp, newStore, noon } from '../../state/fixtures.ts';
+import { noon } from '../../clocks.ts';
+import { cleanUp, newStore } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);

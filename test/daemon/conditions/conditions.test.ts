@@ -4,7 +4,8 @@ import { saveRecord, saveRejection } from '../../../src/daemon/config/config-rec
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Problem } from '../../../src/lib/problem.ts';
-import { cleanUp, newStore, noon, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
@@ -20,7 +21,7 @@ const note = { file: '/nowhere/sluice.yaml', sha256: '0', faults: [], leftOut: [
 
 /** Two jobs that a daemon runs, and what each surface says of them. */
 async function setUp() {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const jobs = ['orders', 'stock'].map((name) => jobOf({ name, instance: name, source: new Source(), destination }));

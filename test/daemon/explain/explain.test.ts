@@ -5,7 +5,8 @@ import { Heartbeat } from '../../../src/daemon/process/heartbeat.ts';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { scheduleKey } from '../../../src/schedule/schedule.ts';
 import type { RunEnd } from '../../../src/state/runs/runs.ts';
-import { cleanUp, newStore, noon, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
 
 const hour = 3_600_000;
@@ -13,7 +14,7 @@ const hour = 3_600_000;
 /** An hourly job that ran at noon, a firing of it that was due an hour later, and the time two hours after that. */
 async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunEnd } & Partial<Job> = {}) {
   onTestFinished(cleanUp);
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job: Job = { ...jobOf({ name: 'orders', destination, instance: 'a', source: new Source() }), ...more };

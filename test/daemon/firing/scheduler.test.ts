@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/config/config.ts';
 import type { Firing } from '../../../src/daemon/firing/firing.ts';
 import { Scheduler } from '../../../src/daemon/firing/scheduler.ts';
-import { cleanUp, newFolder, newStore, VirtualClock } from '../../state/fixtures.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { cleanUp, newFolder, newStore } from '../../state/fixtures.ts';
 import { destinationOf, jobOf, Source } from '../rig.ts';
 
 const hour = 3_600_000;
@@ -20,7 +21,7 @@ const job = (name: string, cron = '0 * * * *', more: Partial<Job> = {}): Job => 
 });
 
 /** One life of a daemon on a state folder. */
-async function live(clock: VirtualClock, given: { folder?: string } = {}) {
+async function live(clock: SteppingClock, given: { folder?: string } = {}) {
   const folder = given.folder ?? newFolder();
   const store = await newStore({ clock, folder });
   const failed = (error: unknown) => {
@@ -45,7 +46,7 @@ async function live(clock: VirtualClock, given: { folder?: string } = {}) {
 
 describe('the scheduler', () => {
   it('plans every enabled job that has a schedule, soonest first, and writes the plan down', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store } = await live(clock);
     const { schedule: _, ...without } = job('by hand');
     await scheduler.adopt([
@@ -62,7 +63,7 @@ describe('the scheduler', () => {
   });
 
   it('fires what has come due in the order of its instants, once each', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, names } = await live(clock);
     await scheduler.adopt([job('hourly'), job('half', '30 * * * *'), job('late', '0 20 * * *')]);
     scheduler.start();
@@ -76,7 +77,7 @@ describe('the scheduler', () => {
   });
 
   it('fires once at the next start what was missed many times, with the instant of the first', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
     clock.advance(5 * hour + 1000);
@@ -89,7 +90,7 @@ describe('the scheduler', () => {
   });
 
   it('fires again at the next start what was fired but had not begun when the process died', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
     first.scheduler.start();
@@ -103,7 +104,7 @@ describe('the scheduler', () => {
   });
 
   it('does not fire again what had begun when the process died', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
     first.scheduler.start();
@@ -118,7 +119,7 @@ describe('the scheduler', () => {
   });
 
   it('takes a firing back together with the beginning of its run: both happen or neither', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store, fired } = await live(clock);
     await scheduler.adopt([job('hourly')]);
     scheduler.start();
@@ -135,7 +136,7 @@ describe('the scheduler', () => {
   });
 
   it('fires at the next start what was given back, also when that is long after', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('daily', '0 17 * * *')]);
     first.scheduler.start();
@@ -152,7 +153,7 @@ describe('the scheduler', () => {
   });
 
   it('fires at the next start all that was given back, the earliest first, in whichever order it was', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const first = await live(clock);
     const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };
     const each = job('each', '', { schedule: { cron: '0 * * * *', timezone: 'UTC', misfire } });
@@ -177,7 +178,7 @@ describe('the scheduler', () => {
   });
 
   it('starts an edited schedule from now: nothing of the old one fires late', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders')]);
     scheduler.start();
@@ -189,7 +190,7 @@ describe('the scheduler', () => {
   });
 
   it('forgets a removed job, so that one of that name fires nothing late when it comes back', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders'), job('stock')]);
     scheduler.start();
@@ -202,7 +203,7 @@ describe('the scheduler', () => {
   });
 
   it('lets a firing of a job that was removed meanwhile write nothing down', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);
     scheduler.start();
@@ -214,7 +215,7 @@ describe('the scheduler', () => {
   });
 
   it('lets a firing that stood in line for long write down the plan as it is, not as it was', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);
     scheduler.start();
@@ -227,7 +228,7 @@ describe('the scheduler', () => {
   });
 
   it('keeps the plan it has when the new one cannot be written down', async () => {
-    const clock = new VirtualClock();
+    const clock = new SteppingClock();
     const { scheduler, store } = await live(clock);
     await scheduler.adopt([job('orders')]);
     const broken = function* (): Generator<Job> {

@@ -3,13 +3,14 @@ import { explainInstance } from '../../../src/daemon/explain/explain.ts';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { dayOf } from '../../../src/delivery/quota.ts';
 import type { Store } from '../../../src/state/store.ts';
-import { cleanUp, newStore, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
 
 /** Jobs over a store that counts what is asked of it. */
 async function setUp(count: number) {
   onTestFinished(cleanUp);
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0', { requestsPerDay: 10 });
   const source = new Source();

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
-import { cleanUp, newStore, noon, oweText, VirtualClock } from '../../state/fixtures.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
 
 /** A job whose payload is owed, and its status once `trouble` came over it. */
 async function statusAfter(trouble: { code: string; waitMs?: number } | undefined, requestsPerDay = 100) {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0', { requestsPerDay });
   const job = jobOf({ name: 'orders', instance: 'a', source: new Source(), destination });
@@ -20,7 +21,7 @@ async function statusAfter(trouble: { code: string; waitMs?: number } | undefine
 }
 
 it('a job whose runs newer firings take the place of is not merely running', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job = jobOf({ name: 'orders', instance: 'a', source: new Source(), destination });

@@ -5,7 +5,8 @@ import { findResumePoint } from '../../../src/daemon/run/keep-rows.ts';
 import { findAddress } from '../../../src/delivery/address.ts';
 import type { Manifest } from '../../../src/kept-rows/manifest.ts';
 import type { Store } from '../../../src/state/store.ts';
-import { cleanUp, newStore, place, spool, VirtualClock } from '../../state/fixtures.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore, place, spool } from '../../state/fixtures.ts';
 import { destinationOf, type JobGiven, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
@@ -26,7 +27,7 @@ function keptRows(one: Job): Job {
 /** A run of a job up to what is owed; returns the payload's id. */
 async function owe(
   store: Store,
-  { job, text, clock }: { job: Job; text: string; clock: VirtualClock },
+  { job, text, clock }: { job: Job; text: string; clock: SteppingClock },
 ): Promise<number> {
   clock.advance(60_000);
   const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
@@ -58,7 +59,7 @@ async function placeOf(store: Store, one: Job) {
 }
 
 it('what a job has read counts while its instance shows that, or is owed it', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const [plain, kept] = [job('plain'), keptRows(job('plain'))];
   const id = await owe(store, { job: plain, text: 'a', clock });
@@ -73,7 +74,7 @@ it('what a job has read counts while its instance shows that, or is owed it', as
 });
 
 it('what a job has read counts for nothing once another job has written its instance', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
     await deliver(store, await owe(store, { job: one, text: 'a', clock }));
@@ -84,7 +85,7 @@ it('what a job has read counts for nothing once another job has written its inst
 });
 
 it('an accepted payload counts as shown even if an older attempt may still arrive: it is sent again', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
     const isKept = one.extract?.write !== undefined;
@@ -105,7 +106,7 @@ it('an accepted payload counts as shown even if an older attempt may still arriv
 });
 
 it('rows that cannot be sent again are read again', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = job('one');
   const unsure = await owe(store, { job: one, text: 'unsure', clock });
@@ -118,7 +119,7 @@ it('rows that cannot be sent again are read again', async () => {
 });
 
 it('bytes that took two attempts may arrive again after newer ones', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = job('one');
   const twice = await owe(store, { job: one, text: 'twice', clock });
@@ -131,7 +132,7 @@ it('bytes that took two attempts may arrive again after newer ones', async () =>
 });
 
 it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = keptRows(job('one'));
   await deliver(store, await owe(store, { job: one, text: 'shown', clock }));
@@ -142,7 +143,7 @@ it('rows that gave way to a payload that is dead now were never shown, though no
 });
 
 it('rows owed to a renamed destination are read again: the payload is never sent', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   await owe(store, { job: job('one'), text: 'owed', clock });
   const renamed = job('one', { destination: destinationOf(place.url, { name: 'production' }) });
@@ -151,7 +152,7 @@ it('rows owed to a renamed destination are read again: the payload is never sent
 });
 
 it('what was read for a declared data source counts for nothing in the one that was created after it was gone', async () => {
-  const clock = new VirtualClock();
+  const clock = new SteppingClock();
   const store = await newStore({ clock });
   const declaration = { name: 'Orders', description: '', format: 'csv', shares: [] };
   const declared = (one: Job): Job => ({ ...one, target: { kind: 'datasource', declaration } });

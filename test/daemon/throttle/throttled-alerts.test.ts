@@ -3,7 +3,8 @@ import type { Snapshot } from '../../../src/daemon/conditions/condition.ts';
 import { QuotaShortages } from '../../../src/daemon/conditions/quota-short.ts';
 import { Staleness } from '../../../src/daemon/conditions/staleness.ts';
 import { reportAccounts } from '../../../src/daemon/report/report-accounts.ts';
-import { cleanUp, newStore, VirtualClock } from '../../state/fixtures.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { cleanUp, newStore } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
@@ -14,7 +15,7 @@ const midnight = Date.parse('2026-06-15T04:00Z');
 const turn = midnight + 24 * hour;
 
 async function setUp(requestsPerDay = 1000) {
-  const clock = new VirtualClock(midnight);
+  const clock = new SteppingClock(midnight);
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay, whenShort: 'throttle' });
   const source = new Source();

@@ -7,7 +7,8 @@ import { Throttler } from '../../../src/daemon/throttle/throttler.ts';
 import { dayOf, daysOf, untilMidnight } from '../../../src/delivery/quota.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Store } from '../../../src/state/store.ts';
-import { cleanUp, newFolder as newStateFolder, newStore, VirtualClock } from '../../state/fixtures.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { cleanUp, newFolder as newStateFolder, newStore } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from '../rig.ts';
 
 afterEach(cleanUp);
@@ -24,12 +25,12 @@ function made(job: string, cron: string, more: Partial<Job> & { destination: Des
 interface World {
   readonly config: Config;
   readonly store: Store;
-  readonly clock: VirtualClock;
+  readonly clock: SteppingClock;
   readonly events: { name: string; facts: Record<string, unknown> }[];
   readonly throttler: Throttler;
 }
 
-async function worldOf(jobs: readonly Job[], { clock = new VirtualClock(midnight), folder = newStateFolder() } = {}) {
+async function worldOf(jobs: readonly Job[], { clock = new SteppingClock(midnight), folder = newStateFolder() } = {}) {
   const store = await newStore({ clock, folder });
   const events: { name: string; facts: Record<string, unknown> }[] = [];
   const emit = (name: keyof SluiceEvents, facts: object) => void events.push({ name, facts: { ...facts } });

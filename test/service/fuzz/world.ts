@@ -5,8 +5,9 @@ import { Agent, type Dispatcher, request as send } from 'undici';
 import { expect } from 'vitest';
 import type { Pull } from '../../../src/service/refresh/pull.ts';
 import { type RunningService, startService } from '../../../src/service/service.ts';
+import { SteppingClock } from '../../clocks.ts';
 import { answerFaults } from '../answers.ts';
-import { type Envelope, StillClock } from '../service.ts';
+import type { Envelope } from '../service.ts';
 import type { Dice } from './dice.ts';
 import { Known } from './known.ts';
 import { Leaks } from './leaks.ts';
@@ -38,13 +39,13 @@ export class World {
   readonly said: string[];
   readonly #service: RunningService;
   readonly #origin: string;
-  readonly #clock: StillClock;
+  readonly #clock: SteppingClock;
   readonly #agent = new Agent({ pipelining: 1 });
   readonly #known: ReadonlyMap<string, Known>;
   readonly #leaks = new Leaks(families);
   #made = 0;
 
-  private constructor(service: RunningService, clock: StillClock, operations: readonly Operation[], said: string[]) {
+  private constructor(service: RunningService, clock: SteppingClock, operations: readonly Operation[], said: string[]) {
     this.said = said;
     this.#service = service;
     this.#origin = new URL(service.url).origin;
@@ -61,7 +62,7 @@ export class World {
   static async start(said: string[]): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
     const fixtures = join(folder, 'fixtures.json');
-    const clock = new StillClock('2026-03-04T12:00:00Z');
+    const clock = new SteppingClock('2026-03-04T12:00:00Z');
     await writeFile(fixtures, JSON.stringify(fixturesOf(families)));
     const service = await startService({ data: 'memory', limits: false, fixtures, clock, pull, tickMs: 3_600_000 });
     await rm(folder, { recursive: true, force: true });
@@ -124,7 +125,7 @@ export class World {
 
   /** The same, without checking the response. */
   async read({ caller, method, url, body, headers }: Omit<Request, 'operation' | 'account' | 'path'>) {
-    this.#clock.pass(1);
+    this.#clock.advance(1);
     const answer = await send(this.#origin + url, {
       dispatcher: this.#agent,
       method: method as Dispatcher.HttpMethod,

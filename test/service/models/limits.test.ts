@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Bench, fixtures, keys, StillClock } from '../service.ts';
+import { SteppingClock } from '../../clocks.ts';
+import { type Bench, fixtures, keys } from '../service.ts';
 import { CompanyLimits, midnightAfter, StrangerLimits } from './limits.ts';
 import { type Step, walk } from './run-model.ts';
 
@@ -36,7 +37,7 @@ const calls = [
 /** Days of 24, 23 and 25 hours. */
 const days = ['2026-06-10', '2026-03-08', '2026-11-01', '2026-12-31'] as const;
 
-function stepsOn(clock: { now: StillClock }): fc.Arbitrary<Step<Model>>[] {
+function stepsOn(clock: { now: SteppingClock }): fc.Arbitrary<Step<Model>>[] {
   const several = fc.tuple(fc.constantFrom(...calls), fc.integer({ min: 1, max: 7 })).map(([call, times]) => ({
     title: `${call.title}, ${times} times`,
     run: async (model: Model, given: Bench) => {
@@ -51,11 +52,11 @@ function stepsOn(clock: { now: StillClock }): fc.Arbitrary<Step<Model>>[] {
   }));
   const pass = fc.constantFrom(1, 199, 500, 999, 1000, 1001, 3_600_000).map((milliseconds) => ({
     title: `${milliseconds} ms pass`,
-    run: async () => clock.now.pass(milliseconds),
+    run: async () => clock.now.advance(milliseconds),
   }));
   const midnight = fc.constantFrom(-1000, -1, 0, 1).map((off) => ({
     title: `it becomes midnight in New York ${off} ms`,
-    run: async () => clock.now.pass(Math.max(0, midnightAfter(clock.now.now()) - clock.now.now() + off)),
+    run: async () => clock.now.advance(Math.max(0, midnightAfter(clock.now.now()) - clock.now.now() + off)),
   }));
   const report = fc.constant({
     title: 'Acme asks what it has used',
@@ -74,9 +75,9 @@ function stepsOn(clock: { now: StillClock }): fc.Arbitrary<Step<Model>>[] {
 }
 
 it.each(days)('the limits let through on and around %s what the model lets', async (day) => {
-  const clock = { now: new StillClock(`${day}T01:00:00-05:00`) };
+  const clock = { now: new SteppingClock(`${day}T01:00:00-05:00`) };
   const options = () => {
-    clock.now = new StillClock(`${day}T01:00:00-05:00`);
+    clock.now = new SteppingClock(`${day}T01:00:00-05:00`);
     return { given: { companies }, limits: true, clock: clock.now, tickMs: 3_600_000 };
   };
   const model = () => ({
