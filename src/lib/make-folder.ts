@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { inDiskStep } from './disk-steps.ts';
 import { refuseForeignLinks } from './foreign-links.ts';
 import { giveFolderToOwner } from './give-to-owner.ts';
 
@@ -28,7 +29,7 @@ function syncList(folder: string): void {
   if (!isReadable(folder)) return;
   const descriptor = openSync(folder, 'r');
   try {
-    fsyncSync(descriptor);
+    inDiskStep(() => fsyncSync(descriptor));
   } finally {
     closeSync(descriptor);
   }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { refuseForeignLinks } from './foreign-links.ts';
 import { giveToOwner } from './give-to-owner.ts';
@@ -15,6 +16,14 @@ export function createPrivateFile(path: string): number {
   const descriptor = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   giveToOwner(descriptor, dirname(path));
   return descriptor;
+}
+
+/** As {@link createPrivateFile}, on threads that may wait for the disk: a disk that does not answer does not block the caller. */
+export async function createPrivateHandle(path: string): Promise<FileHandle> {
+  refuseForeignLinks(dirname(path));
+  const handle = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  giveToOwner(handle.fd, dirname(path));
+  return handle;
 }
 
 /**

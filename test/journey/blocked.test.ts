@@ -126,6 +126,35 @@ it.for([
   );
 });
 
+it('blames the disk, and no source, if a commit is what blocks, however often', async () => {
+  const { world, home, spin, spun, fine, runs } = await setUp();
+  // The bad job reads its source until this file is gone, without blocking anything.
+  await rm(spin);
+  const connector = spinner.replace(
+    /await new Promise.*/,
+    'while (existsSync(join(folder, "wait"))) await new Promise((resolve) => setTimeout(resolve, 50));',
+  );
+  await writeFile(join(home.folder, 'own/spinner.mjs'), connector);
+  await home.write('wait', '');
+  const stall = await home.write('stall', '');
+  const state = join(home.folder, 'state');
+  const stalled = { preload: ['short-watch', 'stalled-disk'], env: { WATCH_MS: '3000', DISK_UNDER: state } };
+  for (const _ of [1, 2, 3]) {
+    const ended = await home.sync(stalled);
+    expect(ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(ended.stderr).toContain('The disk of the state folder did not answer for 3 s');
+    expect(ended.stderr).not.toContain('source wheel');
+  }
+  await rm(stall);
+  await rm(join(home.folder, 'wait'));
+  const last = await home.sync();
+  expect(last.jobs.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  expect(await world.data(spun)).toBe('n\n1\n');
+  expect(await world.data(fine)).toBe('id\n1\n');
+  expect(runs().filter((run) => run === 'bad interrupted DISK_STALLED')).toHaveLength(3);
+  expect(runs().join()).not.toContain('RUN_BLOCKED');
+});
+
 it('takes a process that was stopped for as long as it takes for one that was stopped', async () => {
   const { home, runs } = await setUp({ schedule: { every: '1d' } });
   await rm(join(home.folder, 'spin'));

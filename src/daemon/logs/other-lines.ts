@@ -20,8 +20,8 @@ export const otherLines: readonly OtherLine[] = [
   {
     line: 'process.blocked',
     level: 'error',
-    facts: ['seconds', 'runs', 'stack'],
-    says: 'The event loop was blocked; the process ends. The next start reads these sources last.',
+    facts: ['code', 'by', 'seconds', 'runs', 'stack'],
+    says: 'The event loop was blocked; the process ends. By a `source`: the next start reads these sources last. By the `disk` of the state folder: no source is to blame.',
   },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped; the last line.' },
   {

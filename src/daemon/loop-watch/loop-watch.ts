@@ -1,5 +1,6 @@
 import { url as inspectedAt } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
+import { diskSteps } from '../../lib/disk-steps.ts';
 import type { Events } from '../../lib/events.ts';
 import { type BlockedRecord, makeBlockedFolder } from '../../state/runs/blocked-runs.ts';
 import type { SluiceEvents } from '../events.ts';
@@ -12,6 +13,8 @@ const ticks = 30;
 export interface WatchOrder {
   /** Counted up by the main thread whenever its event loop turns. */
   readonly beats: SharedArrayBuffer;
+  /** Above zero while the main thread waits for the disk. */
+  readonly diskSteps: ArrayBufferLike;
   readonly limitMs: number;
   readonly ticks: number;
   /** Where the record goes; it is there. */
@@ -36,7 +39,7 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 /**
  * Watches the event loop from a thread of its own, which goes on when the main thread does not. When nothing has had a
  * turn for half a minute, the thread writes down which sources were being read and ends the process; `takeBlockedRuns`
- * settles that at the next start. A machine or process that was stopped stops the thread as well, so its time does not count.
+ * settles that at the next start. If the main thread waits for the disk, no source is to blame, and the record says so. A machine or process that was stopped stops the thread as well, so its time does not count.
  * A debugger stops the main thread on purpose: then there is no watch.
  */
 export class LoopWatch {
@@ -63,6 +66,7 @@ export class LoopWatch {
     this.#timer = setInterval(() => Atomics.add(count, 0, 1), limitMs / ticks).unref();
     const order: WatchOrder = {
       beats,
+      diskSteps,
       limitMs,
       ticks,
       folder: makeBlockedFolder(folder),

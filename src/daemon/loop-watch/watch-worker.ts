@@ -1,11 +1,12 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { type Debugger, Session } from 'node:inspector';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { killSelf } from '../../lib/kill-self.ts';
-import { createPrivateFile } from '../../lib/private-file.ts';
-import type { BlockedRecord } from '../../state/runs/blocked-runs.ts';
+import { createPrivateHandle } from '../../lib/private-file.ts';
+import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.ts';
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
@@ -14,20 +15,28 @@ import type { Reading, WatchOrder } from './loop-watch.ts';
  */
 const stackPatienceMs = 10_000;
 const maxFrames = 10;
+/** How long the disk may take for the record. */
+const recordPatienceMs = 10_000;
 
-const { beats, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
+const { beats, diskSteps, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
 const count = new Int32Array(beats);
+const steps = new Int32Array(diskSteps);
 const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
 let silentTicks = 0;
+/** Those of them in which the main thread waited for the disk. */
+let diskTicks = 0;
 
 parentPort!.on('message', (runs: Reading) => {
   reading = runs;
 });
 const timer = setInterval(() => {
   const beat = Atomics.load(count, 0);
-  silentTicks = beat === last ? silentTicks + 1 : 0;
+  const isSilent = beat === last;
+  silentTicks = isSilent ? silentTicks + 1 : 0;
+  if (!isSilent) diskTicks = 0;
+  else if (Atomics.load(steps, 0) > 0) diskTicks += 1;
   last = beat;
   if (silentTicks < ticks) return;
   clearInterval(timer);
@@ -36,10 +45,13 @@ const timer = setInterval(() => {
 
 /** Writes down what is known, and ends the process. */
 async function end(): Promise<void> {
-  const record: BlockedRecord = { seconds: limitMs / 1000, runs: reading, stack: await mainThreadStack() };
-  // The record decides what runs next time; without it the process is ended all the same.
-  attempt(() => writeRecord(record));
+  const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
+  const seconds = limitMs / 1000;
+  const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
+  // What is said first does not need the disk.
   await writeLog(record).catch(() => undefined);
+  // The record decides what runs next time; without it the process is ended all the same, also if the disk does not take it.
+  await Promise.race([writeRecord(record).catch(() => undefined), wait(recordPatienceMs)]);
   killSelf();
 }
 
@@ -52,30 +64,34 @@ function attempt(act: () => void): void {
 }
 
 /** Survives the end of the process, and a power cut. */
-function writeRecord(record: BlockedRecord): void {
+async function writeRecord(record: BlockedRecord): Promise<void> {
   const unfinished = `${path}.part`;
-  const file = createPrivateFile(unfinished);
+  const file = await createPrivateHandle(unfinished);
   try {
-    writeFileSync(file, JSON.stringify(record));
-    fsyncSync(file);
+    await file.writeFile(JSON.stringify(record));
+    await file.sync();
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    await rm(unfinished, { force: true });
     throw error;
   } finally {
-    closeSync(file);
+    await file.close();
   }
-  renameSync(unfinished, path);
-  const list = openSync(folder, 'r');
-  fsyncSync(list);
-  closeSync(list);
+  await rename(unfinished, path);
+  const list = await open(folder, 'r');
+  await list.sync().finally(() => list.close());
 }
 
 /** What logs is loaded now: a watch that sees nothing should cost nothing. */
-async function writeLog({ seconds, runs, stack }: BlockedRecord): Promise<void> {
+async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<void> {
   if (descriptor !== undefined) {
     const { openLog } = await import('../../lib/log.ts');
     const log = openLog({ level: 'error', descriptor });
-    log.error('process.blocked', { seconds, runs, stack });
+    const { code } = blockedWords({ by, seconds, stack });
+    log.error('process.blocked', { code, by, seconds, runs, stack });
+    return;
+  }
+  if (by === 'disk') {
+    writeSync(2, `${blockedWords({ by, seconds, stack }).message}.\n`);
     return;
   }
   const sources =

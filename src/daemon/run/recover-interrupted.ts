@@ -27,6 +27,6 @@ export async function recoverInterrupted(
   }
 }
 
-const cutOff = ['RUN_INTERRUPTED', 'RUN_BLOCKED'];
+const cutOff = ['RUN_INTERRUPTED', 'RUN_BLOCKED', 'DISK_STALLED'];
 
 const isCutOff = ({ origin, code }: RunRow): boolean => origin === 'schedule' && cutOff.includes(code ?? '');

@@ -1,4 +1,5 @@
 import type { Dialect, SqliteStatement } from 'kysely';
+import { inDiskStep } from '../../lib/disk-steps.ts';
 import { SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { lockPatienceMs, PatientSqliteDialect } from './patient-driver.ts';
 import { stateProblem } from './state-problem.ts';
@@ -53,7 +54,7 @@ export function sqliteDialect(
     if (known !== undefined) return known;
     if (kept.size >= keptStatements) kept.clear();
     const raw = telling(() => database.prepare(text === 'begin' ? 'begin immediate' : text));
-    const guarded = <T>(execute: () => T): T => guard.run(text, () => telling(execute));
+    const guarded = <T>(execute: () => T): T => guard.run(text, () => inDiskStep(() => telling(execute)));
     const statement: SqliteStatement = {
       reader: raw.isReader,
       all: (parameters) => guarded(() => raw.all(...(parameters as SqliteValue[]))),

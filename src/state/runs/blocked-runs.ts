@@ -9,6 +9,8 @@ export const blockedHolder = 'sluice';
 
 /** What the watch over the event loop writes down before it ends a process that is blocked. */
 export interface BlockedRecord {
+  /** What the main thread waited for: a disk that does not answer is no fault of a source. */
+  readonly by: 'source' | 'disk';
   /** For how long the event loop gave nothing a turn. */
   readonly seconds: number;
   /** The runs that were reading their source. */
@@ -46,11 +48,12 @@ export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
 }
 
 async function settle(parts: Repositories, name: string, record: BlockedRecord): Promise<void> {
+  if (record.by === 'disk') return interrupt(parts, record);
   const known = new Map((await parts.settings.below(settingOf(''))).map((one) => [one.name, one.value]));
   // Written down already, and the process died before the file was removed.
   if ([...known.values()].includes(name)) return;
   const again = record.runs.filter(({ job }) => known.has(settingOf(job)));
-  for (const { run } of record.runs) await parts.runs.finish(run, { state: 'interrupted', problem: problemOf(record) });
+  await interrupt(parts, record);
   if (again.length === 0) for (const { job } of record.runs) await parts.settings.set(settingOf(job), name);
   for (const { job } of again) {
     await parts.settings.forget(settingOf(job));
@@ -61,16 +64,33 @@ async function settle(parts: Repositories, name: string, record: BlockedRecord):
   }
 }
 
-function problemOf(record: BlockedRecord) {
+async function interrupt({ runs }: Repositories, record: BlockedRecord): Promise<void> {
+  for (const { run } of record.runs) await runs.finish(run, { state: 'interrupted', problem: blockedWords(record) });
+}
+
+/** Why a process was ended that gave nothing a turn. */
+export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'stack'>): {
+  code: string;
+  message: string;
+  next: string;
+} {
+  const seconds = Math.round(record.seconds);
+  if (record.by === 'disk') {
+    return {
+      code: 'DISK_STALLED',
+      message: `The disk of the state folder did not answer for ${seconds} s, so the process was ended`,
+      next: 'check the disk, or the server that provides it; the job runs again, and no source is to blame',
+    };
+  }
   return {
     code: 'RUN_BLOCKED',
-    message: `The event loop was blocked for ${Math.round(record.seconds)} s while the run read its source, so the process was ended${at(record)}`,
+    message: `The event loop was blocked for ${seconds} s while the run read its source, so the process was ended${at(record)}`,
     next: 'check the data of the source, and report the problem with the place in the code; the job runs again, last and alone',
   };
 }
 
 /** The innermost place outside of Node's own code. */
-function at({ stack }: BlockedRecord): string {
+function at({ stack }: Pick<BlockedRecord, 'stack'>): string {
   const place = stack.find((frame) => !frame.includes('(node:')) ?? stack[0];
   return place === undefined ? '' : `, in ${place}`;
 }

@@ -40,9 +40,9 @@ const ends: readonly RunState[] = [
 ];
 
 /** Runs that were ended from outside and not by a person or the daemon's own end. */
-const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
+const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
 /** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
-const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2 } as const;
+const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 
 /** The history: every firing of every job and what became of it. */
 export class Runs {
