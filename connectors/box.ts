@@ -114,13 +114,13 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'The rows in the file that was changed last among those that a search finds.',
+      about: 'The rows of the most recently changed file in a search.',
       options: {
         search: option.text({ about: 'Search text, for names and contents.', required: true, example: 'orders' }),
         within: option.text({ about: 'Ids of the folders to search, separated by commas.', example: '123456789' }),
         endings: option.text({ about: 'Endings of the names that count, separated by commas.', example: 'csv,xlsx' }),
         count: option.integer({
-          about: 'So many of the newest files, as one table.',
+          about: 'Number of newest files to read, as one table.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -149,7 +149,7 @@ export default defineService({
       ...bytes,
     },
     events: {
-      about: 'What happened: uploads, downloads, shares, logins.',
+      about: 'Events: uploads, downloads, shares, logins.',
       options: {
         whose: option.choice(['enterprise', 'user'], {
           about:
@@ -196,7 +196,7 @@ export default defineService({
       status: 404,
       verdict: 'config',
       said: 'message',
-      say: 'has no such file or folder, or does not show it to us',
+      say: 'has no such file or folder, or the account has no access to it',
       next: 'check `file`, `folder` and `within`; an app with client credentials sees only what is shared with its service account',
     },
     {

@@ -9,7 +9,7 @@ const options = {
   time_periods: option.list<string | number>(
     { type: ['string', 'integer'] },
     {
-      about: 'Numbers of the periods (`timePeriod`), such as the months that comScore counts; a report for each.',
+      about: 'Numbers of the periods (`timePeriod`), such as months; one report for each.',
       required: true,
       example: [204, 205],
     },
@@ -106,7 +106,7 @@ export default defineService({
   check: {
     request: { path: 'KeyMeasures.asmx', query: { WSDL: '' } },
     decode: 'xml',
-    say: 'comScore describes its reports to us',
+    say: 'connected to comScore; login accepted',
   },
   limits: [
     'The report API is only open to subscribers, and comScore publishes no documentation of it: this connector follows public clients.',

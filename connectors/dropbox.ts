@@ -27,7 +27,7 @@ export default defineService({
       about: 'Files and folders below a folder.',
       options: {
         path: option.text({
-          about: 'Folder to look into; empty for the whole Dropbox.',
+          about: 'The folder; empty for the whole Dropbox.',
           default: '',
           example: '/Reports',
         }),
@@ -88,7 +88,7 @@ export default defineService({
       columns: 'discovered',
     },
     search: {
-      about: 'Files and folders that a search finds.',
+      about: 'The files and folders in a search result.',
       options: {
         query: option.text({ about: 'Search text, for names and contents.', required: true, example: 'invoice' }),
       },

@@ -89,7 +89,7 @@ export default defineService({
       match_type: 'ad_group_criterion.keyword.match_type',
     }),
     report: {
-      about: 'What a query of your own in the Google Ads Query Language finds.',
+      about: 'The result of your own query in the Google Ads Query Language.',
       options: {
         ...customer,
         gaql: option.text({
@@ -148,7 +148,7 @@ export default defineService({
     refusal('authorizationError', 'CUSTOMER_NOT_ENABLED', { verdict: 'ignore', say: 'has closed this account' }),
     refusal('authorizationError', 'USER_PERMISSION_DENIED', {
       verdict: 'permission',
-      say: 'does not show this account to the user who logged in',
+      say: 'does not give the user who logged in access to this account',
       next: 'set `manager` if the account is accessed through a manager account; the stream accounts lists the accounts',
     }),
     refusal('authorizationError', ['CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION', 'DEVELOPER_TOKEN_NOT_APPROVED'], {

@@ -45,7 +45,7 @@ export default defineService({
         metric_filter: inGooglesWords(
           { type: 'object' },
           {
-            about: 'The same for the figures of a row.',
+            about: 'Like the dimension filter, but for the metrics of a row.',
             example: {
               filter: {
                 fieldName: 'sessions',
@@ -92,7 +92,7 @@ export default defineService({
       }),
     },
     properties: {
-      about: 'The properties that we may read, with their accounts.',
+      about: 'The properties that the login may read, with their accounts.',
       request: {
         base: admin,
         path: '/{{ api_version }}/accountSummaries',

@@ -103,7 +103,7 @@ export default defineService({
       about: 'The rows in files, by their ids.',
       options: {
         file: option.text({
-          about: 'Ids of the files, separated by commas; the id is the long word in the address of a file.',
+          about: 'IDs of the files, separated by commas; the ID is the long part of a file’s URL.',
           required: true,
           example: '1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms',
         }),
@@ -123,11 +123,11 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'The rows in the file that was changed last among those that a search finds.',
+      about: 'The rows of the most recently changed file in a search.',
       options: {
         ...where,
         count: option.integer({
-          about: 'So many of the newest files, as one table.',
+          about: 'Number of newest files to read, as one table.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -154,8 +154,8 @@ export default defineService({
     {
       body: { incompleteSearch: true },
       verdict: 'fail',
-      say: 'has not searched everything',
-      next: 'name the `drive` to look into, or narrow the `search`',
+      say: 'did not complete the search',
+      next: 'set `drive`, or narrow the `search`',
     },
     // Drive rate-limits with 403 as well as with 429.
     { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait', limit: true },
@@ -177,7 +177,7 @@ export default defineService({
       status: 404,
       verdict: 'config',
       said: 'error.message',
-      say: 'has no such file, or does not show it to us',
+      say: 'has no such file, or the account has no access to it',
       next: 'check `file`, `folder` and `drive`, and share them with the account that logged in',
     },
     { status: 400, verdict: 'config', said: 'error.message', next: 'check `search`, `folder` and `drive`' },

@@ -33,7 +33,7 @@ export default defineService({
   base: 'https://sheets.googleapis.com/{{ api_version }}/spreadsheets',
   options: {
     spreadsheet: option.text({
-      about: 'The spreadsheet: its address in the browser, or the long id inside it.',
+      about: 'The spreadsheet: its URL, or the long ID inside it.',
       required: true,
       example: 'https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit',
     }),
@@ -44,10 +44,10 @@ export default defineService({
   },
   streams: {
     rows: {
-      about: 'The rows of a sheet; its first row names the columns.',
+      about: 'The rows of a sheet; its first row has the column names.',
       options: {
         sheet: option.text({
-          about: 'Title of the sheet. The first that is not hidden when absent.',
+          about: 'Title of the sheet. Default: the first sheet that is not hidden.',
           example: 'Orders',
         }),
         range: option.text({
@@ -56,7 +56,7 @@ export default defineService({
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),
         header: option.boolean({
-          about: 'The first row names the columns; otherwise they are column1, column2 and so on.',
+          about: 'Whether the first row has the column names; otherwise they are column1, column2 and so on.',
           default: true,
         }),
         cells: option.choice(['plain', 'shown'], {
@@ -116,7 +116,7 @@ export default defineService({
     {
       status: 404,
       verdict: 'config',
-      say: 'has no such spreadsheet, or does not show it to us',
+      say: 'has no such spreadsheet, or the account has no access to it',
       next: 'check `spreadsheet`, and share it with the account that logged in',
     },
     {
@@ -131,7 +131,7 @@ export default defineService({
   budget: { rates: [{ requests: 300, within: '60s' }] },
   check: {
     request: { path: ({ spreadsheet }) => idOf(spreadsheet), query: { fields: 'properties.title' } },
-    say: 'the spreadsheet "{{ answer.properties.title }}" is there',
+    say: 'found the spreadsheet "{{ answer.properties.title }}"',
   },
   limits: [
     'Google does not report which cells have changed: each run reads the whole sheet.',

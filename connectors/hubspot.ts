@@ -51,7 +51,7 @@ export default defineService({
       usual: ['dealname', 'amount', 'dealstage', 'pipeline', 'closedate', 'hubspot_owner_id'],
     }),
     contacts: objects('contacts', {
-      about: 'Contacts with the stage of their life cycle.',
+      about: 'Contacts with their lifecycle stage.',
       modified: 'lastmodifieddate',
       usual: ['email', 'firstname', 'lastname', 'lifecyclestage', 'hs_lead_status', 'hubspot_owner_id'],
     }),
@@ -61,7 +61,7 @@ export default defineService({
       usual: ['name', 'domain', 'industry', 'country', 'numberofemployees', 'annualrevenue', 'hubspot_owner_id'],
     }),
     owners: {
-      about: 'Who owns deals, contacts and companies.',
+      about: 'The owners of deals, contacts and companies.',
       request: { path: crm('owners'), query: { limit: 100, after: '{{ page.token }}' } },
       records: 'results',
       paging: { by: 'token', at: 'paging.next.after', missing: 'end' },
@@ -77,7 +77,7 @@ export default defineService({
       },
     },
     stages: {
-      about: 'The stages that `dealstage` names, with their pipelines.',
+      about: 'The stages of `dealstage`, with their pipelines.',
       request: { path: crm('pipelines', '/deals') },
       records: 'results',
       each: ({ stages, ...pipeline }) => ((stages ?? []) as object[]).map((stage) => ({ ...stage, pipeline })),
@@ -99,11 +99,11 @@ export default defineService({
       status: 403,
       body: { category: 'MISSING_SCOPES' },
       verdict: 'permission',
-      say: 'misses a scope of our token',
-      next: 'give the app the scopes that the answer names, then log in again or make a new token',
+      say: 'requires a scope that the token lacks',
+      next: 'give the app the scopes that the answer names, then log in again or create a new token',
     },
     // The gateway of the API returns this for a malformed token.
-    { status: 530, verdict: 'login', say: 'cannot read our token' },
+    { status: 530, verdict: 'login', say: 'cannot read the token' },
     { status: 400, verdict: 'config' },
   ],
   budget: {

@@ -49,7 +49,7 @@ export default defineService({
   },
   streams: {
     records: {
-      about: 'What was filled into forms, a column for each element.',
+      about: 'The records of a form, with a column for each element.',
       options: {
         profile,
         page_id: pageId,

@@ -35,7 +35,7 @@ export default defineService({
   },
   streams: {
     leads: {
-      about: 'People with any of their fields, by a job of bulk extract.',
+      about: 'Leads with any of their fields, read by a bulk extract.',
       options: {
         columns: option.list<string>(
           { type: 'string' },
@@ -92,12 +92,12 @@ export default defineService({
       },
     },
     activities: {
-      about: 'What people did: visits, mails opened, forms filled in.',
+      about: 'Activities of leads: visits, opened emails, submitted forms.',
       options: {
         activity_types: option.list<number>(
           { type: 'integer' },
           {
-            about: 'Numbers of the kinds of activity, ten at most; the stream `activity_types` lists them.',
+            about: 'Numbers of at most ten activity types; the stream `activity_types` lists them.',
             required: true,
             example: [1, 6, 10],
           },
@@ -163,7 +163,7 @@ export default defineService({
       },
     },
     activity_types: {
-      about: 'The kinds of activity and their numbers.',
+      about: 'The activity types and their numbers.',
       request: { path: '/rest/{{ api_version }}/activities/types.json' },
       records: 'result',
       columns: { id: 'integer', name: 'text', description: 'text' },
@@ -180,7 +180,7 @@ export default defineService({
     {
       body: { 'errors.*.code': '1035' },
       verdict: 'config',
-      say: 'exports by the last change for other subscriptions only',
+      say: 'does not export by the last change for this subscription',
       next: 'set `by: createdAt`, or ask the vendor to switch it on',
     },
     { body: { 'errors.*.code': /^(?:610|7\d\d|1\d\d\d)$/ }, verdict: 'config' },

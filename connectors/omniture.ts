@@ -25,7 +25,7 @@ const shared = {
   metrics: option.list<string>(
     { type: 'string' },
     {
-      about: 'Which figures.',
+      about: 'The metrics of the report.',
       default: ['metrics/visits', 'metrics/pageviews'],
       example: ['metrics/visits', 'metrics/revenue'],
     },
@@ -66,7 +66,7 @@ export default defineService({
     'Reads reports of Adobe Analytics (formerly Omniture SiteCatalyst): any metrics by any dimension, and by day.',
   options: {
     company: option.text({
-      about: 'Global company id; `sluice check --connect` lists those that the login may use.',
+      about: 'Global company ID; `sluice check --connect` lists the companies that the login may use.',
       required: true,
       example: 'exampleco',
     }),
@@ -89,7 +89,7 @@ export default defineService({
   headers: { accept: 'application/json' },
   streams: {
     report: {
-      about: 'Metrics by one dimension over the whole span of time.',
+      about: 'Metrics by one dimension over the whole period.',
       options: { ...suite, dimension: option.text(dimension), ...shared },
       window: { start: '28d', end: 'outside', look_back: '2d' },
       ...figures,
@@ -245,7 +245,7 @@ function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
   throw new Problem({
     code: 'ADOBE_NO_COMPANY',
     family: 'config',
-    message: 'the login may not use this company of Adobe Analytics',
+    message: 'the login has no access to this company of Adobe Analytics',
     seen: String(wanted),
     allowed: companies.join(', ') || 'none',
     next: 'fix `company`, or give the app a product profile of Adobe Analytics',

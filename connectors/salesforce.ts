@@ -109,13 +109,13 @@ export default defineService({
           status: [400, 403],
           body: { '*.message': /bulk api/i },
           verdict: 'config',
-          say: 'does not give this object in bulk',
+          say: 'does not support this object in bulk',
           next: 'read it with `stream: records`',
         },
       ],
     },
     query: {
-      about: 'What a SOQL query finds: joined objects, sums and counts.',
+      about: 'The result of a SOQL query: joined objects, sums and counts.',
       options: {
         soql: option.text({
           about: 'The query. Fields of joined objects become columns such as `Account.Name`.',
@@ -147,7 +147,7 @@ export default defineService({
     {
       body: { '*.errorCode': 'INVALID_QUERY_LOCATOR' },
       verdict: 'reset',
-      say: 'has closed the query before all its pages were read',
+      say: 'closed the query before all pages were read',
     },
     {
       body: { '*.errorCode': 'QUERY_TIMEOUT' },
@@ -158,8 +158,8 @@ export default defineService({
     {
       status: [414, 431],
       verdict: 'config',
-      say: 'does not take an address that long',
-      next: 'name the `columns` that are wanted, or read it with `stream: bulk`',
+      say: 'does not accept such a long URL',
+      next: 'set `columns` to the required columns, or read it with `stream: bulk`',
     },
     { body: { '*.errorCode': 'UNABLE_TO_LOCK_ROW' }, verdict: 'wait' },
   ],

@@ -85,12 +85,12 @@ export default defineService({
   streams: {
     orders: {
       ...connection('orders', { fields: orderFields, sort: 'UPDATED_AT' }),
-      about: 'Orders with their totals, the oldest change first.',
+      about: 'Orders with their totals, by time of change.',
       incremental: changed,
       columns: orderColumns,
     },
     bulk_orders: {
-      about: 'The same by a bulk operation: for shops with many orders.',
+      about: 'Like `orders`, but read by a bulk operation: for shops with many orders.',
       options: { filter },
       job: {
         create: {
@@ -126,7 +126,7 @@ export default defineService({
       columns: orderColumns,
     },
     order_lines: {
-      about: 'What was ordered: a row for each line of each order.',
+      about: 'Order lines: one row for each line of each order.',
       request: {
         path: '/orders.json',
         query: {
@@ -214,7 +214,7 @@ export default defineService({
     {
       body: { 'errors.*.extensions.code': 'MAX_COST_EXCEEDED' },
       verdict: 'config',
-      say: 'allows no request that costs so much',
+      say: 'does not allow requests with such a high cost',
       next: 'lower `page_size`',
     },
     { body: { 'errors.*.message': true }, verdict: 'config', next: 'check `filter` and `api_version`' },

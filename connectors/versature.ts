@@ -62,7 +62,7 @@ export default defineService({
       },
     },
     queue_stats: {
-      about: 'The figures of all call queues, for each day.',
+      about: 'Daily statistics of all call queues.',
       window: { step: '1d', start: '7d', end: 'outside', look_back: '1d' },
       request: { path: '/call_queues/stats/', query: span },
       records: (answer) => listed(answer),

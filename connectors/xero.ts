@@ -16,7 +16,7 @@ const partitions = {
 
 const where = {
   where: option.text({
-    about: 'A condition in Xero’s own language.',
+    about: 'A filter in the syntax of Xero.',
     example: 'Date >= DateTime(2026, 01, 01)',
   }),
 };
@@ -72,7 +72,7 @@ export default defineService({
     organisations: option.list<string>(
       { type: 'string' },
       {
-        about: 'Names or ids of the organisations to read; absent: all that the login may see.',
+        about: 'Names or IDs of the organizations to read. Default: all organizations of the login.',
         example: ['Demo Company'],
       },
     ),
@@ -246,8 +246,8 @@ function nothingConnected(): Problem {
   return new Problem({
     code: 'XERO_NOT_CONNECTED',
     family: 'login',
-    message: 'the login reaches no organisation of Xero',
-    next: 'sluice login, and choose an organisation on Xero’s page',
+    message: 'the login has no access to any Xero organization',
+    next: 'run "sluice login", and choose an organization on Xero’s page',
   });
 }
 
@@ -255,7 +255,7 @@ function notConnected(seen: string, all: readonly Connection[]): Problem {
   return new Problem({
     code: 'XERO_NO_ORGANISATION',
     family: 'config',
-    message: 'the login reaches no organisation of this name or id',
+    message: 'the login has no access to an organization with this name or ID',
     seen,
     allowed: all.map(nameOf).join(', '),
     next: 'fix `organisations`, or connect it: sluice login',

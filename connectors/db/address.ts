@@ -101,7 +101,7 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
     return [
       {
         option: 'url',
-        message: 'must begin with postgres://, mysql://, mariadb:// or sqlserver:// and be a whole url',
+        message: 'must be a full url that starts with postgres://, mysql://, mariadb:// or sqlserver://',
       },
     ];
   }

@@ -19,7 +19,7 @@ export function unreadable(thrown: unknown): Problem {
   return new Problem({
     code: 'DB_PROTOCOL',
     family: 'try_later',
-    message: 'the server sent bytes that its driver cannot read',
+    message: 'protocol error: the driver cannot parse the data of the server',
     seen: seenIn(thrown).message,
     next,
     cause: thrown,

@@ -153,7 +153,7 @@ export function refuseDuplicates(columns: readonly Column[]): void {
         family: 'job',
         message: `the result has two columns named ${JSON.stringify(name)}`,
         where: { column: name },
-        next: 'give one of them another name in the query: select … as other_name',
+        next: 'rename one of them in the query: select … as other_name',
       });
     }
     seen.add(name);

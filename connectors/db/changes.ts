@@ -72,7 +72,7 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
   throw new Problem({
     code: 'DB_CURSOR_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(name)} was ${before.value.type} when this job read last, and is ${type} now`,
+    message: `column ${JSON.stringify(name)} was ${before.value.type} in the last run of this job, and is ${type} now`,
     where: { column: name },
     seen: type,
     allowed: before.value.type,

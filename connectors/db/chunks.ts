@@ -140,7 +140,7 @@ class Chunks {
   #warnOfGoneRow({ text }: CursorBound): void {
     this.#given.door.warn?.({
       code: 'DB_ROW_GONE',
-      message: 'the last row of a chunk was not there any more when the next chunk was read',
+      message: 'the last row of a chunk was deleted before the next chunk was read',
       seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
       next: 'if rows are deleted during the read, omit chunks: then all rows are from one snapshot',
       incomplete: true,
@@ -198,10 +198,10 @@ function noOrder(column: string, type: string): Problem {
   return new Problem({
     code: 'DB_CHUNK_TYPE',
     family: 'job',
-    message: `chunks cannot go by column ${JSON.stringify(column)}: it is ${type}`,
+    message: `column ${JSON.stringify(column)} cannot be used for chunks: it is ${type}`,
     where: { column },
     allowed: types.join(', '),
-    next: 'take the primary key',
+    next: 'use the primary key',
   });
 }
 
@@ -209,7 +209,7 @@ function notUnique(column: string, value: string): Problem {
   return new Problem({
     code: 'DB_CHUNK_NOT_UNIQUE',
     family: 'job',
-    message: `chunks cannot go by column ${JSON.stringify(column)}: two rows have the same value`,
+    message: `column ${JSON.stringify(column)} cannot be used for chunks: two rows have the same value`,
     where: { column },
     seen: cutText(value, 80),
     next: 'use a column with unique values, ideally the primary key',

@@ -21,11 +21,11 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   throw new Problem({
     code: 'DB_CURSOR_TYPE',
     family: 'job',
-    message: `rows cannot be read on from column ${JSON.stringify(column)}: it is ${type}`,
+    message: `column ${JSON.stringify(column)} cannot be a cursor: it is ${type}`,
     where: { column },
     seen: type,
     allowed: Object.keys(shapes).join(', '),
-    next: instead[type] ?? 'take a column that grows with every new or changed row',
+    next: instead[type] ?? 'use a column that increases with every new or changed row',
   });
 }
 
@@ -35,7 +35,7 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
   throw new Problem({
     code: 'DB_CURSOR_VALUE',
     family: 'job',
-    message: `the highest value of column ${JSON.stringify(column)} is none that rows can be read on from`,
+    message: `the highest value of column ${JSON.stringify(column)} cannot be a watermark`,
     where: { column },
     seen: cutText(text, 80),
     next: 'exclude such rows in the query: … where that_column < …',
@@ -134,7 +134,7 @@ function lagFor(type: ColumnType, lag: Lag): { allowed: string; next: string } {
   if (type === 'integer' || type === 'decimal') {
     return {
       allowed: 'a number such as 1000',
-      next: 'write how many numbers back, as in "lag: 1000"; or read on by a column of times',
+      next: 'set lag to a number, such as "lag: 1000"; or use a cursor column of times',
     };
   }
   return { allowed: '30s, 10m, 2h, 1d', next: `write a duration, for example lag: ${lag}s for seconds` };

@@ -52,7 +52,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1210, 1243, 1390],
     family: 'job',
     code: 'DB_QUERY_FAILED',
-    next: 'give one parameter for each ? of the query',
+    next: 'set one parameter for each ? of the query',
   },
   {
     errors: [1317, 1969, 3024, 1028],

@@ -78,7 +78,7 @@ function otherCount(wanted: number, given: number): Problem {
     code: 'DB_QUERY_FAILED',
     family: 'job',
     message: `wrong number of parameters: the query has ${wanted}, the option parameters has ${given}`,
-    next: 'give one parameter for each ? of the query',
+    next: 'set one parameter for each ? of the query',
   });
 }
 
@@ -87,6 +87,6 @@ function notFound(): Problem {
     code: 'DB_QUERY_FAILED',
     family: 'job',
     message: 'ambiguous placeholders: the server finds another ? in the query than Sluice does',
-    next: 'take question marks out of comments, quoted names and texts of the query, or write the values into it',
+    next: 'remove question marks from comments, quoted names and texts of the query, or write the values into it',
   });
 }

@@ -40,7 +40,7 @@ const pgbouncer: readonly Rule[] = [
   {
     words: /is disabled|database removed|paused|suspended/,
     ...serverBusy,
-    next: 'ask who pauses the database in PgBouncer',
+    next: 'resume the database in PgBouncer (RESUME)',
   },
   { words: /^no such database|^database .* does not exist/, ...noDatabase },
   { words: /^(SSL|TLS connection) required/, ...tlsRequired },
@@ -78,7 +78,7 @@ const pgpool: readonly Rule[] = [
     words: /pool_hba\.conf/,
     family: 'config',
     code: 'DB_HOST_REFUSED',
-    next: 'add a line to pool_hba.conf that lets this user into this database from this address',
+    next: 'add a line to pool_hba.conf that allows this user, database and address',
   },
   { words: /SSL certificate authentication/, ...noCertificate },
   {
@@ -100,7 +100,7 @@ const pgpool: readonly Rule[] = [
   {
     words: /^(unable|failed) to (read|write|flush|forward|process)/,
     ...serverBusy,
-    next: 'look into the log of Pgpool-II if it happens again',
+    next: 'if this persists, check the log of Pgpool-II',
   },
 ];
 

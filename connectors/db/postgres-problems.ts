@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
 const otherParameters: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
-  next: 'give one parameter for each of $1, $2 …',
+  next: 'set one parameter for each of $1, $2 …',
 };
 
 /** The role doesn't exist, or isn't allowed to log in. The password isn't the reason. */

@@ -103,7 +103,7 @@ function otherForm(type: string, allowed: string): Problem {
   return new Problem({
     code: 'DB_VALUE_FORM',
     family: 'job',
-    message: `the server writes a value of type ${type} in a form that PostgreSQL does not use`,
+    message: `the server returns values of type ${type} in a format that PostgreSQL does not use`,
     allowed,
     next: 'cast the column to text in the query',
   });

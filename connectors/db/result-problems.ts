@@ -5,8 +5,8 @@ export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'the statement returns no rows, not even zero of them',
-    next: 'write a select, or another statement that has a result',
+    message: 'the statement has no result, not even zero rows',
+    next: 'write a select, or another statement with a result',
   });
 }
 

@@ -16,8 +16,8 @@ export function wireOf(stream: Duplex | undefined, driver: string): Wire {
     throw new Problem({
       code: 'DB_DRIVER_CHANGED',
       family: 'bug',
-      message: `the ${driver} package has changed inside: ${listeners.length} readers on its socket instead of 1`,
-      next: `install the version of ${driver} that the lock file names`,
+      message: `unsupported ${driver} package: ${listeners.length} readers on its socket instead of 1`,
+      next: `install the version of ${driver} from the lock file`,
     });
   }
   return { stream, parser: listeners[0] as (bytes: Buffer) => void };

@@ -118,7 +118,7 @@ function lost(how: string): Problem {
   return new Problem({
     code: 'DB_CONNECTION_LOST',
     family: 'try_later',
-    message: `the process that read the SQLite file is gone: ${how}`,
+    message: `the process that read the SQLite file ended: ${how}`,
     next: 'the run is retried automatically',
   });
 }
@@ -127,7 +127,7 @@ function tooSlow(milliseconds: number): Problem {
   return new Problem({
     code: 'DB_STATEMENT_CANCELLED',
     family: 'job',
-    message: 'the query took longer than the source allows',
+    message: 'query timed out',
     seen: `${milliseconds / 1000} s`,
     next: 'raise statement_timeout_seconds or make the query faster',
   });

@@ -106,7 +106,7 @@ function noResult(): Problem {
     code: 'DB_NO_RESULT',
     family: 'job',
     message: 'The statement has no result, not even zero rows',
-    next: 'a source is only read: write a select, or another statement that has a result',
+    next: 'sources are read-only: write a select, or another statement with a result',
   });
 }
 

@@ -112,7 +112,7 @@ export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',
     family: 'bug',
-    message: 'the tedious package has changed inside: it reads values by another way than the one we know',
+    message: 'unsupported tedious package: its internal reader of values has changed',
     next: 'install version 20 of tedious',
   });
 }

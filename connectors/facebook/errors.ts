@@ -20,7 +20,7 @@ export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': 190 },
     verdict: 'login',
-    say: 'does not take our token any more',
+    say: 'no longer accepts the token',
     next: 'run "sluice login": tokens last 60 days, and only a new login renews them; or use the token of a system user',
   },
   {
@@ -36,7 +36,7 @@ export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': permissions },
     verdict: 'permission',
-    next: 'the user needs a role in the ad account or page, and the app the permission that the answer names',
+    next: 'the user needs a role in the ad account or page, and the app needs the permission that the response names',
   },
   { status: [400, 404], verdict: 'config', next: 'check the numbers and names in the query, and `api_version`' },
 ];

@@ -146,7 +146,7 @@ export default defineService({
       },
     },
     pages: {
-      about: 'The pages that we may read, with their followers.',
+      about: 'The pages that the login may read, with their followers.',
       request: {
         path: '/me/accounts',
         query: { fields: 'id,name,category,fan_count,followers_count', limit: 100, after: '{{ page.token }}' },

@@ -7,9 +7,9 @@ import type { ActiveOptions } from './options.ts';
 import { make } from './problems.ts';
 
 /**
- * Makes a client let the server open its data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client
- * library knows the passive way alone, but asks a function for each data connection; this one listens, tells the server
- * where, and hands out a stream that begins when the server has come.
+ * Active mode: lets the server open the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library only
+ * supports passive mode, but calls a function for each data connection. This one listens, sends the address to the server, and
+ * returns a stream that starts when the server connects.
  */
 export function useActiveMode(client: Client, options: ActiveOptions): void {
   client.prepareTransfer = (ftp) => announce(ftp, options);
@@ -50,13 +50,13 @@ async function listen(address: string, { first_port: first = 0, last_port: last 
     }
   }
   throw make('FTP_NO_PORT', 'try_later', {
-    message: 'no port is free for the server to open its data connection to',
+    message: 'no free port for the data connection',
     seen: `${first} to ${last}`,
-    next: 'widen first_port to last_port under `active`',
+    next: 'widen the range first_port to last_port in `active`',
   });
 }
 
-/** TLS over the stream, with the session of the control connection, as on the passive way. */
+/** TLS over the stream, with the session of the control connection, as in passive mode. */
 function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   if (!(ftp.socket instanceof TLSSocket)) return awaited;
   const session = ftp.tlsSessionStore ?? ftp.socket.getSession();
@@ -67,9 +67,9 @@ function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   return socket;
 }
 
-/** The data connection before it is there. One connection is taken, from the server's own address alone. */
+/** A pending data connection. Accepts one connection, only from the server's own address. */
 class AwaitedSocket extends Duplex {
-  /** Read by the client library, which tells a stalled transfer by it. */
+  /** Read by the client library to detect a stalled transfer. */
   bytesRead = 0;
   bytesWritten = 0;
   readonly #server: Server;
@@ -86,7 +86,7 @@ class AwaitedSocket extends Duplex {
     server.on('error', (error) => this.destroy(error));
   }
 
-  /** The client library switches the socket's own timeout off and keeps time itself. */
+  /** The client library disables the socket's timeout and uses its own. */
   setTimeout(): this {
     return this;
   }
@@ -104,7 +104,7 @@ class AwaitedSocket extends Duplex {
     });
     socket.on('end', () => this.push(null));
     socket.on('error', (error) => this.destroy(error));
-    // After a proper end, what has arrived is still to be read.
+    // After a clean end, buffered data must still be read.
     socket.on('close', () => socket.readableEnded || this.destroy(new Error('the data connection was closed')));
     this.#arrived.resolve(socket);
   }

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 
-/** How many bytes may wait here before the server has to wait. */
+/** High-water mark in bytes. */
 const maxWaiting = 1024 * 1024;
 
 /**
- * The bytes of a transfer on their way to their reader. What has arrived is given to the reader also when the transfer
- * breaks: a stream that is destroyed drops what it holds, and the resumed transfer would fetch it again.
+ * Buffers the bytes of a transfer. If the transfer breaks, the reader still gets all bytes that have arrived: a destroyed stream
+ * would drop them, and the resumed transfer would fetch them again.
  */
 export class Arrivals extends Writable {
   #chunks: Uint8Array[] = [];
@@ -21,8 +21,8 @@ export class Arrivals extends Writable {
   }
 
   /**
-   * All that arrives, to the end of the transfer or to its break, in pieces of what has come meanwhile: TLS gives 16 kB at a time,
-   * and to write each of these to the disk costs more than to join them.
+   * All bytes up to the end of the transfer or its failure, in chunks of what has arrived in the meantime: TLS records are 16 kB,
+   * and writing each of them to disk costs more than joining them.
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (;;) {
@@ -47,7 +47,7 @@ export class Arrivals extends Writable {
     release?.();
   }
 
-  /** Nothing more will arrive. */
+  /** Marks the end. */
   complete(): void {
     this.#isComplete = true;
     this.#wake();

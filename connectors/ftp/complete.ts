@@ -7,53 +7,53 @@ import type { FtpQueryValues } from './options.ts';
 import { make } from './problems.ts';
 import type { FileFacts, Session } from './session.ts';
 
-/** Files that may be read, and files that must wait. */
+/** Files that are complete, and files that are not. */
 export interface Sorted<F> {
   readonly ready: readonly F[];
   readonly pending: readonly RemoteFile[];
 }
 
-/** A file that has not changed for a while. */
+/** A file that has been stable for the settle time. */
 export interface Settled {
   readonly file: RemoteFile;
-  /** What it was, by the same question that is asked again when it has been read. */
+  /** Its size and time, to compare after the read. */
   readonly facts: FileFacts;
 }
 
-/** The path of the file that says that this one is complete; see the option `marker`. */
+/** The path of the marker file of this file; see the option `marker`. */
 export function markerOf(path: string, marker: string): string {
   const { dir, base, name } = posix.parse(path);
   if (marker.includes('{')) return posix.join(dir, marker.replaceAll('{name}', base).replaceAll('{stem}', name));
   return marker.startsWith('.') ? `${path}${marker}` : posix.join(dir, marker);
 }
 
-/** What WinSCP, rclone and browsers call a file until it is complete. */
+/** Temporary file names of WinSCP, rclone and browsers during an upload. */
 const uploadEnding = /\.(?:part|filepart|partial)$/i;
 
-/** Whether the name says that the file is still being uploaded; not if the pattern names such files. */
+/** Whether the name marks an unfinished upload, unless the pattern includes such names. */
 export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
   return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
 }
 
-/** Files under the name of an unfinished upload are not data yet. */
+/** Excludes files with the name of an unfinished upload. */
 export function stillUploading(files: readonly RemoteFile[]): RunWarning {
   return {
     code: 'FTP_UPLOADING',
-    message: 'files are left out because their names say that they are still being uploaded',
+    message: 'files were skipped because of their names: they are still being uploaded',
     seen: namesOf(files),
-    next: 'remove the remains of broken uploads, or give the ending in the path to read such files',
+    next: 'delete the remains of failed uploads; to read such files, add their extension to the path',
   };
 }
 
 type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
-/** Parts the files by whether they are uploaded, and their marker is there. */
+/** Splits the files by whether they are uploaded, with their marker. */
 export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
   const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
   for (const file of found.files) {
-    // A marker that matches the pattern is no data, and has no marker of its own.
+    // A marker that matches the pattern is not data, and has no marker itself.
     if (markers.has(file.path)) continue;
     const isWaiting = isUploading(file, path);
     const isMarked = marker === undefined || (await found.has(markerOf(file.path, marker)));
@@ -68,7 +68,7 @@ interface Settling {
   readonly signal: AbortSignal;
 }
 
-/** Parts the files by whether they stay what they are for a while. All are watched at the same time. */
+/** Splits the files by whether they are stable. Watches all of them at the same time. */
 export async function bySettling(
   files: readonly RemoteFile[],
   { session, seconds, signal }: Settling,
@@ -97,12 +97,12 @@ async function look(session: Session, files: readonly RemoteFile[], signal: Abor
   return facts;
 }
 
-/** Whether a file is as it was, in size and in time. */
+/** Whether size and time of a file are unchanged. */
 export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }
 
-/** Why a file is not ready though it did not change: its name, or the marker that is missing. */
+/** Why an unchanged file is not ready: its name, or a missing marker. */
 export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
   if (isUploading(file, path)) return 'the name is that of an unfinished upload';
   return `the marker is missing (${posix.basename(markerOf(file.path, marker))})`;

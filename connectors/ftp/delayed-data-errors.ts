@@ -1,18 +1,17 @@
 import type { Client, FTPContext } from 'basic-ftp';
 
-/** How long the control connection may take to say why the data connection broke. */
+/** Timeout for the control connection to report why the data connection broke. */
 const graceMs = 1000;
 
 /**
- * Lets a client wait for the server's word when a data connection breaks before anything came over it. Some servers
- * reset it and then refuse the command ("550 Permission denied"); the client library would take the reset for a lost
- * connection, and the refusal would never be read.
+ * If a data connection breaks before any data, waits for the server's reply. Some servers reset the data connection and then refuse
+ * the command ("550 Permission denied"); the client library would report a lost connection and never read the refusal.
  */
 export function delayDataErrors(client: Client): void {
   let strategy = client.prepareTransfer;
   const patient = async (ftp: FTPContext) => {
     const response = await strategy(ftp);
-    // The client puts the way that has worked once into the place of the one that tries them all.
+    // After the first success, the client replaces the function that tries all modes by the one that worked.
     if (client.prepareTransfer !== patient) strategy = client.prepareTransfer;
     client.prepareTransfer = patient;
     delayErrors(ftp);
@@ -26,7 +25,7 @@ function delayErrors(ftp: FTPContext): void {
   if (socket === undefined) return;
   for (const event of ['error', 'close']) socket.removeAllListeners(event);
   socket.once('error', (error: Error) => {
-    // A transfer that has begun, or was refused, has let go of its socket by then.
+    // A transfer that has started or was refused has released its socket by then.
     const timer = setTimeout(() => ftp.dataSocket === socket && ftp.closeWithError(error), graceMs);
     timer.unref();
   });

@@ -5,26 +5,26 @@ import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Absent, FileFacts, Session } from './session.ts';
 
-/** So many times in a row a transfer may break without a byte having come in between. */
+/** Maximum consecutive failures of a transfer without progress. */
 const maxBarrenTries = 5;
 
 interface Fetching {
   readonly line: ReconnectingSession;
-  /** Where the bytes go: a file of ours that is not there yet. */
+  /** The local target file, which must not exist. */
   readonly to: string;
   /** Called as bytes arrive. */
   readonly alive: () => void;
-  /** Called when the transfer broke and is about to go on at this byte. */
+  /** Called before the transfer resumes at this byte. */
   readonly onResume: (at: number, problem: Problem) => void;
 }
 
-/** How many of the bytes that are here already are asked for again, to see that they are still the same. */
+/** Number of bytes before the resume position that are fetched again and compared. */
 const overlapBytes = 64 * 1024;
 
 /**
- * Brings one file here, whole or not at all. A broken transfer goes on where it broke, over another login, if it is certain
- * that the file is still the same: by size, time and the last bytes before the break. If the server does not tell when files
- * were modified, the transfer starts from the beginning, as parts of two versions may not be joined.
+ * Downloads one file, all or nothing. After a failure, the transfer resumes over a new login if the file is certainly unchanged:
+ * same size, time and last bytes. If the server reports no modification times, the transfer starts over, because parts of two
+ * versions must not be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
   const handle = await openScratchFile(fetching.to);
@@ -53,7 +53,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
       if (copy.at > size) throw fileChanged(file.name, `it has more than its ${size} bytes`);
       await look();
-      // A connection that is ended on the way looks like the end of the file, and vsftpd confirms it.
+      // A connection closed in between looks like the end of the file, and vsftpd confirms it.
       if (facts.size !== undefined && copy.at < size)
         throw endedEarly(file.name, `received ${copy.at} of ${size} bytes`);
       isDone = true;
@@ -69,7 +69,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
 
 interface Copy {
   readonly handle: FileHandle;
-  /** How many bytes are here. */
+  /** Number of received bytes. */
   at: number;
 }
 
@@ -80,7 +80,7 @@ interface Wanted {
   readonly alive: () => void;
 }
 
-/** Reads on from where the copy ends; from the start again if the server cannot begin in the middle. */
+/** Continues at the end of the copy, or starts over if the server doesn't support offsets. */
 async function goOn(session: Session, copy: Copy, wanted: Wanted): Promise<void> {
   const from = copy.at;
   if (from === wanted.size && from > 0) return;

@@ -4,16 +4,16 @@ import type { RecordInput } from '#sdk';
 const chunkBytes = 256 * 1024;
 
 interface Fetched {
-  /** What the file is called on the server. */
+  /** Name of the file on the server. */
   readonly name: string;
-  /** Our copy of it. */
+  /** Path of the local copy. */
   readonly path: string;
   /** Milliseconds since 1970. */
   readonly modified: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A file that was brought here whole, as an input. */
+/** A completely downloaded file, as an input. */
 export function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
   return {
     name,
@@ -28,7 +28,7 @@ async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Arr
   try {
     yield* createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
   } catch (error) {
-    // A stream that was aborted says so in words of its own.
+    // An aborted stream has its own error.
     signal.throwIfAborted();
     throw error;
   }

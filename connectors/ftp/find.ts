@@ -9,16 +9,16 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 export interface RemoteFile extends FileFacts {
   /** Absolute. */
   readonly path: string;
-  /** As seen from the source's folder; absolute when it lies elsewhere. */
+  /** Relative to the source's folder; absolute if it is outside. */
   readonly name: string;
-  /** What a listing tells of it; absent if the query names the file. */
+  /** Its entry in a listing; absent if the query names the file. */
   readonly entry?: DirectoryEntry;
 }
 
-/** Matching files, and a lookup for files beside them. */
+/** Matching files, and a lookup for files in the same folders. */
 export interface FoundFiles {
   readonly files: readonly RemoteFile[];
-  /** Whether a file of this absolute path is there. */
+  /** Whether a file with this absolute path exists. */
   has(path: string): Promise<boolean>;
 }
 
@@ -33,8 +33,8 @@ export interface FindOptions {
 }
 
 /**
- * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern is
- * that file, whatever brackets stand in its name.
+ * The files that match a path or a glob, sorted by name. A file with exactly the name of the pattern takes precedence, brackets
+ * included.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
   const { path, none } = finding;
@@ -57,13 +57,13 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
-/** The folder that relative paths are meant from. Not every server has folders with `/`: VMS, z/OS, IBM i. */
+/** The folder of relative paths. Some servers have no folders with `/`: VMS, z/OS, IBM i. */
 function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';
   throw make('FTP_HOME', 'config', {
-    message: 'the folder after login is not a path that begins with /',
+    message: 'the folder after login does not start with /',
     seen: home,
     next: 'set `folder` of the source to an absolute path, such as /exports',
   });
@@ -77,7 +77,7 @@ interface Walking extends FindOptions {
 class Walk {
   readonly #session: Session;
   readonly #walking: Walking;
-  /** A file whose name is the pattern itself. */
+  /** A file with exactly the name of the pattern. */
   readonly #exact: string;
   readonly #matched: { readonly path: string; readonly entry: DirectoryEntry }[] = [];
   /** The names in the folders that were listed. */
@@ -94,7 +94,7 @@ class Walk {
   async run(): Promise<FoundFiles> {
     const { base, path, glob } = this.#walking;
     const start = posix.resolve(base, glob.base);
-    // Also an error for `files: changed`: a folder that is gone, or denied, is not an empty one.
+    // Also an error for `files: changed`: a missing or inaccessible folder is not an empty one.
     if (!(await this.#session.isFolder(start)))
       throw notFound(base, path, `folder ${start} does not exist or is not accessible`);
     await this.#look(start);
@@ -131,7 +131,7 @@ class Walk {
     return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#told(path));
   }
 
-  /** The path as the pattern is written: absolute, or from the source's folder. */
+  /** The path in the form of the pattern: absolute, or relative to the source's folder. */
   #told(path: string): string {
     const { base, glob } = this.#walking;
     return glob.base.startsWith('/') ? path : posix.relative(base, path);
@@ -142,7 +142,7 @@ class Walk {
     return exact.length > 0 ? exact : this.#matched;
   }
 
-  /** Links are followed to files, never to folders: those may go round in circles. */
+  /** Follows links to files, but never to folders, which may form cycles. */
   async #filesOf(matched: readonly { readonly path: string; readonly entry: DirectoryEntry }[]): Promise<RemoteFile[]> {
     const files: RemoteFile[] = [];
     let dangling = 0;
@@ -170,7 +170,7 @@ class Walk {
 function linkedFolders(count: number): RunWarning {
   return {
     code: 'FTP_LINKED_FOLDERS',
-    message: 'symbolic links to folders are not followed, so the files in them are left out',
+    message: 'symbolic links to folders are not followed, so their files are not read',
     seen: count === 1 ? '1 link' : `${count} links`,
     next: 'to read a linked folder, write it in front of the pattern: `path: LINK/*.csv`',
   };
@@ -181,7 +181,7 @@ function nameOf(base: string, path: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
-/** Nothing on the server is what the query names; `base` is where relative paths begin. */
+/** No file on the server matches the query; `base`: the folder of relative paths. */
 export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,

@@ -15,7 +15,7 @@ import {
   tlsRequired,
 } from './problems.ts';
 
-/** Connects, encrypts where that is wanted, and logs in, within the time that the source allows. */
+/** Connects, starts TLS if configured, and logs in, within the connect timeout. */
 export async function logIn(source: FtpSourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
   const asked: Asked = { hasPassword: false };
   refusePlainData(client, placeOf(source));
@@ -26,7 +26,7 @@ export async function logIn(source: FtpSourceValues, client: Client, secureOptio
   }
 }
 
-/** What the server was told until it refused. */
+/** The commands up to the refusal. */
 interface Asked {
   hasPassword: boolean;
 }
@@ -36,7 +36,7 @@ async function login(
   client: Client,
   { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
 ): Promise<void> {
-  // The library's own, step by step: only an answer to PASS is about the password.
+  // The library's own login, step by step: only a reply to PASS is about the password.
   client.login = async (user, password) => {
     let answer = await client.send(`USER ${user}`);
     if (answer.code === 331) {
@@ -73,14 +73,14 @@ async function inTime(source: FtpSourceValues, client: Client, work: Promise<voi
   }
 }
 
-/** The library waits for words of FTP, whatever else a server says. */
+/** The library waits for FTP replies and ignores other data. */
 async function late(source: FtpSourceValues): Promise<Problem> {
   const greeting = await greetingOf({ host: source.host, port: portOf(source) });
   if (greeting?.startsWith('SSH-')) return otherProtocol(placeOf(source), { seen: greeting, protocol: 'sftp' });
   return connectTimeout(placeOf(source), source.connect_timeout_seconds);
 }
 
-/** The library ignores a server that does not encrypt data connections, and then fails at the first. */
+/** The library ignores that a server refuses to encrypt data connections, and then fails at the first one. */
 function refusePlainData(client: Client, place: string): void {
   const send = client.sendIgnoringError.bind(client);
   client.sendIgnoringError = async (command) => {
@@ -91,8 +91,8 @@ function refusePlainData(client: Client, place: string): void {
 }
 
 /**
- * Replies 332, 530 and 532 are about the account, 4xx about the moment (RFC 959), unless the words say something else; nothing is
- * said of an account before TLS.
+ * Replies 332, 530 and 532 are about the account, 4xx are transient (RFC 959), unless the text shows something else. Before TLS, no
+ * reply is about the account.
  */
 function connectProblem(
   source: FtpSourceValues,

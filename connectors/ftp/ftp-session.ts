@@ -13,10 +13,10 @@ import { busy, denied, lost, noSize, refused, tooMany, unusableName } from './pr
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
-/** Pings of the control connection while a long file comes over the other: firewalls forget what is silent. */
+/** Keepalive interval of the control connection during a long transfer: firewalls drop idle connections. */
 const keepAliveMs = 15_000;
 
-/** Logs in by FTP, with TLS where the source says so. */
+/** Logs in over FTP, with TLS if configured. */
 export async function openFtp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = new Client(source.idle_timeout_seconds * 1000);
   guardClient(client);
@@ -42,10 +42,10 @@ export async function openFtp(source: FtpSourceValues, folder: string, signal: A
   }
 }
 
-/** A quote inside the name of the folder is doubled in the answer (RFC 959, appendix II). */
+/** Quotes in the folder name are doubled in the reply (RFC 959, appendix II). */
 async function homeOf(client: Client): Promise<string> {
   const { message } = await client.sendIgnoringError('PWD');
-  // Some say it without quotes, or say nothing: then paths have to be absolute.
+  // Some servers omit the quotes or the path: then paths must be absolute.
   return (/"(.*)"/.exec(message)?.[1] ?? /^257 (\/\S*)/.exec(message)?.[1] ?? '').replaceAll('""', '"');
 }
 
@@ -60,7 +60,7 @@ class FtpSession implements Session {
     this.home = home;
   }
 
-  /** Goes there first: many servers take brackets and stars behind LIST for a pattern of their own. */
+  /** Changes to the folder first: many servers interpret brackets and stars after LIST as a pattern. */
   async list(folder: string): Promise<DirectoryEntry[]> {
     return await this.#ask(folder, async () => {
       await this.#client.cd(folder);
@@ -69,7 +69,7 @@ class FtpSession implements Session {
     });
   }
 
-  /** The answer to the first of MLSD, `LIST -a` and LIST that the server knows. */
+  /** The reply to the first supported command of MLSD, `LIST -a` and LIST. */
   async #listing(): Promise<{ text: string; form: ListingForm }> {
     const client = this.#client;
     const known = client.availableListCommands;
@@ -80,7 +80,7 @@ class FtpSession implements Session {
     };
     await unlessEmpty(client.list());
     if (text.trim() === '' && client.availableListCommands[0] === 'LIST -a') {
-      // `-a` shows the folder itself, so this server took it for the name of a file.
+      // `-a` lists the folder itself, so this server interpreted it as a file name.
       client.availableListCommands = ['LIST'];
       await unlessEmpty(client.list());
       if (text.trim() === '') client.availableListCommands = known;
@@ -88,7 +88,7 @@ class FtpSession implements Session {
     return { text, form: client.availableListCommands[0] === 'MLSD' ? 'MLSD' : 'LIST' };
   }
 
-  /** By SIZE and MDTM (RFC 3659), always the same way, so that two looks at one file can be compared. */
+  /** With SIZE and MDTM (RFC 3659), always in the same way, so that two results are comparable. */
   async stat(path: string): Promise<FileFacts | Absent> {
     const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`SIZE ${path}`))));
     if (typeof size === 'object') return size;
@@ -103,7 +103,7 @@ class FtpSession implements Session {
     return modified === undefined ? {} : { modified };
   }
 
-  /** What the folder's listing tells, if the server knows no SIZE. */
+  /** From the folder's listing, if the server doesn't support SIZE. */
   async #listed(path: string): Promise<FileFacts | Absent> {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at) || '/';
@@ -146,7 +146,7 @@ class FtpSession implements Session {
     if (failure !== undefined) throw hasBegun ? this.#broken(path, failure) : this.#problem(path, failure);
   }
 
-  /** The server let us read the file, so whatever it says now is about the moment. */
+  /** The file was readable before, so any error now is transient. */
   #broken(path: string, error: unknown): Problem {
     return error instanceof FTPError && error.code >= 500
       ? busy(this.#place, `${error.message}: ${path}`)
@@ -175,12 +175,12 @@ class FtpSession implements Session {
   }
 }
 
-/** The client library bounds what a listing may hold. */
+/** The client library limits the size of a listing. */
 function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Maximum bytes exceeded');
 }
 
-/** Some servers call a folder without files an error: that is an empty listing. */
+/** Some servers return an error for an empty folder: treat it as an empty listing. */
 async function unlessEmpty(call: Promise<unknown>): Promise<void> {
   await call.catch((error: unknown) => {
     const isEmpty =
@@ -191,7 +191,7 @@ async function unlessEmpty(call: Promise<unknown>): Promise<void> {
   });
 }
 
-/** 550 means that it is not there, or not of that kind, or not for us; the message is all that tells them apart. */
+/** 550: missing, of another kind, or not permitted; only the text distinguishes them. */
 async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   try {
     return (await call).message;
@@ -202,7 +202,7 @@ async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   }
 }
 
-/** Undefined for 500, 502 and 504: the server does not know the command. */
+/** Undefined for 500, 502 and 504: the server doesn't support the command. */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

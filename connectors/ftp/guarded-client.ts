@@ -3,8 +3,8 @@ import { type Client, FTPContext } from 'basic-ftp';
 import { guardStream } from '#sdk';
 
 /**
- * Guards each socket that the client takes into use, for commands and for data, with TLS or without: what the client throws
- * over the bytes of a server ends the connection, and not the process.
+ * Guards each socket of the client, for commands and data, with and without TLS: an error that the client throws while parsing ends
+ * the connection, not the process.
  */
 export function guardClient({ ftp }: Client): void {
   const guarded = <S extends Duplex | undefined>(socket: S): S => {

@@ -24,7 +24,7 @@ import { faultsOf } from './validate.ts';
 
 type Extracting = ExtractContext<typeof source, typeof query>;
 
-/** Reads files from FTP, FTPS and SFTP servers: each is brought here whole before its first row is read. */
+/** Reads files from FTP, FTPS and SFTP servers. Downloads each file completely before its first row is read. */
 export default defineConnector({
   id: 'ftp',
   title: 'FTP, FTPS, SFTP',
@@ -81,7 +81,7 @@ interface FetchedAll {
   readonly after: Selection['after'];
 }
 
-/** Brings the files that the query means into the scratch folder. Nothing of them is read before the last is here. */
+/** Downloads the files of the query into the scratch folder. Rows are read after the last download. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
   const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);

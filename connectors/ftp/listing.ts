@@ -28,10 +28,10 @@ function isTotal([first = '', ...others]: readonly string[]): boolean {
 
 function unknownLine(folder: string, line: string): Problem {
   return make('FTP_LISTING', 'job', {
-    message: `a line in the listing of ${folder} is not understood`,
+    message: `cannot parse a line in the listing of ${folder}`,
     seen: cutText(line, 200),
     allowed: 'MLSD (RFC 3659), or LIST as Unix (ls -l) or DOS (dir) writes it',
-    next: 'turn on MLSD on the server, or name one file instead of a pattern: then no listing is needed',
+    next: 'enable MLSD on the server, or set a file instead of a pattern, which requires no listing',
   });
 }
 

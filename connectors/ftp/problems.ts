@@ -152,7 +152,7 @@ export function notReadable(path: string, seen: string): Problem {
 export function noSize(path: string): Problem {
   return make('FTP_NO_SIZE', 'job', {
     message: `the server does not report the size of ${path}, so a truncated transfer could not be detected`,
-    next: 'turn on SIZE or MLSD on the server, or name the file that the link leads to',
+    next: 'enable SIZE or MLSD on the server, or set the path to the target of the link',
   });
 }
 
@@ -172,7 +172,7 @@ export const maxEntries = 200_000;
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
     message: `too many files: the folders of the pattern contain more than ${maxEntries} entries`,
-    next: 'begin the pattern with the folder to search',
+    next: 'start the pattern with the folder to search',
   });
 }
 
@@ -181,7 +181,7 @@ export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} answered with an error`,
     seen,
-    next: 'check the path and pattern of the query; the log of the server may say more',
+    next: 'check the path and pattern of the query; the log of the server may have details',
   });
 }
 
@@ -206,7 +206,7 @@ export function fileChanged(name: string, seen: string): Problem {
 /** Fewer bytes came than the file has, though it is what it was and the server spoke of a whole one. */
 export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
-    message: `the transfer of ${name} was cut short`,
+    message: `the transfer of ${name} was incomplete`,
     seen,
     next: 'the run is retried from the start; if this persists, check the firewalls in between, and whether the server reports sizes in binary mode',
   });

@@ -82,6 +82,6 @@ function noTimes(name: string): Problem {
   return make('FTP_NO_TIMES', 'config', {
     message: 'the server does not report modification times (neither MLSD nor MDTM)',
     seen: name,
-    next: 'read with `files: all`, and a path that means the files wanted',
+    next: 'use `files: all`, and a path that only matches the wanted files',
   });
 }

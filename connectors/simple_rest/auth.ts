@@ -1,9 +1,9 @@
 import { option } from '#sdk';
 import { closed, text } from './schemas.ts';
 
-/** A call whose answer holds a token, or that ends one. */
+/** A request that returns a token, or that revokes one. */
 export interface SideCall {
-  /** Behind the `url` of the source, or a full address. */
+  /** Path below the `url` of the source, or a full URL. */
   readonly path: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,28 +12,28 @@ export interface SideCall {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** How we show who we are. */
+/** The credentials of requests. */
 export interface Auth {
   readonly kind: 'none' | 'basic' | 'bearer' | 'key' | 'client_credentials' | 'authorization_code' | 'login_call';
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** Name of the header or query parameter that carries the key. */
+  /** Name of the header or query parameter for the key. */
   readonly name?: string;
   readonly value?: string;
   readonly in?: 'header' | 'query';
-  /** client_credentials, authorization_code: where tokens are asked for, and how. Id and secret stand under `login`. */
+  /** client_credentials, authorization_code: the token endpoint. Client ID and secret are in `login`. */
   readonly token_url?: string;
   readonly scopes?: readonly string[];
   readonly client_authentication?: 'body' | 'basic';
   readonly token_parameters?: Readonly<Record<string, string>>;
-  /** authorization_code: where a person agrees, where a code for another machine is given out, where a login is ended. */
+  /** authorization_code: the authorization, device authorization and revocation endpoints. */
   readonly authorize_url?: string;
   readonly device_url?: string;
   readonly revoke_url?: string;
   readonly authorize_parameters?: Readonly<Record<string, string>>;
   readonly pkce?: boolean;
-  /** login_call: the call, where the token stands in its answer, what is put before it, and the call that ends it. */
+  /** login_call: the request, the path of the token in its response, its prefix, and the logout request. */
   readonly call?: SideCall;
   readonly token_path?: string;
   readonly scheme?: string;

@@ -9,7 +9,7 @@ export interface OptionFault {
   readonly message: string;
 }
 
-/** What the options of source and query show to be wrong among themselves. */
+/** Checks the combination of the options of source and query. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
   const faults = authFaults(source.auth);
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
@@ -127,7 +127,7 @@ function pagingFaults(query: RestQuery): OptionFault[] {
   return paging.stop_at === 'short' && paging.size === undefined ? fault('`stop_at: short` needs `size`') : [];
 }
 
-/** Whether the way to the next page, or its end, stands inside the answer, which only json is read for. */
+/** Whether the paging reads values of the response body, which only json supports. */
 export function readsAnswer(paging: RestPaging): boolean {
   return placesOf(paging).length > 0;
 }

@@ -5,26 +5,26 @@ import { requestOf } from './request.ts';
 /** The properties of a `simple_rest` data source, as the service document defines them. */
 export interface DatasourceProperties {
   readonly endpoint_url: string;
-  /** `get` and `GET` are both used; GET when absent. */
+  /** Upper or lower case. Default: GET. */
   readonly method?: string;
   /** JSON text of a list of {name, value, type}, or the list itself. */
   readonly parameters?: string | readonly RequestParameter[];
-  /** Sent along; they carry the token where the data source has one. */
+  /** Sent with the request; contain the token of the data source, if any. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface FetchLimits {
   readonly signal: AbortSignal;
-  /** For the whole answer. */
+  /** Limit of the whole response. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Which IP addresses may be connected to; checked for the resolved address, and again after a redirect. */
+  /** Allowed IP addresses; checked for the resolved address, and again after a redirect. */
   readonly mayReach?: MayReach;
 }
 
 /**
- * The raw, unpacked body of the answer to one request. One attempt: who keeps a queue also decides when to try again.
- * Everything that is no complete success is thrown as a Problem, also after some of the bytes.
+ * The decompressed body of the response to one request. A single attempt: the caller's queue decides about retries. Throws a
+ * Problem for anything but a complete success, possibly after some bytes.
  */
 export async function* fetchDatasource(
   { endpoint_url, method = 'GET', parameters = [], headers = {} }: DatasourceProperties,

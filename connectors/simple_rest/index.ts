@@ -18,7 +18,7 @@ import { describedLogin, RestClient } from './rest-client.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
 
-/** Reads the answers of an HTTP API, page after page. */
+/** Reads an HTTP API, page by page. */
 const connector = defineConnector({
   id: 'simple_rest',
   title: 'REST API',

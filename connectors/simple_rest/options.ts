@@ -2,25 +2,25 @@ import { type OptionValues, option, recordOptions } from '#sdk';
 import { auth } from './auth.ts';
 import { closed, text } from './schemas.ts';
 
-/** One of the service document's parameters: `header` goes into a request header, any other type into the query. */
+/** A parameter of the service document: type `header` is a request header, any other type a query parameter. */
 export interface RequestParameter {
   readonly name: string;
   readonly value: string | number | boolean | null;
   readonly type?: string;
 }
 
-/** A path that must hold nothing, or not that value. */
+/** A path that must have no value, or not the given one. */
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
-/** How one page leads to the next. */
+/** How to request the next page. */
 export interface RestPaging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
-  /** Paths in the answer: true while there is more, true on the last page, records and pages altogether. */
+  /** Paths in the response: true if more pages follow, true on the last page, total of records and of pages. */
   readonly more?: string;
   readonly last?: string;
   readonly total?: string | { readonly path: string; readonly estimate?: boolean };
   readonly pages?: string;
-  /** Whether the server leaves `cursor`, `path` or the Link header out of the last page. */
+  /** Whether the server omits `cursor`, `path` or the Link header on the last page. */
   readonly missing?: 'end' | 'error';
   readonly parameter?: string;
   readonly first?: number;
@@ -29,11 +29,11 @@ export interface RestPaging {
   readonly stop_at?: 'empty' | 'short';
   /** Path of the cursor in the answer. */
   readonly cursor?: string;
-  /** Path of the next page's address in the answer. */
+  /** Path of the next page's URL in the response. */
   readonly path?: string;
 }
 
-/** From when to when, and how much of it at once. */
+/** A period, and the length of its steps. */
 export interface RestWindow {
   readonly start: string;
   readonly end?: string;

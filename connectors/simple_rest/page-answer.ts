@@ -17,7 +17,7 @@ import {
 import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
 
-/** How an answer is read, as its headers and the options say. */
+/** How to parse a response, from its headers and the options. */
 export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
@@ -29,7 +29,7 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   return { ...query, ...own, format: format ?? 'json', encoding };
 }
 
-/** The columns that hold headers of the answer. */
+/** The columns with response headers. */
 export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse): Record<string, string | undefined> {
   const facts = Object.entries(header_columns).map(([column, name]) => {
     const value = headers[name.toLowerCase()];
@@ -39,13 +39,13 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse
 }
 
 /**
- * Refuses good answers that are not the whole of what was asked for: 202 (there will be an answer), 206 (a part of it) and
- * 304 (the same as before, said to a request that did not ask so).
+ * Refuses successful responses that are not complete: 202 (no result yet), 206 (partial content) and 304 (not modified) to an
+ * unconditional request.
  */
 export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);
   if (problem === undefined) return;
-  // An answer that is not read keeps its connection.
+  // An unread response would keep its connection.
   for await (const _ of answer.body) break;
   throw problem;
 }
@@ -58,7 +58,7 @@ interface StatusOptions {
 function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Problem | undefined {
   const { status, url } = answer;
   if (status === 202) {
-    // Another request by POST may start the same work again.
+    // Another POST may start the same work again.
     return httpProblem(
       'REST_ACCEPTED',
       request.method === 'GET' ? 'try_later' : 'job',
@@ -66,7 +66,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
       {
         seen: 'status 202',
         allowed: 'status 200 with the data',
-        next: 'Ask for the address of the result itself; a report that is made on request cannot be waited for',
+        next: 'Request the URL of the result itself; Sluice cannot wait for a report that is created on request',
       },
     );
   }
@@ -74,13 +74,13 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
     return httpProblem('REST_NOT_MODIFIED', 'try_later', `${shownUrl(url)} returned 304 to an unconditional request`, {
       seen: 'status 304',
       allowed: 'status 200 with the data',
-      next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache on the way may be at fault',
+      next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache in between may be the cause',
     });
   }
   return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
 }
 
-/** 206 is a whole answer only as a page of several, or if its range ends where everything ends, or if just that range was asked for. */
+/** 206 is only complete as one of several pages, if its range ends at the total, or if this range was requested. */
 function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, isPaged: boolean): Problem | undefined {
   const range = [headers['content-range'] ?? []].flat()[0] ?? '';
   const [, unit = '', first = '', last = '', total = ''] = /^\s*(\w*)\s*(\d+)-(\d+)\/(\d+|\*)\s*$/.exec(range) ?? [];
@@ -94,7 +94,7 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   });
 }
 
-/** What makes an answer an error though its status is good: as the user says, or `errors` of GraphQL. */
+/** The paths that mark a successful response as an error: from the user, or `errors` of GraphQL. */
 export function failPathsOf({ fail_when, body, records, method }: RestQuery): readonly FailWhen[] {
   if (fail_when !== undefined) return fail_when;
   return records && /^post$/i.test(method) && isGraph(body) ? ['errors'] : [];
@@ -106,7 +106,7 @@ function isGraph(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'query' in body;
 }
 
-/** The problem of an answer that says that it is an error; undefined if it does not. */
+/** The problem of a response that reports an error; undefined if it reports none. */
 export function failureMessage(
   paths: readonly FailWhen[],
   valueAt: (path: string) => unknown,
@@ -131,7 +131,7 @@ export function failureMessage(
   return undefined;
 }
 
-/** The problem of a SOAP fault that comes with a good status; undefined for any other answer. */
+/** The problem of a SOAP fault with status 200; undefined for any other response. */
 export async function soapFailure(
   { input }: SpooledPage,
   encoding: string | undefined,
@@ -157,7 +157,7 @@ function isSomething(value: unknown): boolean {
   return text !== undefined && !['', 'false', '[]', '{}'].includes(text);
 }
 
-/** The messages of a list of errors, or whatever is there. */
+/** The messages of a list of errors, or the value itself. */
 function wordsOf(value: unknown): string {
   const messages = [value].flat().map((one) => {
     const message = typeof one === 'object' && one !== null && 'message' in one ? one.message : one;

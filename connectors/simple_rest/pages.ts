@@ -50,15 +50,15 @@ interface Page {
 }
 
 /**
- * Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. If the server tells
- * another total on the way, rows have moved between the pages, and all of them are fetched a second time.
+ * Spools all pages of a query before it returns any rows, so that an incomplete read is never sent. If the reported total changes
+ * between pages, rows have moved, and all pages are fetched a second time.
  */
 export async function readPages(init: PagesOptions): Promise<Extraction> {
   const { spool, log } = init;
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
 
-/** One scope for each span of the window; a single one without a window. */
+/** One scope per step of the window; a single one without a window. */
 function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   if (window === undefined) return yield scope;
   const { start, end, step, bound = 'inside' } = window;
@@ -68,7 +68,7 @@ function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   }
 }
 
-/** What a page held, beside its records. */
+/** The values of a page besides its records. */
 interface Content {
   readonly records: number;
   readonly valueAt: (path: string) => unknown;
@@ -97,7 +97,7 @@ class PageRun {
     this.#wanted = [...new Set([...placesOf(query.paging), ...failPlaces])];
   }
 
-  /** Reads all pages, or as many as there are before a problem. */
+  /** Reads all pages, up to the first problem. */
   static async read(init: PagesOptions): Promise<PageRun> {
     const run = new PageRun(init);
     try {
@@ -165,13 +165,13 @@ class PageRun {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
     }
-    // A window without a day in it asks nothing.
+    // An empty window sends no requests.
     this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
     const table = this.#reader.extraction();
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
-  /** A page and what it holds, which is looked at while it can still be asked for again; nothing if it has not changed. */
+  /** A page and its values, parsed while a retry is still possible; undefined if it has not changed. */
   async #fetch(turn: NextPage, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
     const { asking, query, spool } = this.#init;
     const make = async () => {
@@ -209,11 +209,11 @@ class PageRun {
   async #survey({ answer, spooled }: Page): Promise<Content> {
     const { query, log } = this.#init;
     const isPaged = query.paging.kind !== 'none';
-    // Looking for them costs a pass over the answer, and what is that large is no page.
+    // Searching costs a pass over the response, and a response this large is not a page.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
-    // Of csv, nothing at all is a page without records.
+    // An empty csv is a page without records.
     const { format, encoding } = this.#settings!;
     const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && format === 'csv');
     const isMaybeFault = format === 'xml' && !isNothing && query.fail_when?.length !== 0;
@@ -229,7 +229,7 @@ class PageRun {
     return { records, valueAt };
   }
 
-  /** A list of records is one on every page: null and an error message in its place are no page without records. */
+  /** The records must be a list on every page: null or an error message is not a page without records. */
   #refuseShape({ shape }: Surveyed, url: URL): void {
     const { records = '', paging, null_records } = this.#init.query;
     if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
@@ -237,13 +237,13 @@ class PageRun {
   }
 }
 
-/** Faults of a document that is cut off, and those of one that is another document. */
+/** Errors of a truncated document, and of a document of another kind. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
 const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
 
 /**
- * Whether a page that cannot be read may be readable if it is asked for again: the pages before it were, or it has neither length nor
- * chunks, so that a connection that broke looks like its end (RFC 9112, 6.3).
+ * Whether a retry may make an unreadable page readable: earlier pages were readable, or it has neither length nor chunks, so that a
+ * lost connection looks like its end (RFC 9112, 6.3).
  */
 function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; number: number }): error is Problem {
   if (!(error instanceof Problem)) return false;
@@ -260,7 +260,7 @@ function unreadable(url: URL, cause: Problem): Problem {
   });
 }
 
-/** What messages call the server. */
+/** Name of the server in messages. */
 const title = 'The server';
 
 const maxPageBytes = 8 * 1024 * 1024;

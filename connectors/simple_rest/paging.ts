@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
 import type { RestPaging, RestQuery } from './options.ts';
 
-/** Which query parameter carries what the pages count, where no template says that it goes elsewhere. */
+/** The query parameter of the page value, unless a template puts it elsewhere. */
 interface Carrier {
   readonly fact: 'number' | 'offset' | 'token';
   readonly parameter: string;
@@ -14,7 +14,7 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-/** The options in the words that the SDK has for pages. A path is one step: that is how its value comes out of the answer. */
+/** Converts the options to the paging of the SDK. A path is a single step, as in the extracted values. */
 export function pagingOf(paging: RestPaging): Paging | undefined {
   const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
@@ -35,23 +35,23 @@ export function pagingOf(paging: RestPaging): Paging | undefined {
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-/** In OData a page without the next link is the last one: the protocol says so (OData JSON Format 4.01, 4.6.5). */
+/** In OData, a page without the next link is the last one (OData JSON Format 4.01, 4.6.5). */
 function isOData(path: string): boolean {
   return /^@?odata\.nextLink$/.test(path);
 }
 
-/** Whether the next page is asked for by its number, or by how many records there were. */
+/** Whether paging is by page number or by offset. */
 export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';
 }
 
-/** The place of the exact number of all records; undefined for one that is an estimate. */
+/** The path of the exact total; undefined for an estimate. */
 export function totalOf({ total }: RestPaging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
 
-/** Paths of the values that the paging looks at in each answer. */
+/** Paths of the values that the paging reads in each response. */
 export function placesOf(paging: RestPaging): string[] {
   const { cursor, path, more, last, pages } = paging;
   return [cursor, path, more, last, totalOf(paging), pages].filter(
@@ -59,7 +59,7 @@ export function placesOf(paging: RestPaging): string[] {
   ) as string[];
 }
 
-/** The request for a page: size and number go into the query, unless the request has a place of its own for them. */
+/** The request for a page: size and number are query parameters, unless a template puts them elsewhere. */
 export function placePage(
   request: HttpRequest,
   query: Pick<RestQuery, 'paging' | 'path' | 'endpoint_url' | 'parameters' | 'body'>,
@@ -77,7 +77,7 @@ export function placePage(
   return withUrl(request, url);
 }
 
-/** Whether the request says itself where the page goes. */
+/** Whether the request has a template for the page. */
 function namesPage({
   path,
   endpoint_url,
@@ -87,7 +87,7 @@ function namesPage({
   return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body]));
 }
 
-/** Refuses to ask the same twice. */
+/** Refuses to send the same request twice. */
 export class AskedBefore {
   readonly #seen = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** What the reference page tells beside the options. */
+/** The texts of the reference page, besides the options. */
 export const reference = {
   columns: 'All keys of all records of all pages, in order of first appearance; exactly `columns` if that is set.',
   resumes: 'With `conditional: true`, the watermark is the ETag and Last-Modified of the last response.',

@@ -13,7 +13,7 @@ import {
 import type { Auth } from './auth.ts';
 import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
-/** What of a query makes its request. */
+/** The options of a query for its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** Headers and parameters that authenticate a request. */
@@ -23,13 +23,13 @@ export interface RestCredentials {
 }
 
 export interface Filling {
-  /** Fills the templates of a value; undefined where a name in it has no value. Nothing is filled when absent. */
+  /** Fills the templates of a value; undefined if a template has no value. If absent, templates are not filled. */
   readonly fill?: (value: unknown) => unknown;
-  /** From a login; those that the options hold are added here. */
+  /** From a login; those of the options are added here. */
   readonly credentials?: RestCredentials;
 }
 
-/** The request of a query. Expects options that {@link optionFaults} has nothing against. */
+/** The request of a query. Expects options without errors, see {@link optionFaults}. */
 export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
   const { fill = (value: unknown) => value, credentials } = filling;
   const url = addressOf(source, query, fill);
@@ -75,7 +75,7 @@ function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fil
   return url;
 }
 
-/** Whether the source holds credentials, all of which are for the origin of its `url`. */
+/** Whether the source has credentials, which are only valid for the origin of its `url`. */
 export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' | 'auth' | 'headers'>): boolean {
   const base = url === undefined ? null : URL.parse(url);
   return (
@@ -83,7 +83,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
-/** Once its templates are filled, because they may hold the host. */
+/** After its templates are filled, because they may contain the host. */
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
@@ -112,7 +112,7 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** Takes credentials out of the address too, where they would end up in logs. */
+/** Removes credentials from the URL too, because they would end up in logs. */
 function authOf(auth: Auth, url: URL): RestCredentials {
   const { username, password } = url;
   url.username = '';
@@ -126,7 +126,7 @@ function authOf(auth: Auth, url: URL): RestCredentials {
     : basic(decodeURIComponent(username), decodeURIComponent(password));
 }
 
-/** People put keys into plain headers and parameters; a server that repeats them must not bring them into an error. */
+/** Users put keys into plain headers and parameters; a server that echoes them must not expose them in an error. */
 function registerSecrets(named: readonly (readonly [string, string])[]): void {
   for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
 }
@@ -147,7 +147,7 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
 }
 
-/** The parameters as a list, also from the JSON text in which the service document stores them. */
+/** The parameters as a list, also from the JSON text of the service document. */
 export function parametersOf(given: string | readonly RequestParameter[] | undefined): readonly RequestParameter[] {
   if (given === undefined || given === '') return [];
   const list: unknown = typeof given === 'string' ? parsed(given) : given;

@@ -32,7 +32,7 @@ export interface RestClientOptions {
   readonly client: HttpClient;
   /** The runner's tokens, for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
-  /** The runner's, for everything that is sent with credentials. */
+  /** The runner's login guard, for all requests with credentials. */
   readonly logIn: LogIn | undefined;
   /** IANA zone for days. */
   readonly zone: string;
@@ -67,8 +67,8 @@ export class RestClient {
   }
 
   /**
-   * Sends a new request from `make` for every attempt, and passes the response to `read` while a retry is still possible. A token
-   * that is refused is renewed once.
+   * Sends a new request from `make` for every attempt, and passes the response to `read` while a retry is still possible. Refreshes a
+   * refused token once.
    */
   fetch<T>(
     make: () => Promise<HttpRequest>,
@@ -129,7 +129,7 @@ export class RestClient {
   }
 }
 
-/** Thrown internally: the request is to be sent again with a new token. It says nothing about the login. */
+/** Thrown internally to send the request again with a new token. It doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
 
 function parsed(text: string): unknown {
@@ -140,7 +140,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How `auth` logs in, in the words of the SDK; what needs no token is put into requests by itself. */
+/** Converts `auth` to a login of the SDK; kinds without a token are added to the requests directly. */
 function loginOf(auth: Auth): LoginData {
   const oauth = describedLogin(auth);
   if (oauth !== undefined) return { kind: 'oauth', oauth };
@@ -158,7 +158,7 @@ function loginOf(auth: Auth): LoginData {
   };
 }
 
-/** What a login call sends stands deep inside of `auth`; its secrets are known by their names. */
+/** The secrets of a login call are nested in `auth` and found by name. */
 function registerWithin(value: unknown, name = ''): void {
   if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
   if (typeof value !== 'object' || value === null) return;
@@ -184,7 +184,7 @@ export function describedLogin(auth: Auth): OAuthDescription | undefined {
   if (kind !== 'authorization_code') return undefined;
   const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
   const device = device_url === undefined ? undefined : { url: device_url };
-  // Taken as changing with every use: that is right for those that do not change, too.
+  // Treats refresh tokens as single-use, which is also correct for reusable ones.
   const person = { grants: [kind], pkce, refresh: 'rotating' as const };
   return { ...shared, ...person, authorize_url, authorize_parameters, revoke_url, device };
 }

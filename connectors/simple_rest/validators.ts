@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '#sdk';
 
-/** What an answer said about its state, for the next time that it is asked for (RFC 9110, 8.8 and 13.1). */
+/** The validators of a response, for the next conditional request (RFC 9110, 8.8 and 13.1). */
 interface Validators {
-  /** Hash of what was asked: an answer to something else is no reason to take this one for unchanged. */
+  /** Hash of the request: validators of another request must not be used. */
   readonly asked: string;
   readonly etag?: string;
   readonly modified?: string;
 }
 
-/** The request with the conditions that the last answer to the very same one allows. */
+/** Adds the conditions from the last response to the same request. */
 export function conditioned(request: HttpRequest, watermark: string | undefined): HttpRequest {
   const known = read(watermark);
   if (known === undefined || known.asked !== askedHash(request)) return request;
@@ -20,12 +20,12 @@ export function conditioned(request: HttpRequest, watermark: string | undefined)
   return { ...request, trustedHeaders: { ...request.trustedHeaders, ...conditions } };
 }
 
-/** Whether an answer to the request may be that nothing has changed. */
+/** Whether the response may be 304. */
 export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
   return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
 }
 
-/** The watermark after an answer; undefined where it said nothing that could be asked with. */
+/** The watermark after a response; undefined without validators. */
 export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   const etag = [headers.etag ?? []].flat()[0];
   const modified = [headers['last-modified'] ?? []].flat()[0];

@@ -3,7 +3,7 @@ import { discover, execute } from './envelope.ts';
 import { readResult } from './read-result.ts';
 
 const catalog = option.text({
-  about: 'Name of the catalog (the database); that of the server when absent.',
+  about: 'Name of the catalog (the database). Default: set by the server.',
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
@@ -21,7 +21,7 @@ export default defineService({
   summary: 'Reads the results of MDX queries from OLAP servers by XMLA: Analysis Services, Mondrian and others.',
   options: {
     url: option.text({
-      about: 'The address that answers XMLA.',
+      about: 'URL of the XMLA endpoint.',
       required: true,
       pattern: '^https?://',
       example: 'https://olap.example.com/olap/msmdpump.dll',

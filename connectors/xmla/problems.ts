@@ -12,7 +12,7 @@ export function refused(fault: unknown): Problem {
     return fail({
       code: 'XMLA_BUSY',
       family: 'try_later',
-      message: 'the server could not carry out the statement',
+      message: 'the server could not run the statement',
       seen: cutText(String(said), 500),
       next: 'the request is retried automatically; if this persists, check the log of the server',
     });
@@ -31,7 +31,7 @@ export function brokeOff(messages: unknown): Problem {
   const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
   return fail({
     code: 'XMLA_BROKE_OFF',
-    message: 'the server broke off in the middle of the result',
+    message: 'the server stopped in the middle of the result',
     seen: cutText(String(said), 500),
   });
 }
@@ -40,7 +40,7 @@ export function brokeOff(messages: unknown): Problem {
 export function noResult(): Problem {
   return fail({
     code: 'XMLA_NO_RESULT',
-    message: 'the server answers without a result',
+    message: 'the server returned no result',
     next: 'check that the statement returns a result, and that the URL is the XMLA endpoint',
   });
 }

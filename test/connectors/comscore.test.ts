@@ -109,5 +109,5 @@ describe('a report of comScore', () => {
 });
 
 it('asks comScore for the description of its reports to check the way there', async () => {
-  expect(await checkServiceCase(reports())).toBe('comScore describes its reports to us');
+  expect(await checkServiceCase(reports())).toBe('connected to comScore; login accepted');
 });
