@@ -3,10 +3,10 @@ import { Problem } from '../lib/problem.ts';
 import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
-/** A container without its volume begins with an empty state each time, and forgets what it has created and still owes. */
+/** A container without its volume starts with an empty state each time, and forgets its data sources and owed payloads. */
 export const missingVolume = 'if the state should not be new, check that its volume is mounted';
 
-/** Where a job's payload goes. */
+/** The target of a job's payload. */
 export interface TargetAddress {
   readonly instance: string;
   readonly clientId?: string;
@@ -37,7 +37,7 @@ export async function findAddress(store: Pick<Store, 'targets'>, job: Job): Prom
   return addressGiven(job, declared && (await store.targets.find(declared)));
 }
 
-/** What the store remembers the job's instance by; undefined where the job declares no data source. */
+/** The key of the job's instance in the store; undefined if the job declares no data source. */
 export function declaredTarget(job: Job): TargetKey | undefined {
   const { target, destination } = job;
   if (target.kind !== 'datasource') return undefined;
@@ -45,8 +45,8 @@ export function declaredTarget(job: Job): TargetKey | undefined {
 }
 
 /**
- * The same as `addressOf`, given what the store remembers of `declaredTarget`. Undefined for a refresh, and for a declared
- * data source that has not been created yet.
+ * Like `addressOf`, with the stored record of `declaredTarget`. Undefined for a refresh, and for a declared data source that has
+ * not been created yet.
  */
 export function addressGiven(job: Job, known: { readonly instance: string } | undefined): TargetAddress | undefined {
   const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;

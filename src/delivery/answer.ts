@@ -5,16 +5,16 @@ import { excerpt } from '../lib/redact.ts';
 /** The service's envelope: `{meta: {success, status, …}, data}`. */
 export interface EnvelopeAnswer {
   readonly status: number;
-  /** The service said that it was done. */
+  /** The service reported success. */
   readonly success: boolean;
-  /** Whether the body was an envelope at all: proxies and login pages answer with something else. */
+  /** Whether the body was an envelope; responses of proxies and login pages are not. */
   readonly recognised: boolean;
   readonly complete: boolean;
   readonly errorCode: string | undefined;
-  /** The service's words for an error, or the beginning of what came instead. Redacted, one line. */
+  /** The service's error message, or the first part of the body. Redacted, one line. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** The time that the other side has, epoch milliseconds, whole seconds. */
+  /** The server's time, epoch milliseconds, whole seconds. */
   readonly date?: number;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, unknown>>;

@@ -6,24 +6,24 @@ import type { DestinationClient } from './client.ts';
 import { type Declared, declaredIn } from './declared.ts';
 import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './remote-datasources.ts';
 
-/** One thing that `apply` would do; `say` tells a person. Nothing is ever deleted. */
+/** An action of `apply`; `say` describes it. Nothing is ever deleted. */
 export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
-  /** It is there, made by `apply`, but this state does not know it (a crash, a new machine). */
+  /** It was created by `apply`, but is not in this state (a crash, a new machine). */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
   | { readonly kind: 'update'; readonly datasource: string }
   | { readonly kind: 'share'; readonly datasource: string | undefined; readonly shares: readonly Share[] }
   | { readonly kind: 'unchanged'; readonly datasource: string }
 );
 
-/** What `apply` would do at one service, in this order. */
+/** The actions of `apply` at one service, in order. */
 export interface ApplyPlan {
   readonly actions: readonly ApplyAction[];
-  /** Whether carrying it out changes anything. */
+  /** Whether it changes anything. */
   readonly changes: boolean;
 }
 
-/** Gives the client for a destination's API. */
+/** Returns the client for a destination's API. */
 export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
@@ -68,7 +68,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
 }
 
-/** A source of that name that carries our marker; more than one cannot be told apart. */
+/** The data source with that name and our marker; several would be ambiguous. */
 async function findOurs(
   declared: Declared,
   { client, remotes }: Look,
@@ -107,7 +107,7 @@ async function missingShares(
   return declared.declaration.shares.filter((share) => present.get(nameOf(share)) !== share.canEdit);
 }
 
-/** How the store names what a declaration declares. */
+/** The key of a declaration in the store. */
 export function targetKey({ destination, clientId, declaration }: Declared) {
   const key = { url: destination.url, name: declaration.name };
   return clientId === undefined ? key : { ...key, clientId };

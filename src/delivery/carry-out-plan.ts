@@ -6,8 +6,8 @@ import type { Declared } from './declared.ts';
 import { inspect, listDatasources, markerUrl } from './remote-datasources.ts';
 
 /**
- * Does what a plan says, in its order. The ids of what it creates are in the store before anything else is done; where
- * a creation had no answer, it looks whether the source is there before it gives up.
+ * Executes a plan in order. Stores the ID of each created data source before the next step. If a creation had no response, checks
+ * whether the data source exists before it gives up.
  */
 export async function carryOutPlan(
   plan: ApplyPlan,
@@ -61,7 +61,7 @@ async function create(declared: Declared, client: DestinationClient): Promise<Id
   }
 }
 
-/** After a creation without an answer: the one source of that name with our marker, if it came to be. */
+/** After a creation without a response: the only data source with that name and our marker, if it was created. */
 async function lookFor(declared: Declared, client: DestinationClient): Promise<Ids | undefined> {
   const { clientId, declaration } = declared;
   const found: Ids[] = [];

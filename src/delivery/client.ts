@@ -24,8 +24,8 @@ const mostAttempts = 4;
 const patienceMs = 60_000;
 
 /**
- * Calls of the service's API on one destination. Each goes through the same gate as the uploads do: it waits for its
- * place, is paid for, and is repeated by the same table. Throws Problems; a person may be waiting, so not for long.
+ * Client for the service's API on one destination. Calls go through the same gate as uploads: they wait for a slot, count against
+ * the quota, and are retried by the same rules. Throws Problems, and soon, because a person may be waiting.
  */
 export class DestinationClient {
   readonly #gateway: Gateway;

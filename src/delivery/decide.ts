@@ -7,8 +7,8 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 
 /**
- * Lets a quarantined payload go: these very bytes are owed from now on. Returns its row. Throws `PAYLOAD_DAMAGED` where
- * the file is not what was written, `DECISION_LATE` where it is not held back any more or newer data is there.
+ * Approves a quarantined payload: enqueues exactly these bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file has changed,
+ * `DECISION_LATE` if it is no longer quarantined or newer data exists.
  */
 export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
@@ -17,7 +17,7 @@ export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
   return announce(gateway, 'payload.approved', { decided, by });
 }
 
-/** Puts a quarantined payload away, its file too. Throws `DECISION_LATE` where it is not held back any more. */
+/** Discards a quarantined payload and its file. Throws `DECISION_LATE` if it is no longer quarantined. */
 export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   const decided = await gateway.store.quarantine.discard(row.id, by);
   if (decided === undefined) throw tooLate(row);
@@ -46,7 +46,7 @@ export async function rollback(
   }
 }
 
-/** Lets a dead payload try again, from its first attempt. Throws `DECISION_LATE` where newer data is there. */
+/** Enqueues a dead payload again, starting with its first attempt. Throws `DECISION_LATE` if newer data exists. */
 export async function requeue(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
   await gateway.store.transaction(async ({ outbox, audit }) => {

@@ -10,7 +10,7 @@ export interface Declared {
   readonly jobs: readonly string[];
 }
 
-/** Every declared data source once. Two jobs that declare one differently are a fault of the config. */
+/** Every declared data source once. Conflicting declarations of two jobs are a config error. */
 export function declaredIn(config: Config): Declared[] {
   const found = new Map<string, Declared>();
   for (const { name, line, target, destination } of config.jobs.values()) {

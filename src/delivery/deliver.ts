@@ -7,19 +7,19 @@ import { UploadPool } from './upload-pool.ts';
 
 export interface DeliverOptions {
   readonly gateway: Gateway;
-  /** Stops: nothing more is started, requests under way get a few seconds. */
+  /** Stops: starts no more requests; current requests get a few seconds. */
   readonly signal: AbortSignal;
   readonly priority: Priority;
-  /** Retries that come due before this instant (epoch ms) are waited for. Absent: one pass. */
+  /** Waits for retries that are due before this instant (epoch ms). Absent: one pass. */
   readonly until?: number;
 }
 
-/** One payload and what became of it in this call. */
+/** One payload and its result in this call. */
 export type DeliveryResult = DeliveryState & Pick<OutboxRow, 'id' | 'instance'>;
 
 /**
- * Sends owed payloads, if they may be sent now: quota → pacing → upload → retry → receipt. One result for each payload, in
- * the order in which they became owed; payloads of destinations that the gateway doesn't have are left alone.
+ * Sends owed payloads, if possible now: quota → pacing → upload → retry → receipt. Returns one result per payload, in the order of
+ * the outbox; skips payloads for destinations that the gateway doesn't have.
  */
 export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): Promise<DeliveryResult[]> {
   return withPool(given, async (pool) => {
@@ -42,7 +42,7 @@ export async function resendDue(given: DeliverOptions & { readonly isOurs: (job:
   await withPool(given, (pool) => Promise.all(due.map((resend) => pool.resend(resend))));
 }
 
-/** Does something with a pool that gives its requests a few seconds after a stop. */
+/** Runs a function with a pool whose requests get a few seconds after a stop. */
 async function withPool<T>(
   { gateway, priority, signal, until: deadline }: DeliverOptions,
   work: (pool: UploadPool) => Promise<T>,
@@ -64,7 +64,7 @@ async function sendAll(pool: UploadPool, rows: readonly OutboxRow[]): Promise<De
   return Promise.all(sending);
 }
 
-/** Waits until the first of the retries that come due in time; the rows to send again then. */
+/** Waits for the first due retry; returns the rows to send again. */
 async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
   const { gateway, signal, until = 0 } = given;
   const { clock, store } = gateway;
@@ -78,7 +78,7 @@ async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, Deli
   } catch {
     return [];
   }
-  // By their instants and not by the clock: it may have jumped while we slept.
+  // By their instants, not by the clock, which may have jumped during the sleep.
   const ids = waiting.filter((it) => it.until <= Math.max(first, clock.now())).map(({ id }) => id);
   const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
   return rows.filter((row) => row !== undefined);

@@ -5,20 +5,20 @@ import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
-/** Payloads that other processes left, and clocks that jumped, are noticed this often at the latest. */
+/** Poll interval: detects payloads of other processes and clock jumps. */
 const longestWaitMs = 30_000;
-/** Payloads that come due within this are begun together, so that the important ones among them go first. */
+/** Payloads that are due within this time start together, in order of priority. */
 const togetherMs = 20;
 
 /**
- * Sends what is owed for as long as it runs: at once when nudged, when a retry comes due, when the quota turns. What is
- * stuck keeps nothing else waiting.
+ * Sends owed payloads continuously: when nudged, when a retry is due, and when the quota resets. A stuck payload doesn't block
+ * others.
  */
 export class Deliverer {
   readonly #gateway: Gateway;
   readonly #stop = new AbortController();
   readonly #underway = new Map<number, Promise<void>>();
-  /** Not before this (monotonic ms), by payload: what the last try said. */
+  /** Earliest time of the next attempt (monotonic ms), by payload. */
   readonly #notBefore = new Map<number, number>();
   /** When to look for due resends next (monotonic ms). */
   #repeatsAt = 0;
@@ -29,7 +29,7 @@ export class Deliverer {
     this.#gateway = gateway;
   }
 
-  /** Begins; what is owed already is sent first. */
+  /** Starts; sends all owed payloads first. */
   start(): void {
     this.#loop ??= this.#run();
   }
@@ -41,7 +41,7 @@ export class Deliverer {
     this.#wake();
   }
 
-  /** Ends within a few seconds: requests under way may finish, then are cut. What is owed stays owed. */
+  /** Ends within a few seconds: current requests may finish, then they are aborted. Owed payloads stay owed. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#wake();
@@ -77,7 +77,7 @@ export class Deliverer {
     }
   }
 
-  /** Starts what may go now; returns how long it is until the next one may (milliseconds). */
+  /** Starts all payloads that may be sent now; returns the time until the next one (milliseconds). */
   async #startDue(lanes: UploadPool): Promise<number> {
     const { store, clock } = this.#gateway;
     let wait = longestWaitMs;
@@ -110,13 +110,13 @@ export class Deliverer {
   }
 
   #wake(): void {
-    // With a reason of its own: to make the usual one, with its stack, costs more than the nap.
+    // With a fixed reason: creating the default one, with its stack, costs more than the sleep.
     this.#nap.abort('woken');
   }
 
   /**
-   * How long a payload is left alone (milliseconds). A wait for an instant of the wall clock is taken in pieces, so
-   * that a clock that is set right later ends it; refused credentials wait for a nudge.
+   * How long a payload waits (milliseconds). A wait for a wall-clock time is split, so that a later clock correction takes effect;
+   * refused credentials wait for a nudge.
    */
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();

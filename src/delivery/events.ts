@@ -30,9 +30,9 @@ export type DeliveryEvents = {
   'payload.superseded': PayloadFacts;
   'payload.unchanged': Omit<PayloadFacts, 'id'>;
   'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
-  /** A guard holds it back: it is kept and not sent. */
+  /** A guard quarantined it: it is kept and not sent. */
   'payload.quarantined': PayloadFacts & Trouble & { readonly guards: readonly string[] };
-  /** A person let a quarantined payload go, put it away, put a former one back, or lets a dead one try again. */
+  /** A person approved or discarded a quarantined payload, rolled back, or requeued a dead one. */
   'payload.approved': PayloadFacts & By;
   'payload.discarded': PayloadFacts & By;
   'payload.restored': PayloadFacts & By;
@@ -41,22 +41,22 @@ export type DeliveryEvents = {
   /** Sent again, because an earlier upload of other data had no answer and might have arrived late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
-  /** `attempt`: the one that failed; absent where none was made. */
+  /** `attempt`: the failed attempt; absent if none was made. */
   'payload.waiting': PayloadFacts & Trouble & { readonly until?: number; readonly attempt?: number };
   'upload.started': PayloadFacts & { readonly attempt: number };
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
   'quota.reset': { readonly account: string; readonly destination: string };
-  /** `refusals`: how many times in a row the service has said that it was too much, without saying that the day is over. */
+  /** `refusals`: consecutive rate-limit responses that did not report an exhausted daily limit. */
   'account.paused': {
     readonly account: string;
     readonly destination: string;
     readonly until: number;
     readonly refusals: number;
   };
-  /** Requests a second that are sent from now on, because the service took fewer than we sent. */
+  /** The new rate in requests per second, because the service accepted fewer than were sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
-  /** What the service has counted on the account's running day; `others` are those that we did not make. */
+  /** The service's request count of the account's current day; `others`: requests of other programs. */
   'usage.reported': {
     readonly account: string;
     readonly destination: string;
@@ -75,14 +75,14 @@ export type DeliveryEvents = {
     readonly path: string;
     readonly milliseconds: number;
   };
-  /** `status` is absent when no answer came. */
+  /** `status` is absent without a response. */
   'request.answered': {
     readonly account: string;
     readonly method: string;
     readonly path: string;
     readonly status?: number;
     readonly milliseconds: number;
-    /** The limit of the account that the service says is reached. */
+    /** The limit of the account that the service reports as reached. */
     readonly limit?: 'second' | 'day';
   };
   'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };

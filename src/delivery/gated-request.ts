@@ -3,22 +3,22 @@ import type { Closed } from './closed.ts';
 import type { RequestOutcome } from './retry.ts';
 import type { Priority } from './send-queue.ts';
 
-/** A request that waits for its slot and is paid for. */
+/** A request that waits for its slot and counts against the quota. */
 export interface GatedRequest<T> {
   readonly priority: Priority;
-  /** Among requests of the same priority the higher goes first; 0 where nothing is said. */
+  /** Order among requests of the same priority, higher first; default 0. */
   readonly rank?: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Ends the wait for a place; the request itself is `send`'s own affair. */
+  /** Ends the wait for a slot; `send` handles the request itself. */
   readonly signal?: AbortSignal;
-  /** It is turned away if it has no slot by then, epoch milliseconds; absent: it waits for one. */
+  /** Deadline for a slot, epoch milliseconds; absent: no deadline. */
   readonly deadline?: number | undefined;
-  /** Told once, if it waits because requests without an answer may still arrive. */
+  /** Called once, if it waits because requests without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
-  /** Written down together with the place and the quota; undefined gives both back: there is nothing to send. */
+  /** Stored in one transaction with slot and quota; undefined (nothing to send) rolls both back. */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;
-  /** Never rejects: what the network threw is an outcome too. */
+  /** Never rejects: network errors are outcomes. */
   readonly send: (prepared: T) => Promise<RequestOutcome>;
 }
 

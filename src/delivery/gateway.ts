@@ -14,12 +14,12 @@ export interface GatewayOptions {
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  /** How important a job is, by name; absent, or undefined for a job that is not known: `normal`. */
+  /** Priority of a job by name; absent, or undefined for an unknown job: `normal`. */
   readonly priorityOf?: (job: string) => JobPriority | undefined;
   readonly network?: Network;
 }
 
-/** All gates of one config. Open one per process, so that people and schedules stand in one line; close it at the end. */
+/** All gates of one config. Open one per process, so that manual and scheduled requests share a queue; close it at the end. */
 export class Gateway {
   readonly store: Store;
   readonly clock: Clock;
@@ -44,12 +44,12 @@ export class Gateway {
     }
   }
 
-  /** The gate of a destination by name; undefined when the config does not have it. */
+  /** The gate of a destination by name; undefined if the config lacks it. */
   find(destination: string): SendGate | undefined {
     return this.#gates.get(destination);
   }
 
-  /** A gate to this address, whatever its destination is called. */
+  /** A gate to this address, regardless of the name of its destination. */
   at(url: string): SendGate | undefined {
     return [...this.#gates.values()].find(({ destination }) => destination.url === url);
   }
@@ -66,12 +66,12 @@ export class Gateway {
     return gate;
   }
 
-  /** What a payload is worth now where not all that wait can go; the higher goes first. */
+  /** Current rank of a waiting payload; higher first. */
   rankOf(row: Pick<OutboxRow, 'job' | 'waiting_since'>): number {
     return rankOfPayload(row, { priority: this.#priorityOf(row.job), now: this.clock.now() });
   }
 
-  /** Refused credentials are tried again. */
+  /** Tries refused credentials again. */
   resetAuth(): void {
     for (const gate of this.#gates.values()) gate.resetAuth();
   }

@@ -5,7 +5,7 @@ import type { OutboxRow } from '../state/tables.ts';
 const rankOf: Readonly<Record<JobPriority, number>> = { high: 2, normal: 1, low: 0 };
 const dayMs = 86_400_000;
 
-/** What a job's requests are worth where not all can go at once. */
+/** Rank of a job's requests. */
 export function rankOfPriority(priority: JobPriority = 'normal'): number {
   return rankOf[priority];
 }

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 
-/** Larger pieces cost memory, smaller ones time. */
+/** Larger chunks cost memory, smaller ones time. */
 const pieceBytes = 512 * 1024;
-/** One is with the socket, one waits in the stream, one is being filled. */
+/** One is in the socket, one waits in the stream, one is being filled. */
 const buffers = 3;
 
 interface PayloadFile {
@@ -13,8 +13,8 @@ interface PayloadFile {
 }
 
 /**
- * A payload's file as the body of one request; a small one is read here and now. The request has to know its end as soon
- * as it has its last byte: where the answer comes before that, the connection is thrown away instead of being used again.
+ * A payload's file as the body of one request; small files are read synchronously. The body must end with its last byte: if the
+ * response arrives before the end, the connection is closed instead of reused.
  */
 export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Readable {
   if (file.bytes <= smallBytes) return smallOf(file);
@@ -22,7 +22,7 @@ export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Reada
   return Readable.from(piecesOf(file), { objectMode: false, highWaterMark: pieceBytes });
 }
 
-/** Throws where the file is not as long as it was. */
+/** Throws if the length of the file has changed. */
 function smallOf({ path, bytes }: PayloadFile): Buffer {
   const whole = readSmallFile(path, bytes);
   if (whole === undefined) throw new Error(`the payload has no longer ${bytes} bytes`);
@@ -34,7 +34,7 @@ function wholeIn(room: Buffer, length: number, bytes: number): Buffer {
   return room.subarray(0, length);
 }
 
-/** Throws where the file is not as long as it was: it must not be taken for whole. */
+/** Throws if the length of the file has changed: it is not complete. */
 async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
@@ -61,7 +61,7 @@ async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
       const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, pieceBytes, null);
       if (bytesRead === 0) return;
       left -= bytesRead;
-      // Nothing is waited for after the last piece.
+      // No wait after the last chunk.
       if (left <= 0) await file.close();
       yield buffer.subarray(0, bytesRead);
     }

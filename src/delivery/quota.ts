@@ -3,12 +3,12 @@ import type { DayUse } from '../state/quota/quota.ts';
 import type { Priority } from './send-queue.ts';
 import '../lib/temporal.ts';
 
-/** The zone in which the service's day turns (service document, section 8). */
+/** The time zone of the service's day (service document, section 8). */
 const zone = 'America/New_York';
-/** Our clock and the service's may differ by this much: near midnight a request may count on either day. */
+/** Maximum difference between our clock and the service's: near midnight, a request may count on either day. */
 const skewMs = 5_000;
 
-/** The days that were asked for last, each with its first instant and that of the next (epoch ms). */
+/** Cache of recent days, each with its start and end (epoch ms). */
 const known: { day: string; from: number; until: number }[] = [];
 
 /** The service's day, YYYY-MM-DD. */
@@ -40,14 +40,14 @@ export function untilMidnight(now: number): number {
   return midnightAfter(dayOf(now)) - now;
 }
 
-/** When a day that is spent is surely over at the service too (epoch ms). */
+/** When an exhausted day has certainly ended at the service (epoch ms). */
 export function resumeAfter(day: string): number {
   return midnightAfter(day) + skewMs;
 }
 
 /**
- * Requests that a destination may bring its account to on a day: what the config or the service allows, whichever is
- * less, and for the schedule without the reserve for people.
+ * Maximum requests of an account on a day for this destination: the limit of the config or the service, whichever is lower; for
+ * scheduled requests, minus the reserve for manual ones.
  */
 export function limitOf(
   { requestsPerDay, reserveRequests }: Pick<Destination, 'requestsPerDay' | 'reserveRequests'>,
@@ -59,8 +59,8 @@ export function limitOf(
 }
 
 /**
- * The day to close, and until when, after the service has said that nothing is left. It may say how long; where our
- * clock is far off its word is better than our midnight.
+ * The day to close, and until when, after the service reported that no requests are left. If it sent a wait, that is more reliable
+ * than our midnight, because our clock may be wrong.
  */
 export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
   const day = dayOf(now - skewMs);

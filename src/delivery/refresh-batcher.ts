@@ -3,7 +3,7 @@ import { type RefreshResult, refreshDatasources, resultFor } from './refresh.ts'
 import type { SendGate } from './send-gate.ts';
 import type { Priority } from './send-queue.ts';
 
-/** What one job wants refreshed. */
+/** The refresh of one job. */
 export interface BatchedRefresh {
   readonly gateway: Gateway;
   readonly gate: SendGate;
@@ -15,11 +15,11 @@ export interface BatchedRefresh {
   readonly run: string;
 }
 
-/** A place at the desk for one job that is about to ask; give it back in any case. */
+/** A ticket for a job that is about to request a refresh; always return it. */
 export interface RefreshTicket {
-  /** Asks together with the others; rejects as the request does, or with the reason of the wish's own signal. */
+  /** Requests the refresh with the batch; rejects like the request, or with the reason of the job's own signal. */
   refresh(wish: BatchedRefresh): Promise<RefreshResult>;
-  /** Nothing more comes from here; the others need not wait. May be called twice. */
+  /** Leaves the batch, so that the others need not wait. Idempotent. */
   cancel(): void;
 }
 
@@ -29,7 +29,7 @@ interface PendingRefresh {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Seats that were taken in the same moment. */
+/** Tickets that were taken at the same moment. */
 interface Batch {
   awaited: number;
   readonly asked: PendingRefresh[];
@@ -42,7 +42,7 @@ interface Batch {
 export class RefreshBatcher {
   #batch: Batch | undefined;
 
-  /** Take the seats of all that are due before the first of them asks. */
+  /** Take the tickets of all due jobs before the first one requests a refresh. */
   join(): RefreshTicket {
     const round = this.#batch ?? { awaited: 0, asked: [] };
     this.#batch = round;
@@ -75,7 +75,7 @@ export class RefreshBatcher {
   }
 }
 
-/** One request for all of them, paid by the first; each gets its own part of the answer. */
+/** One request for all of them, counted for the first; each gets its part of the response. */
 async function send(asked: readonly PendingRefresh[]): Promise<void> {
   const { signal, dispose } = whenAllAborted(asked);
   const { gateway, gate, clientId, priority, run } = asked[0]!.wish;

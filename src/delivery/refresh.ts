@@ -6,28 +6,28 @@ import type { Gateway } from './gateway.ts';
 import type { SendGate } from './send-gate.ts';
 import type { Priority } from './send-queue.ts';
 
-/** One data source that the service did not take into its queue, and why. */
+/** A data source that the service did not queue, and why. */
 export interface RefreshFailure {
   readonly id: string;
   readonly error: string;
   readonly status: number;
 }
 
-/** What the service said to one request for refreshes. */
+/** The result of one refresh request. */
 export interface RefreshResult {
   readonly requested: number;
-  /** Instances that the service has put into its queue. */
+  /** Instances that the service queued. */
   readonly queued: number;
   readonly failed: readonly RefreshFailure[];
-  /** The service said that it did not do it, whatever it said of single ones. */
+  /** The service reported that the whole request failed. */
   readonly refused: boolean;
   /** `REFRESH_PARTIAL` or `REFRESH_FAILED` where some or all were refused. */
   readonly problem?: Problem;
 }
 
 /**
- * Asks the service to refresh data sources. It answers 200 even when it refused some of them: those, and only those,
- * have failed. Repeating a refresh only queues it again, so one without an answer is repeated.
+ * Asks the service to refresh data sources. It returns 200 even if it refused some of them: only those have failed. A refresh is
+ * idempotent, so a request without a response is repeated.
  */
 export async function refreshDatasources(given: {
   readonly gateway: Gateway;
@@ -37,7 +37,7 @@ export async function refreshDatasources(given: {
   readonly priority: Priority;
   readonly rank?: number;
   readonly signal: AbortSignal;
-  /** The run that the request is counted on. */
+  /** The run that the request counts for. */
   readonly run?: string;
 }): Promise<RefreshResult> {
   const { gateway, gate, datasources, clientId } = given;
@@ -55,11 +55,11 @@ export async function refreshDatasources(given: {
   return finished({ requested, queued, failed, refused: data.success === false }, destination);
 }
 
-/** What a request for many came to for some of them: the failures of others are not theirs. */
+/** The part of a result for some of the data sources, without the failures of others. */
 export function resultFor(datasources: readonly string[], whole: RefreshResult, destination: string): RefreshResult {
   const own = new Set(datasources);
   const failed = whole.failed.filter(({ id }) => own.has(id));
-  // A request is a failure as a whole where one is; whose it is, is known as soon as any is named.
+  // One failure fails the whole request, unless the response names the failed data sources.
   const refused = whole.refused && whole.failed.length === 0;
   const requested = own.size;
   const queued = requested === whole.requested ? whole.queued : requested - failed.length;

@@ -1,7 +1,7 @@
 import { asObject } from './answer.ts';
 import type { DestinationClient } from './client.ts';
 
-/** A data source as the service lists it. */
+/** A data source in the list of the service. */
 export interface RemoteDatasource {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export const markerUrl = 'https://pushed-by-sluice.invalid/';
 
 const pageSize = 100;
 
-/** All data sources that the account (or client) shows. */
+/** All data sources of the account (or client). */
 export async function listDatasources(
   client: DestinationClient,
   clientId: string | undefined,
@@ -31,7 +31,7 @@ export async function listDatasources(
   }
 }
 
-/** Whether `apply` made it (its instance carries the marker), and in which format. */
+/** Whether `apply` created it (its instance has the marker), and in which format. */
 export async function inspect(
   client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },
@@ -44,7 +44,7 @@ export async function inspect(
   return { ours, format: text(detail.data.format), instance: id };
 }
 
-/** Ids of groups and users that the source is shared with, and whether they may edit. */
+/** IDs of groups and users that the data source is shared with, and whether they may edit it. */
 export async function sharesOf(
   client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },

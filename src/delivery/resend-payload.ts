@@ -8,7 +8,7 @@ import { decide } from './retry.ts';
 import { leaseOf } from './send-payload.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
 
-/** Below everything that is owed. */
+/** Lower than all owed payloads. */
 export const resendRank = -1;
 /** Resends are never urgent: after a failure, the next attempt waits this long. */
 const restMs = 10 * 60_000;
@@ -20,7 +20,7 @@ const restMs = 10 * 60_000;
 export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {
   const { store } = given.gateway;
   const { row } = repeat;
-  // Under an edited address the instance is another one, and nothing is known of it.
+  // At an edited address, the instance is another one with unknown contents.
   if (row.url !== given.gate.destination.url) return false;
   if ((await given.gate.closed(given.priority)) !== undefined) return false;
   const lease = await leaseOf(keyOf(row), given);
@@ -68,6 +68,6 @@ async function putOff(
   repeats: SendOptions['gateway']['store']['resends'],
 ): Promise<void> {
   await repeats.postpone(row, { waitMs, ambiguous });
-  // What was taken before and is refused now is for the next run to send, and to tell of.
+  // The service accepted it before and refuses it now: leave it to the next run to send and report.
   if (action === 'dead') await repeats.giveUp(row);
 }

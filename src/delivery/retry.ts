@@ -5,8 +5,8 @@ import { redact } from '../lib/redact.ts';
 import type { EnvelopeAnswer } from './answer.ts';
 
 /**
- * What is done after an attempt.
- * - `settle`: it is done.
+ * The next step after an attempt.
+ * - `settle`: done.
  * - `retry`: again after a backoff; the attempt counts.
  * - `pause`: rate-limited: nothing is sent for the account for a while; the attempt does not count.
  * - `away`: unreachable: nothing is sent to the destination for a while; the attempt does not count.
@@ -16,15 +16,15 @@ import type { EnvelopeAnswer } from './answer.ts';
  */
 export type DecisionAction = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
 
-/** How one request ended: with an answer, or without. */
+/** The outcome of one request, with or without a response. */
 export type RequestOutcome = { readonly answer: EnvelopeAnswer } | { readonly error: unknown };
 
-/** What follows from an outcome. */
+/** The decision after an outcome. */
 export interface Decision {
   readonly action: DecisionAction;
   /** Absent when settled. */
   readonly problem?: Problem;
-  /** What the service asked for. */
+  /** The wait that the service requested. */
   readonly retryAfterMs?: number;
   /** True if it is unknown whether the service processed the request. */
   readonly ambiguous: boolean;
@@ -35,13 +35,13 @@ interface Rule {
   readonly action: DecisionAction;
   readonly code: string;
   readonly family: Family;
-  /** What happened; the service's own words follow. */
+  /** What happened; the service's message is appended. */
   readonly message: string;
   readonly next?: string;
   readonly ambiguous?: boolean;
 }
 
-/** A wait longer than this cannot be the limit of a second: the day is over. */
+/** A longer wait is not due to the limit per second: the daily limit is reached. */
 const dailyRetryAfterMs = 15 * 60_000;
 
 const is =
@@ -51,13 +51,13 @@ const is =
 const isDaily = ({ status, errorCode, retryAfterMs }: EnvelopeAnswer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
-/** Which of the two limits of an account an answer says is reached; undefined where it speaks of none. */
+/** The limit of the account that a response reports as reached; undefined if it reports none. */
 export function limitReached(answer: EnvelopeAnswer): 'second' | 'day' | undefined {
   if (answer.status !== 429) return undefined;
   return isDaily(answer) ? 'day' : 'second';
 }
 
-/** The one table from answers to actions; the first row that fits decides. */
+/** Rules from responses to actions; the first match applies. */
 const rules: readonly Rule[] = [
   {
     when: ({ status, complete }) => status < 300 && !complete,
@@ -157,7 +157,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** What to do after an attempt, and how to say it. */
+/** Decides what to do after an attempt, with a problem if it failed. */
 export function decide(outcome: RequestOutcome): Decision {
   if ('error' in outcome) return unanswered(outcome.error);
   const { answer } = outcome;
@@ -178,7 +178,7 @@ export function decide(outcome: RequestOutcome): Decision {
   return { action, problem, ambiguous, retryAfterMs };
 }
 
-/** There was no connection: not a byte of the request has left us. */
+/** No connection: no byte of the request was sent. */
 const unreached = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -190,7 +190,7 @@ const unreached = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** No answer: the request may have been carried out or not, so it is repeated. */
+/** No response: it is unknown whether the request was processed, so it is repeated. */
 function unanswered(error: unknown): Decision {
   const { code = '', message = String(error) } = (error ?? {}) as { code?: string; message?: string };
   const problem = new Problem({
@@ -209,20 +209,20 @@ function unanswered(error: unknown): Decision {
 const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 
 /**
- * Wait before the next attempt: full jitter, a random part of a span that doubles with each attempt, so that those who
- * failed together do not come back together. Never shorter than what the service asked for.
+ * Wait before the next attempt: exponential backoff with full jitter, so that requests that failed together are not retried
+ * together. At least as long as the service requested.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
   return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
 }
 
 /**
- * A service that says when the account may send again has a limit of a second, which other programs may use up again and
- * again. The pause hardly grows then, but it does: each refused request counts against the day.
+ * A rate limit with a requested wait is the limit per second, which other programs may use up repeatedly. The pause then grows
+ * slowly, but it grows, because each refused request counts against the daily limit.
  */
 const limitedBackoff = { ...backoff, maxMs: 2 * 60_000 };
 
-/** How long an account is left alone after so many 429s in a row. */
+/** Pause of an account after this many consecutive 429s. */
 export function pauseMs(refusals: number, retryAfterMs: number | undefined, random = Math.random): number {
   if (retryAfterMs === undefined) return backoffMs(refusals, 0, random);
   return Math.max(retryAfterMs, 100 + exponentialMs(refusals, limitedBackoff, random));

@@ -17,7 +17,7 @@ import { SlotReturns } from './slot-returns.ts';
 /** The network and the randomness that a gate uses; tests and the simulation inject their own. */
 export interface Network {
   agentFor(destination: Destination): HttpAgent;
-  /** From 0 to below 1, for pauses that must not coincide. */
+  /** From 0 to below 1, for jitter. */
   random(): number;
 }
 
@@ -30,7 +30,7 @@ interface SendGateOptions {
   readonly line: SendQueue;
 }
 
-/** Thrown to take back a place and its payment. */
+/** Thrown to roll back a slot and its quota. */
 class Rejected extends Error {
   readonly result: { readonly closed: Closed } | 'idle';
 
@@ -47,7 +47,7 @@ interface Taken<T> {
 
 type Limits = (use: DayUse, day: string) => number;
 
-/** `maxStartMs` of the send slots rests on it. */
+/** `maxStartMs` of the send slots depends on it. */
 const connectTimeoutMs = 10_000;
 
 const realNetwork: Network = {
@@ -56,7 +56,7 @@ const realNetwork: Network = {
   random: Math.random,
 };
 
-/** The one way to a destination: every request of every kind passes here, is paced here and paid for here. */
+/** The gate of a destination: rate-limits and counts every request to it. */
 export class SendGate {
   readonly destination: Destination;
   readonly agent: HttpAgent;
@@ -64,7 +64,7 @@ export class SendGate {
   readonly #network: Network;
   #login: Problem | undefined;
   #spentUntil: number | undefined;
-  /** 429s in a row. */
+  /** Consecutive 429s. */
   #pauses = 0;
   /** While the destination is unreachable: consecutive failures, and until when (monotonic ms) nothing else is sent. */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
@@ -80,13 +80,13 @@ export class SendGate {
   }
 
   /**
-   * Waits for a place, pays, sends. Place, payment and `prepare` are one transaction that is on the disk before the
-   * request begins. Resolves to `closed` or `idle` where nothing was sent and nothing paid; rejects when aborted.
+   * Waits for a slot, counts the request, sends it. Slot, quota and `prepare` are one transaction that is on disk before the request
+   * starts. Resolves to `closed` or `idle` if nothing was sent or counted; rejects if aborted.
    */
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
     const { line, emit, clock } = this.#options;
     const { method, path, priority, rank = 0, signal } = passage;
-    // A place in the line is for now: nothing may stand between it and the request.
+    // A slot is only valid now: no wait is allowed between it and the request.
     await this.agent.dispatcher();
     const asked = clock.monotonic();
     try {
@@ -96,13 +96,13 @@ export class SendGate {
       return await this.#sendNow(passage, taken);
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
-      // What the dead left behind is written down, though what found it was taken back.
+      // Keep the record of dead processes, although the transaction that found them is rolled back.
       await this.#look(this.#options.store);
       return error.result;
     }
   }
 
-  /** Why nothing can be sent now; undefined when something can. */
+  /** Why nothing can be sent now; undefined if requests can be sent. */
   async closed(priority: Priority): Promise<Closed | undefined> {
     const { store, clock } = this.#options;
     const { account, requestsPerSecond } = this.destination;
@@ -115,8 +115,8 @@ export class SendGate {
   }
 
   /**
-   * Writes down what a decision means for everybody who sends to this account. Returns the wait before the next
-   * attempt in milliseconds, where there is to be one.
+   * Records the effect of a decision for all senders of this account. Returns the wait before the next attempt in milliseconds, if
+   * there is one.
    */
   async applyDecision(decision: Decision, attempts: number): Promise<number> {
     const { action, problem, retryAfterMs } = decision;
@@ -134,7 +134,7 @@ export class SendGate {
     return waitMs;
   }
 
-  /** The credentials are worth another try: they changed, or a new run has come. */
+  /** Allows another try of refused credentials: they changed, or a new run started. */
   resetAuth(): void {
     this.#login = undefined;
   }
@@ -144,7 +144,7 @@ export class SendGate {
     await this.#returns.settled();
   }
 
-  /** Takes a slot, says for what it has to wait, and no longer than it may. */
+  /** Takes a slot; reports what it waits for, up to its deadline. */
   #taker<T>(passage: GatedRequest<T>): () => Promise<Taken<T> | NoFreeSlot> {
     const { clock } = this.#options;
     let isTold = false;
@@ -266,7 +266,7 @@ export class SendGate {
     this.#reportSpent(until);
   }
 
-  /** Others are on the account as well: room is made for them. */
+  /** Other programs use the account too: lower the rate. */
   async #slow(): Promise<void> {
     const { account, requestsPerSecond } = this.destination;
     const perSecond = await this.#options.store.accounts.slow(account, requestsPerSecond);

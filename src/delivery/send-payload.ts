@@ -14,7 +14,7 @@ import { factsOf } from './facts.ts';
 import { type Decision, decide } from './retry.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
 
-/** What became of one owed payload, or what it waits for. `until`: epoch milliseconds. */
+/** The result of one owed payload, or what it waits for. `until`: epoch milliseconds. */
 export type DeliveryState =
   | {
       readonly state: 'delivered' | 'unchanged' | 'superseded';
@@ -28,17 +28,17 @@ export type DeliveryState =
 /** A power cut is not the payload's fault, but a payload that crashes its process every time must not be retried forever. */
 const maxCrashes = 40;
 
-/** How often the lease of an instance is tried while another upload to it is under way, and for how long. */
+/** Poll interval and timeout for the lease of an instance, while another upload to it is in progress. */
 const leasePollMs = 250;
 const maxLeaseWaitMs = 15_000;
-/** After that the payload makes room for others, and is tried again after this. */
+/** After the timeout, the payload yields to others and is retried after this. */
 const leaseRestMs = 5_000;
 
-/** Sends one owed payload, if it may be sent now, and settles it by the answer. */
+/** Sends one owed payload, if possible now, and settles it by the response. */
 export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { clock, store } = given.gateway;
   const { url } = given.gate.destination;
-  // An edited address is where the config now wants the data; its receipt must not be written under the old one.
+  // After an edit of the address, the payload goes to the new one; its receipt must not be stored for the old one.
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
   if (row?.state !== 'owed') return settledState(row);
   const due = dueAt(row, clock.now());
@@ -55,7 +55,7 @@ export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<
   }
 }
 
-/** One at a time sends to an instance, over all processes. Undefined: another one still did after {@link maxLeaseWaitMs}. */
+/** Only one process at a time sends to an instance. Undefined if the lease is still taken after {@link maxLeaseWaitMs}. */
 export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions): Promise<Lease | undefined> {
   const { store, clock } = gateway;
   const end = clock.monotonic() + maxLeaseWaitMs;
@@ -70,7 +70,7 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
 const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
-/** An upload to the instance has been under way for long: it is told who sends, and the payload stays owed. */
+/** Another upload to the instance is taking long: reports its process; the payload stays owed. */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
   const holder = await store.leases.holder(leaseName(keyOf(row)));
@@ -173,8 +173,8 @@ async function afterFailure(
 }
 
 /**
- * The service took something else for the same account since the last attempt at this one: so it is not the service. One that
- * fails for all is waited for, however long, and what failed meanwhile is not held against a payload afterwards.
+ * Whether the service accepted another payload of the account since the last attempt of this one: then the payload is to blame, not
+ * the service. A service that fails for all payloads is retried without limit, and those failures don't count against a payload.
  */
 function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<boolean> {
   const { account } = gate.destination;
@@ -183,7 +183,7 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<b
   return gateway.store.receipts.tookAfter(names, before.last_attempt_at ?? before.owed_at);
 }
 
-/** We are being stopped: the payload stays owed and nothing is held against it. */
+/** The process stops: the payload stays owed, and the attempt does not count. */
 async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const message = 'The request was cut off because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
@@ -197,19 +197,19 @@ async function waitAtGate(row: OutboxRow, closed: Closed, given: SendOptions): P
   return { state: 'waiting_retry', until: closed.until, problem };
 }
 
-/** What the payload waits for, written down and said. */
+/** Records and reports what the payload waits for. */
 async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<Problem> {
   const where = { job: row.job, destination: row.destination };
   const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);
   const { code, message } = problem;
   const noted = await gateway.store.outbox.note(row.id, { code, message });
   const until = closed.why === 'login' ? {} : { until: closed.until };
-  // Another process may have noted it; this one waits all the same.
+  // Another process may have recorded it; this one waits anyway.
   if (noted || closed.why === 'slots') gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
   return problem;
 }
 
-/** `untaken`: it is sure that its last attempt was not carried out. */
+/** `untaken`: its last attempt was certainly not processed. */
 async function markDead(
   row: OutboxRow,
   problem: Problem,
@@ -256,7 +256,7 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
   });
 }
 
-/** A payload that this process has just written or verified is looked at, any other is read and hashed before it is sent. */
+/** Checks only the size of a payload that this process has just written or verified; reads and hashes any other. */
 async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Problem | undefined> {
   const state = gateway.verified.has(row.id) ? quickVerify(row) : await verifyPayload(row);
   if (state === 'whole') gateway.verified.add(row.id);
@@ -271,7 +271,7 @@ async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Probl
   });
 }
 
-/** Not awaited, like the database beside the file: so payloads reach the line in the order in which they were owed. */
+/** Synchronous, like the database, so that payloads enter the send queue in the order of the outbox. */
 function quickVerify({ path, bytes }: OutboxRow): 'whole' | 'missing' | 'damaged' {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 'missing';

@@ -2,15 +2,15 @@ import PQueue from 'p-queue';
 import type { Clock } from '../lib/clock.ts';
 import type { NoFreeSlot, SlotTicket } from '../state/quota/send-slots.ts';
 
-/** People at a keyboard come before the schedule. */
+/** Manual requests go before scheduled ones. */
 export type Priority = 'person' | 'schedule';
 
-/** Above every rank that a payload of the schedule can come to. */
+/** Higher than any rank of a scheduled payload. */
 const personRank = 1_000_000;
-/** How long to wait when every slot is under way: less than the rest after it, so that nothing is lost by it. */
+/** Poll interval while all slots are in use: shorter than a slot's rest, so that it costs no throughput. */
 const pollMs = 200;
 
-/** The line before the sends of one account in this process. One stands at its head and waits for a slot. */
+/** The send queue of one account in this process. Only its head waits for a slot. */
 export class SendQueue {
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #clock: Clock;
@@ -20,8 +20,8 @@ export class SendQueue {
   }
 
   /**
-   * Waits in line, the higher rank before the lower one, then asks `take` until it hands out a ticket. Rejects with what
-   * `take` throws, or when aborted.
+   * Waits in the queue, higher rank first, then calls `take` until it returns a ticket. Rejects with the error of `take`, or if
+   * aborted.
    */
   acquire<T extends { ticket: SlotTicket }>(
     take: () => Promise<T | NoFreeSlot>,

@@ -8,7 +8,7 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { type ResultCandidate, type Verdict, verdictOf } from './verdict.ts';
 
-/** What became of a finished result. The run is settled, except for `owed`: there, the delivery settles it. */
+/** The outcome of a finished result. The run is settled, except for `owed`: then the delivery settles it. */
 export type SettleResult =
   | Exclude<Verdict, { readonly state: 'owed' }>
   | { readonly state: 'superseded' }
@@ -20,7 +20,7 @@ export interface FinishedResult extends ResultCandidate, Pick<UnsealedPayload, '
   readonly payload: DraftPayload;
 }
 
-/** What is written to the outbox on behalf of a run, and what events say of it. */
+/** The outbox entry of a run, and its event fields. */
 interface Settling {
   readonly gateway: Gateway;
   readonly owing: UnsealedPayload;

@@ -3,7 +3,7 @@ import { maxTravelMs, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 
-/** Gives the slots of requests back that have ended, as soon as they can't arrive any more. */
+/** Returns the slots of finished requests as soon as the requests can no longer arrive. */
 export class SlotReturns {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -16,21 +16,21 @@ export class SlotReturns {
   }
 
   /**
-   * The slot begins its rest. A request that ran past midnight is charged to the new day as well. `closing`: no answer came,
-   * and the connection is being closed; true once the other side has closed it, until then the request may still arrive.
+   * Starts the rest of the slot. A request that ran past midnight counts on the new day too. `closing`: there was no response, and the
+   * connection is being closed; resolves to true when the other side has closed it. Until then, the request may still arrive.
    */
   async giveBack(ticket: SlotTicket, closing: Promise<boolean> | undefined): Promise<void> {
     if (closing === undefined) return this.#release(ticket);
     await this.#store.sendSlots.abandon(ticket, daysOf(this.#clock.now(), maxTravelMs));
     const closed = closing
       .then((isClosed) => (isClosed ? this.#release(ticket) : undefined))
-      // The slot then rests for as long as its request may travel.
+      // The slot then rests for as long as its request may be in transit.
       .catch(() => undefined)
       .finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
 
-  /** Resolves when nothing is being closed any more. */
+  /** Resolves when no connections are being closed. */
   async settled(): Promise<void> {
     await Promise.all(this.#closing);
   }

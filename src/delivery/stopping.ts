@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Requests under way get this long to end after the stop was asked for. */
+/** Grace period of current requests after a stop. */
 const graceMs = 3_000;
 
-/** A signal that follows `signal` after a grace; `dispose` when it is not needed any more. */
+/** A signal that follows `signal` after a grace period; call `dispose` when it is no longer needed. */
 export function afterGrace(signal: AbortSignal, clock: Clock): { cut: AbortSignal; dispose(): void } {
   const cut = new AbortController();
   const ended = new AbortController();

@@ -10,7 +10,7 @@ import type { SendGate } from './send-gate.ts';
 import { type DeliveryState, sendPayload } from './send-payload.ts';
 import type { Priority } from './send-queue.ts';
 
-/** A payload that met a fault of ours is looked at again after this, one that met a disk that takes no writes sooner. */
+/** Retry delay of a payload after an internal error; shorter after an unwritable disk. */
 const faultWaitMs = 60_000;
 const unwritableWaitMs = 10_000;
 
@@ -34,7 +34,7 @@ export class UploadPool {
     this.#options = given;
   }
 
-  /** Sends the payload when its turn comes; never rejects. Undefined when no gate leads to its destination. */
+  /** Queues the payload; never rejects. Undefined if its destination has no gate. */
   send(row: OutboxRow): Promise<DeliveryState> | undefined {
     const gate = this.#options.gateway.find(row.destination);
     if (gate === undefined) return undefined;
@@ -49,7 +49,7 @@ export class UploadPool {
     if (gate === undefined) return undefined;
     const sending = async (): Promise<void> => {
       if (this.#options.signal.aborted) return;
-      // What went wrong is written down, or comes again with the next look.
+      // The error is recorded, or occurs again at the next check.
       await resendPayload(repeat, { ...this.#options, gate }).catch(() => false);
     };
     return this.#queueOf(gate).add(sending, { priority: resendRank });
@@ -69,7 +69,7 @@ export class UploadPool {
     }
   }
 
-  /** Told each time: the store may not be able to keep it. */
+  /** Reported each time: the store may not be able to record it. */
   async #report(row: OutboxRow, { code, message }: Problem, until: number): Promise<void> {
     const { store, emit } = this.#options.gateway;
     emit('payload.waiting', { ...factsOf(row), code, message, until });

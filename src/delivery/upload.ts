@@ -15,7 +15,7 @@ export function dataPath({ instance, client_id }: Pick<OutboxRow, 'instance' | '
   return `/datasource-instances/${encodeURIComponent(instance)}/data${query}`;
 }
 
-/** How the service is told who is asking (service document, section 5). */
+/** The authentication headers of the service (service document, section 5). */
 export function credentialHeaders(credentials: Credentials): Record<string, string> {
   if (credentials.kind === 'api_key') return { 'kf-api-key': credentials.key };
   const pair = Buffer.from(`${credentials.user}:${credentials.password}`, 'utf8').toString('base64');
@@ -23,8 +23,7 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
 }
 
 /**
- * One PUT of a payload, streamed from its file. An answer that comes before the service has taken all of it is an
- * answer like any other.
+ * One PUT of a payload, streamed from its file. A response before the end of the upload is treated like any other.
  */
 export async function upload(
   row: OutboxRow,

@@ -8,24 +8,24 @@ import type { SendGate } from './send-gate.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Of the requests of a day, at most one in so many asks what is left of them. */
+/** At most one in this many requests of a day is a usage check. */
 const worth = 50;
-/** The store is asked this often at most whether it is time again. */
+/** Minimum interval between two lookups in the store. */
 const lookAgainMs = 60_000;
-/** So many refusals in a row, each after a pause, are hardly the limit of a second any more: the day may be over. */
+/** After this many consecutive rate limits, each after a pause, the daily limit may be the cause. */
 const doubtful = 3;
-/** In doubt the service may be asked sooner, but not all the time. */
+/** Shorter minimum interval in case of doubt. */
 const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 
 /**
- * Asks the service now and then what it has counted on an account, so that requests which others make on it show here
- * too. It asks only after something else was sent, pays like everybody, and goes last.
+ * Polls the service's request count of an account, to include requests of other programs. Polls only after other requests, counts
+ * against the quota, and has the lowest priority.
  */
 export class UsageWatch {
   readonly #gateway: Gateway;
   readonly #stop = new AbortController();
-  /** By account: not before this (monotonic ms). */
+  /** Earliest next check by account (monotonic ms). */
   readonly #notBefore = new Map<string, number>();
   readonly #asking = new Set<Promise<void>>();
 
@@ -33,7 +33,7 @@ export class UsageWatch {
     this.#gateway = gateway;
   }
 
-  /** Something was sent to the account. Returns at once. */
+  /** Call it when a request was sent for the account. Returns at once. */
   look(account: string): void {
     const { clock } = this.#gateway;
     if (this.#stop.signal.aborted || clock.monotonic() < (this.#notBefore.get(account) ?? 0)) return;
@@ -42,8 +42,8 @@ export class UsageWatch {
   }
 
   /**
-   * The account was refused so many times in a row. Where that is too often for the limit of a second, the count of the
-   * day tells whether it is over: it closes by itself then, and everything waits for the turn. Returns at once.
+   * Call it when the account was rate-limited, with the number of consecutive refusals. If that is unlikely for the limit per second,
+   * checks the count of the day; if the day is exhausted, it closes, and all requests wait for the reset. Returns at once.
    */
   doubt(account: string, refusals: number): void {
     if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);
@@ -58,13 +58,13 @@ export class UsageWatch {
     this.#asking.add(asking);
   }
 
-  /** Asks nothing more; what is under way is cut. */
+  /** Stops checks and aborts a current one. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.idle();
   }
 
-  /** Resolves when nothing is being asked. */
+  /** Resolves when no check is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.#asking);
   }
@@ -94,7 +94,7 @@ export class UsageWatch {
     const { answer } = outcome;
     const { store, clock, emit } = this.#gateway;
     const { account, name: destination } = gate.destination;
-    // What is said of this one request is no reason to send nothing else; being told to be quiet is.
+    // A failure of this request doesn't affect others, but a rate limit does.
     if (answer.status === 429) await gate.applyDecision(decide(outcome), 1);
     if (isRefusal(answer)) {
       await store.usageChecks.refuse(account, answer.words);
@@ -110,12 +110,12 @@ export class UsageWatch {
 
 const asks = ({ account, askUsage }: Destination, wanted: string): boolean => askUsage && account === wanted;
 
-/** The permission is missing, or the service has no such report. A refused login is for what is sent to tell. */
+/** The permission is missing, or the service has no such report. Refused credentials are left to uploads to report. */
 function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {
   return status === 403 || status === 404 || (status === 401 && errorCode === 'permission_denied');
 }
 
-/** The newest record of one of these days. All of its values are texts (service document, section 2.14). */
+/** The newest record of one of these days. All of its values are strings (service document, section 2.14). */
 function toldFor(
   days: readonly string[],
   overview: unknown,

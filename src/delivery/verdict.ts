@@ -15,36 +15,36 @@ export interface ResultCandidate {
   readonly payload: Pick<Payload, 'rows' | 'bytes' | 'sha256' | 'format' | 'asOf'> & {
     readonly columns?: readonly { readonly name: string }[];
   };
-  /** What was counted in the rows, where a guard asks for that. */
+  /** Counts over the rows, if a guard requires them. */
   readonly watch?: GuardCounters;
   /** The instant that the run is dated, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 
-/** What is to be done with a result, before anything is done. */
+/** The decision about a result, before any change. */
 export type Verdict =
   | { readonly state: 'owed' }
-  /** The instance is known to show these bytes. */
+  /** The instance certainly shows these bytes. */
   | { readonly state: 'unchanged' }
   | { readonly state: 'failed'; readonly problem: Problem }
   | ({ readonly state: 'quarantined' } & GuardRefusal);
 
-/** Why guards hold a result back. */
+/** Why guards quarantine a result. */
 export interface GuardRefusal extends GuardVerdict {
   readonly problem: Problem;
   /** Names of the guards. */
   readonly guards: readonly string[];
 }
 
-/** What is known of the instance that a result is for. */
+/** The known state of the target instance. */
 interface Known {
   readonly store: Store;
   readonly key: InstanceKey;
 }
 
 /**
- * What is to be done with a result: refused because it is empty or too large, quarantined by a guard, unchanged, or owed.
- * Changes nothing. Without a store, or an instance in it, there is nothing to compare with.
+ * Decides about a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Changes nothing. Without a
+ * store, or without the instance in it, there is nothing to compare with.
  */
 export async function verdictOf(candidate: ResultCandidate, known: Known | undefined): Promise<Verdict> {
   const { job, payload } = candidate;
@@ -56,7 +56,7 @@ export async function verdictOf(candidate: ResultCandidate, known: Known | undef
   return { state: isShown === true ? 'unchanged' : 'owed' };
 }
 
-/** Zero rows and too many bytes never come near the outbox: no request is spent on either. Undefined if it may go. */
+/** Refuses zero rows and too many bytes before the outbox: they cost no request. Undefined if acceptable. */
 function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | undefined {
   const where = { job: job.name, line: job.line, stage: 'deliver' };
   if (payload.rows === 0 && !job.allowEmpty) {
@@ -82,7 +82,7 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
   });
 }
 
-/** Undefined if the guards have no objection, or if a person has approved these very bytes before. */
+/** Undefined if all guards pass, or if a person has approved exactly these bytes before. */
 async function guardRefusal(
   { job, payload, watch, logicalAt = payload.asOf }: ResultCandidate,
   known: Known | undefined,
@@ -117,7 +117,7 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   });
 }
 
-/** What a dry run says of a refusal: nothing is held back yet, so there is nothing to show or to approve. */
+/** The text of a refusal in a dry run: nothing is quarantined, so there is nothing to show or to approve. */
 export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): Problem {
   const { code, family, where, seen, allowed } = problem;
   return new Problem({

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** What was seen whole so long ago is read again before it is sent: a disk may have turned a bit since. */
+/** After this time, a payload is verified again before it is sent, because of possible bit rot. */
 const validMs = 60_000;
 
-/** Payloads (ids of the outbox) whose bytes this process has just seen whole: written or verified by it. */
+/** Payloads (outbox IDs) that this process has recently written or verified. */
 export class VerifiedCache {
   readonly #clock: Clock;
-  /** When they were seen (monotonic ms). */
+  /** When they were verified (monotonic ms). */
   readonly #seen = new Map<number, number>();
 
   constructor(clock: Clock) {

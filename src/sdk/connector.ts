@@ -4,60 +4,60 @@ import type { Column } from './column.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 
-/** Writes one line to the log. The text is constant, the facts go into fields; both are redacted on the way out. */
+/** Writes one line to the log: a constant text, with variable values in fields. Both are redacted. */
 export interface ConnectorLog {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
   warn(message: string, facts?: object): void;
 }
 
-/** What every call of a connector gets. */
+/** The context of every call of a connector. */
 export interface SourceContext<S extends OptionSet> {
   /** The source's options, checked, defaults filled in. */
   readonly source: OptionValues<S>;
-  /** Relative paths in options are meant from here: the folder of the config file. */
+  /** The folder of the config file, for relative paths in options. */
   readonly folder: string;
   /** Aborted when the run is stopped: close everything and throw the signal's reason, within a second. */
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
-  /** There for a source whose connector describes an OAuth login for it, and only then. */
+  /** Only present if the connector describes an OAuth login for the source. */
   readonly login?: TokenSource;
   /**
-   * To be called around each attempt to log in with credentials of the options, reconnects too, and around each request that carries
-   * them (`isRequest`). It lets attempts of one account wait for the first of them, and refuses where an earlier one was refused, so
-   * that a wrong password does not lock the account.
+   * Wrap each login with credentials of the options in this, including reconnects, and each request that contains them (`isRequest`).
+   * Concurrent logins of one account wait for the first, and are refused if it was refused, so that a wrong password does not lock
+   * the account.
    */
   readonly logIn?: LogIn;
 }
 
 export interface LogInAttemptOptions {
-  /** It only leads to the login that counts, as an SSH tunnel does. */
+  /** Only a step before the actual login, such as an SSH tunnel. */
   readonly isPart?: boolean;
   /**
-   * A request that carries the credentials. Only the first one of a run may wait for those of other runs; none waits for long,
-   * because an answer may take its time.
+   * A request with credentials. Only the first one of a run may wait for those of other runs, and only briefly, because responses may
+   * take long.
    */
   readonly isRequest?: boolean;
 }
 
 /**
- * Makes one attempt to log in. It was good if it resolves; a `Problem` that it throws says whether it was refused. Anything else that
- * it throws says nothing about the login.
+ * One login attempt. Resolves if it succeeded; a thrown `Problem` shows whether it was refused. Any other error says nothing about
+ * the login.
  */
 export type LogIn = <T>(attempt: () => Promise<T>, options?: LogInAttemptOptions) => Promise<T>;
 
-/** Whom a source logs in as, and everything that the login rests on. */
+/** The account of a source, and everything that its login depends on. */
 export interface SourceAccount {
-  /** The server, as people write it: `db:5432`. */
+  /** The server, as shown in messages: `db:5432`. */
   readonly place: string;
   readonly user?: string | undefined;
-  /** Secrets and options of the login; another value is another login. */
+  /** Secrets and options of the login; a changed value is another login. */
   readonly secret: unknown;
-  /** Files with keys and certificates; relative paths are meant from the folder of the config. */
+  /** Files with keys and certificates; paths are relative to the folder of the config. */
   readonly files?: readonly (string | undefined)[];
 }
 
-/** An attempt to log in, by way of the runner where there is one. */
+/** Runs a login attempt through the runner, if there is one. */
 export function logInBy<T>(
   { logIn }: Pick<SourceContext<OptionSet>, 'logIn'>,
   attempt: () => Promise<T>,
@@ -66,15 +66,15 @@ export function logInBy<T>(
   return logIn === undefined ? attempt() : logIn(attempt, options);
 }
 
-/** What an extract gets beyond that. */
+/** The context of an extract. */
 export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extends SourceContext<S> {
   /** The job's `query`, checked, defaults filled in. */
   readonly query: OptionValues<Q>;
-  /** A private, empty folder for this run; removed when the run ends, however it ends. */
+  /** A private, empty folder for this run; deleted when the run ends. */
   readonly scratch: string;
   /**
-   * Tells the runner that the source is at work though no rows come yet: a page has arrived, and there are more. Without
-   * it, a long silence before the first row is taken for a source that hangs.
+   * Resets the stall timer of the runner although there are no rows yet, for example after each page. Without it, a long time
+   * before the first row looks like a stalled source.
    */
   readonly alive?: () => void;
   /**
@@ -90,22 +90,22 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    */
   readonly logicalAt?: number;
   /**
-   * Where the last run that is safely delivered or safely owed had got to: the very text that its extraction gave as
-   * `watermark()`. Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
+   * The watermark of the last run whose payload was delivered or is in the outbox: exactly the text that `watermark()` returned.
+   * Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
    */
   readonly watermark?: string;
   /**
-   * Instead of what is new, what lies in a range is wanted, whatever was read before; the extraction then gives no watermark.
-   * Only for connectors that say {@link Connector.rangesBy}. Present beside the watermark.
+   * Read a range instead of new rows, regardless of earlier runs; the extraction then returns no watermark. Only for connectors with
+   * {@link Connector.rangesBy}. May be set together with the watermark.
    */
   readonly range?: Range;
-  /** What the attempts of the run share. Absent if there is only one. */
+  /** Memory that the attempts of the run share. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
 }
 
 /**
- * What the attempts of a run share, so that a retry continues with what a vendor already works on instead of ordering it
- * again.
+ * Memory that the attempts of a run share, so that a retry continues with a report that the vendor is already generating, instead of
+ * ordering it again.
  */
 export interface AttemptFacts {
   /**
@@ -121,123 +121,118 @@ export interface AttemptFacts {
   readonly since: number;
 }
 
-/** A stretch of time, or of numbers, as a person wrote it: from the first on, up to but without the second. */
+/** A range of times or numbers, as a person wrote it: the start is inclusive, the end exclusive. */
 export interface Range {
   readonly from: string;
   readonly to: string;
 }
 
-/** An extract that has begun: its columns are known, its rows come as they are asked for. */
+/** An open extract: its columns are known, and its rows are read on demand. */
 export interface Extraction {
   readonly columns: readonly Column[];
   /**
-   * Batches of about a thousand rows, every one with this very `columns` array. Pulling is the back-pressure: nothing
-   * is read ahead beyond a small bound. A batch may be changed by its source once the next one is asked for: who keeps
-   * something of it, copies it. Leaving the loop early (`return()`) must free connection and files. A failure
-   * throws; it never looks like the end.
+   * Batches of about a thousand rows, each with this same `columns` array. Pulling is the backpressure: only a small, bounded amount
+   * is read ahead. A batch is only valid until the next one is requested: copy what you keep. Leaving the loop early (`return()`)
+   * must close connections and files. An error must throw and never look like the end.
    */
   readonly batches: AsyncIterable<Batch>;
   /**
-   * The column by which it tells what is new, where its rows show it. Of two rows that are the same one at two times, the
-   * one with the higher value there is the newer.
+   * The column of the watermark, if it is in the rows. Of two versions of a row, the one with the higher value is newer.
    */
   readonly cursor?: string;
-  /** Where a range was asked for: which rows lie in it, by a column and canonical texts of its type. */
+  /** For a requested range: the rows in it, by a column and canonical texts of its type. */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
-   * How far this extract got, as an exact text of the connector's own making; asked once, after the last batch. Undefined
-   * means: leave the watermark where it is.
+   * The new watermark, in any format of the connector; called once, after the last batch. Undefined: keep the current one.
    */
   readonly watermark?: () => string | undefined;
   /**
-   * True when the source says that nothing has changed since the watermark (a 304, an empty list of changes): what the last
-   * run delivered still holds, so this one makes no payload and ends as unchanged. Asked once, after the last batch.
+   * True if the source reports no changes since the watermark (a 304, an empty list of changes): the last delivered data is still
+   * valid, so the run creates no payload and ends as unchanged. Called once, after the last batch.
    */
   readonly unchanged?: () => boolean;
   /**
-   * Why rows are given twice, where they are: jobs that add what comes to what they have cannot be built on that. Asked
-   * once, after the last batch.
+   * Why rows may be duplicated, if so: jobs that append rows must not continue then. Called once, after the last batch.
    */
   readonly comesAgain?: () => RowsAgain | undefined;
 }
 
 /**
- * Why rows are given twice. `too_many`: the next run gets rows of this one, because more of them lie at the edge than the
- * watermark can remember. `columns_gone`: this run got rows of the last one, which cannot be told from new ones without the
- * columns that the source no longer gives; none are named where the watermark does not say of which columns it is.
+ * Why rows may be duplicated. `too_many`: the next run will repeat rows of this one, because more rows are at the boundary than the
+ * watermark can remember. `columns_gone`: this run repeated rows of the last one, which cannot be distinguished from new ones without
+ * the missing columns; the list is empty if the watermark does not contain its columns.
  */
 export type RowsAgain =
   | { readonly why: 'too_many' }
   | { readonly why: 'columns_gone'; readonly columns: readonly string[] };
 
 /**
- * The plugin that reads one kind of source. `id` is the file's name and the word in the config. Nothing here may work
- * per row asynchronously; throw {@link Problem}s, so that the runner knows whether to wait, to ask for a login or to give up.
+ * The plugin for one kind of source. `id` is the file name and the name in the config. Don't use asynchronous calls per row. Throw
+ * {@link Problem}s, so that the runner knows whether to retry, to ask for a login or to give up.
  */
 export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet = OptionSet> {
   readonly id: string;
   readonly title: string;
   /** One sentence: what it reads. */
   readonly summary: string;
-  /** Options of the source: where it is and who we are there. */
+  /** Options of the source: address and credentials. */
   readonly source: S;
   /** Options of a job's `query`: what to read. */
   readonly query: Q;
-  /** The option of `query` that is meant when a job writes `query: text` instead of a map. */
+  /** The option of `query` for the short form `query: text`. */
   readonly shorthand?: keyof Q & string;
   /** How it resumes: one sentence about the watermark. Absent if every run reads everything. */
   readonly resumes?: string;
   /**
-   * The option of `query` by which an extract gives only what is new since the last run; undefined where it gives
-   * everything. What it gives replaces what the target shows, so the user is told when checking the config.
+   * The option of `query` that makes an extract incremental; undefined if it reads everything. By default, the new rows replace all
+   * rows of the target, so `sluice check` warns about it.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * The columns that tell the rows of this query apart, for the advice on `write`. Empty if there are none; undefined if only the
-   * user knows.
+   * The columns that identify a row of this query, for the advice about `write`. Empty if there are none; undefined if only the user
+   * knows.
    */
   rowKey?(query: OptionValues<Q>): readonly string[] | undefined;
   /**
-   * What a range of rows is told by, for a query that can read a past range again: `updated_at`, `start_date to end_date`.
-   * Undefined where it cannot.
+   * The column or options of a range, for a query that can read a past range again: `updated_at`, `start_date to end_date`.
+   * Undefined if it cannot.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * The watermark that a person means who lets a job read on from elsewhere (`sluice state set`): the whole text, or as much
-   * of it as tells it beside the former one. Throws a Problem for what is none. Without this any text is taken, and the next
-   * run tells whether it can be read.
+   * Parses a watermark of `sluice state set`: the whole text, or the part of it that differs from the current one. Throws a Problem if
+   * it is invalid. Without this function, any text is accepted, and an invalid one fails the next run.
    */
   readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
   /**
-   * The columns are known once an extract is open, and opening it reads no row. `sluice check --connect` then opens the queries of jobs
-   * that name columns, and says which of these are not there.
+   * Opening an extract determines its columns without reading rows. `sluice check --connect` then opens the queries of jobs that use
+   * column names, and reports missing ones.
    */
   readonly columnsFirst?: boolean;
-  /** For the reference page, as Markdown: which columns there are, or how they come about. */
+  /** For the reference page, as Markdown: the columns, or how they are determined. */
   readonly columns?: string;
-  /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */
+  /** For the reference page, one sentence each: missing features, limits of the vendor, and caveats. */
   readonly limits?: readonly string[];
-  /** For the reference page, as YAML: `sources` and `jobs` that show it at work. A test loads it as part of a config. */
+  /** For the reference page, as YAML: an example with `sources` and `jobs`. A test loads it as part of a config. */
   readonly example?: string;
-  /** Only where the service behind it is gone: since when, why, and what people use instead. Nothing can be read then. */
+  /** Only if the service has been discontinued: since when, why, and the alternatives. It cannot be read. */
   readonly retired?: string;
-  /** Whom the options log in as: sources of one account are put on hold together when their login is refused. Undefined: no login. */
+  /** The account of the options: sources of one account are put on hold together if their login is refused. Undefined: no login. */
   account?(source: OptionValues<S>): SourceAccount | undefined;
-  /** Every request that carries credentials goes by `logIn`: that a source was opened doesn't show yet that they are good. */
+  /** Every request with credentials goes through `logIn`: opening a source doesn't prove that they are valid. */
   readonly logsInByRequest?: true;
-  /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
+  /** The OAuth login of this source; undefined if its options have other credentials. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
-  /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */
+  /** Rules between options that a schema can't express. Returns problems of family `config`; no network access. */
   validate?(given: {
     source: OptionValues<S>;
     query?: OptionValues<Q>;
   }): readonly { option: string; message: string }[];
-  /** The smallest real call that proves address and credentials. Resolves to one sentence about what was found. */
+  /** A minimal call that verifies address and credentials. Resolves to one sentence about the result. */
   check(context: SourceContext<S>): Promise<string>;
   extract(context: ExtractContext<S, Q>): Promise<Extraction>;
 }
 
-/** Declares a connector; the identity function, there to infer the option types. */
+/** Declares a connector. The identity function, to infer the option types. */
 export function defineConnector<const S extends OptionSet, const Q extends OptionSet>(
   connector: Connector<S, Q>,
 ): Connector<S, Q> {

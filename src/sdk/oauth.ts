@@ -1,75 +1,75 @@
 /**
- * OAuth, described as data. A connector says how its vendor hands out tokens; walking a person through consent, keeping,
- * refreshing and revoking is the runner's work (`src/oauth`), and the connector only ever asks for a token to send.
+ * OAuth, described as data. A connector describes how its vendor issues tokens. The runner (`src/oauth`) handles consent, storage,
+ * refresh and revocation; the connector only requests a token to send.
  */
 
-/** The ways to a token (RFC 6749, RFC 7523), and one that is no standard: swapping a token for a longer one. */
+/** The grants (RFC 6749, RFC 7523), and a non-standard one: exchanging a token for a long-lived one. */
 export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
 
 /**
- * A code that a person enters at the vendor's page on any other machine (RFC 8628). Vendors that had it before the RFC use
- * words of their own; where a field is absent, the vendor's word is the standard's.
+ * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that had it before the RFC use
+ * other names; absent fields have the standard name.
  */
 export interface DeviceCodes {
-  /** Gives the code (section 3.1). */
+  /** The device authorization endpoint (section 3.1). */
   readonly url: string;
-  /** Sent along when a code is asked for. */
+  /** Additional parameters of the request for a code. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** What the token address calls this grant, and the field that the code stands in (section 3.4). */
+  /** Name of the grant at the token endpoint, and of the field with the code (section 3.4). */
   readonly grant_type?: string;
   readonly code_parameter?: string;
-  /** Seconds that a code lives when the answer does not say. */
+  /** Lifetime of a code in seconds, if the response has none. */
   readonly lifetime_seconds?: number;
 }
 
-/** How a vendor hands out tokens. Addresses may hold `{option}`, filled from the options of the source. */
+/** How a vendor issues tokens. URLs may contain `{option}`, filled from the options of the source. */
 export interface OAuthDescription {
-  /** The grants that this vendor offers, the usual one first. */
+  /** The grants of this vendor, the default first. */
   readonly grants: readonly GrantKind[];
-  /** Where a person consents; only for `authorization_code`. */
+  /** The authorization endpoint; only for `authorization_code`. */
   readonly authorize_url?: string;
   readonly token_url: string;
-  /** For machines without a browser, where the vendor has it; beside `authorization_code`. */
+  /** For machines without a browser, if the vendor supports it; in addition to `authorization_code`. */
   readonly device?: DeviceCodes;
-  /** Where a token is revoked (RFC 7009), where the vendor has such an address. */
+  /** The revocation endpoint (RFC 7009), if the vendor has one. */
   readonly revoke_url?: string;
   /** Send a PKCE challenge (RFC 7636, S256). */
   readonly pkce?: boolean;
   readonly scopes?: readonly string[];
-  /** Asked for as well where a person consents, such as the scope that brings a refresh token. */
+  /** Additional scopes if a person consents, such as the scope for a refresh token. */
   readonly person_scopes?: readonly string[];
-  /** Between scopes; a space unless said otherwise. */
+  /** Separator of scopes; default: a space. */
   readonly scope_separator?: ' ' | ',';
-  /** Sent along when a person is asked for consent, such as `access_type: offline`. */
+  /** Additional parameters of the consent URL, such as `access_type: offline`. */
   readonly authorize_parameters?: Readonly<Record<string, string>>;
-  /** Sent along with every token request. */
+  /** Additional parameters of every token request. */
   readonly token_parameters?: Readonly<Record<string, string>>;
-  /** Where the token request carries its fields: a form body unless said otherwise. */
+  /** Location of the fields in the token request; default: a form body. */
   readonly token_request?: 'form' | 'json' | 'query';
-  /** Where the client's id and secret stand in a token request: in the body unless said otherwise. */
+  /** Location of client ID and secret in a token request; default: the body. */
   readonly client_authentication?: 'body' | 'basic';
-  /** The method of token requests: POST unless said otherwise. */
+  /** The method of token requests; default: POST. */
   readonly token_method?: 'POST' | 'GET';
   /**
-   * `rotating`: every refresh gives a new refresh token and ends the old one, so the new one is on disk before anything
-   * else happens. `none`: there is no refresh token; when the token ends, a person must consent again.
+   * `rotating`: every refresh returns a new refresh token and invalidates the old one, so the new one is stored on disk first.
+   * `none`: there is no refresh token; when the token expires, a person must consent again.
    */
   readonly refresh: 'static' | 'rotating' | 'none';
-  /** What the vendor calls it when a grant has ended, beside the standard's `invalid_grant`. */
+  /** The vendor's error codes for an ended grant, besides the standard `invalid_grant`. */
   readonly ended_codes?: readonly string[];
-  /** Where refresh tokens are used up, when not `token_url`. */
+  /** The endpoint for refreshes, if not `token_url`. */
   readonly refresh_url?: string;
-  /** Seconds that a token lives when the answer does not say. Without it such a token counts as not expiring. */
+  /** Lifetime of a token in seconds, if the response has none. Default: it never expires. */
   readonly lifetime_seconds?: number;
-  /** The field of the token answer with the seconds that the token lives, when it is not `expires_in`. */
+  /** The field of the token response with the lifetime in seconds, if it is not `expires_in`. */
   readonly lifetime_field?: string;
-  /** The field of the token answer that tells a person whose token it is, such as an account's address. */
+  /** The field of the token response that identifies the account, such as its email address. */
   readonly who_field?: string;
-  /** Swaps the first, short token for a long one by another call of the token address (Facebook). */
+  /** Exchanges the first, short-lived token for a long-lived one with a second token request (Facebook). */
   readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
-  /** Fields of the token answer that the connector needs later, such as `instance_url`. */
+  /** Fields of the token response that the connector needs later, such as `instance_url`. */
   readonly keep?: readonly string[];
-  /** For `jwt_bearer`: how the assertion is signed and what it says beside issuer, audience and times. */
+  /** For `jwt_bearer`: the signature of the assertion and its claims besides issuer, audience and times. */
   readonly assertion?: {
     readonly algorithm: 'RS256' | 'HS256';
     readonly audience?: string;
@@ -78,20 +78,20 @@ export interface OAuthDescription {
   };
 }
 
-/** A token that is good now, and what came with it. */
+/** A valid token, with its additional fields. */
 export interface Token {
   readonly access_token: string;
-  /** The fields that the description wanted kept. */
+  /** The fields listed in the description under `keep`. */
   readonly kept: Readonly<Record<string, string>>;
-  /** The id of the app that it was given to, which some vendors want beside it. */
+  /** The ID of the token's app, which some vendors require with the token. */
   readonly client_id?: string;
 }
 
 /** Access tokens for a connector with an OAuth description, refreshed by the runner across processes. */
 export interface TokenSource {
   /**
-   * A token good for at least the next minute; refreshed first where needed. Cheap: ask before every request.
-   * @throws Problem of family `login` when only a person can help, `try_later` when the vendor cannot be reached.
+   * A token that is valid for at least the next minute, after a refresh if needed. Cheap: call it before every request.
+   * @throws Problem of family `login` if a person must log in, `try_later` if the vendor is unreachable.
    */
   token(): Promise<Token>;
   /** Reports that the vendor refused this token, so that the next `token()` returns a new one. */

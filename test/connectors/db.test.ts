@@ -24,8 +24,8 @@ describe('the options of a database', () => {
   it.each([
     [{}, ['driver is missing']],
     [{ host: 'db' }, ['driver is missing']],
-    [{ url: 'http://a@b' }, ['url must begin with']],
-    [{ url: 'not a url' }, ['url must begin with']],
+    [{ url: 'http://a@b' }, ['url must be a full url that starts with']],
+    [{ url: 'not a url' }, ['url must be a full url that starts with']],
     [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
     [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is also in the url', 'password is also in the url']],
     [{ url: 'postgres://a@b?sslmode=require' }, ['url may not carry']],

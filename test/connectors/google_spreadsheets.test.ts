@@ -141,8 +141,6 @@ it('lists the sheets', async () => {
 });
 
 it('checks that the spreadsheet is there, by its address or its id', async () => {
-  expect(await checkServiceCase(read)).toBe('the spreadsheet "Budget" is there');
-  expect(await checkServiceCase({ ...read, source: { spreadsheet: ` ${id}` } })).toBe(
-    'the spreadsheet "Budget" is there',
-  );
+  expect(await checkServiceCase(read)).toBe('found the spreadsheet "Budget"');
+  expect(await checkServiceCase({ ...read, source: { spreadsheet: ` ${id}` } })).toBe('found the spreadsheet "Budget"');
 });

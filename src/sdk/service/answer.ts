@@ -1,26 +1,26 @@
 import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
-/** An answer of the service, read and parsed as far as possible. */
+/** A response of the service, read and parsed as far as possible. */
 export interface ServiceAnswer {
   readonly url: URL;
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The value of a JSON answer, the tree of an XML one; undefined for every other. */
+  /** The value of a JSON response, the tree of an XML one; undefined for any other. */
   readonly body: unknown;
-  /** The text, or its beginning. */
+  /** The text, or the first part of it. */
   readonly text: string;
 }
 
-/** Location in an answer: a path in its body, or a header, with `at` as path in its JSON. */
+/** Location in a response: a path in its body, or a header, with `at` as path in its JSON. */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
-/** The value there; undefined where there is none. */
+/** The value at the location, or undefined. */
 export function pick(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): unknown {
   return placed(answer, where, valueAt);
 }
 
-/** All values there, where the place goes through lists. */
+/** All values at the location, if its path goes through lists. */
 export function pickAll(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): readonly unknown[] {
   return placed(answer, where, valuesAt) ?? [];
 }

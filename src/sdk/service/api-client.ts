@@ -22,11 +22,11 @@ import type { Scope } from './template.ts';
 export interface ApiClientOptions {
   readonly service: Pick<ServiceDescription, 'title' | 'base' | 'headers' | 'query' | 'errors'>;
   readonly login: LoginData;
-  /** The runner's, where the login is OAuth. */
+  /** The runner's tokens, for an OAuth login. */
   readonly tokens: TokenSource | undefined;
-  /** The runner's, for everything that is sent with credentials. */
+  /** The runner's login guard, for all requests with credentials. */
   readonly logIn: LogIn | undefined;
-  /** Options and `now`. */
+  /** Template variables: options and `now`. */
   readonly scope: Scope;
   readonly client: HttpClient;
   readonly pacer: Pacer;
@@ -55,12 +55,12 @@ export interface ClassifiedReply extends Reply {
   readonly verdict: Classification['kind'];
 }
 
-/** A longer wait is left to the next run. */
+/** The longest wait within a run; a longer one is left to the next run. */
 const maxPauseMs = 2 * 60_000;
-/** Interval of the sign of life during a wait. */
+/** Heartbeat interval during a wait. */
 const signEveryMs = 10_000;
 
-/** What a call is sent for: `known` carries the credentials; the others are the calls of a session login. */
+/** Purpose of a call: `known` has the credentials; the others belong to a session login. */
 type Purpose = 'known' | 'login' | 'logout';
 
 /** Makes the API calls of a run: rate-limited, authenticated, retried, and classified by the rules of the service. */
@@ -71,21 +71,21 @@ export class ApiClient {
 
   constructor(init: ApiClientOptions) {
     this.#options = init;
-    // Not repeated by itself: the call that needs the login is.
+    // Not retried itself: the call that needs the login is.
     const call: BareCall = async (request, purpose) =>
       (await this.#attempt({ request, scope: init.scope }, purpose)).answer;
     this.#credentials = new CredentialProvider(init.login, { login: init.tokens, call });
   }
 
   /**
-   * One call, repeated as long as the rules say so.
-   * @throws Problem where an answer is no good one, {@link Ignored} and {@link WatermarkLost} where the rules say that.
+   * One call, retried by the rules.
+   * @throws Problem for an error response, {@link Ignored} and {@link WatermarkLost} by the rules.
    */
   call(call: ServiceCall): Promise<ClassifiedReply> {
     return this.#repeated(() => this.#attempt(call, 'known'));
   }
 
-  /** A hash of what a request asks for, without the credentials that it is sent with: the same in every attempt of a run. */
+  /** A hash of a request without its credentials: the same in every attempt of a run. */
   async hashOf(request: RequestData, scope: Scope): Promise<string> {
     const login = await this.#repeated(() => this.#credentials.facts());
     const steady = { ...scope, login: login && { ...login, token: '' } };
@@ -98,7 +98,7 @@ export class ApiClient {
       .digest('hex');
   }
 
-  /** Ends a session that was opened. */
+  /** Ends an open session. */
   end(): Promise<void> {
     return this.#credentials.end();
   }
@@ -119,7 +119,7 @@ export class ApiClient {
 
   async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
     const { pacer, signal } = this.#options;
-    // First, because a login is a separate call that needs its own slot.
+    // First, because a login is a separate call with its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
@@ -134,14 +134,14 @@ export class ApiClient {
     return this.#attempt(call, as);
   }
 
-  /** Lets the runner see what carries credentials: within a slot, because a run that waits for the runner must not hold one up. */
+  /** Passes requests with credentials through the login guard, within a slot: while it waits for a slot, a run must not hold the guard. */
   #asLogin<T>(as: Purpose, send: () => Promise<T>): Promise<T> {
     if (as === 'logout') return send();
     if (as === 'login') return logInByCall(this.#options, send);
     return logInBy(this.#options, send, { isRequest: true });
   }
 
-  /** Gives back what ends the read though the answer is a good one. */
+  /** Returns the error that ends the read, although the response is successful. */
   async #exchange(call: ServiceCall, request: HttpRequest, as: Purpose): Promise<ClassifiedReply | Error> {
     const { pacer, service, client, spool, maxBytes } = this.#options;
     const http = await client.send(request);
@@ -191,10 +191,10 @@ export class ApiClient {
   }
 }
 
-/** Thrown internally to retry at once with a new token; no Problem, because an old token says nothing about the login. */
+/** Thrown internally to retry at once with a new token. Not a Problem, because an old token doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
 
-/** The answer of a call that is no page: for checks, discoveries and jobs. */
+/** The response of a call other than a page: for checks, discovery and report jobs. */
 export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {
   return (await api.call(call)).answer;
 }

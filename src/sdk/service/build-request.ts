@@ -14,7 +14,7 @@ export interface AuthParameters {
 
 type Common = Pick<ServiceDescription, 'base' | 'headers' | 'query'>;
 
-/** The request that the data says, filled from the scope. */
+/** Builds the request from its description, with templates filled from the scope. */
 export function buildRequest(
   data: RequestData,
   service: Common,
@@ -35,7 +35,7 @@ export function buildRequest(
   };
 }
 
-/** The same for an address that an answer named: nothing but the headers is added. */
+/** Like {@link buildRequest}, for a URL from a response: only adds the headers. */
 export function buildLink(
   url: URL,
   service: Common,
@@ -53,7 +53,7 @@ export function buildLink(
   };
 }
 
-/** The service's headers, the credentials, then the request's own: where a part has a token of its own, it counts. */
+/** Headers of the service, then of the credentials, then of the request; later ones take precedence. */
 function headersOf(
   data: RequestData,
   service: Common,
@@ -64,7 +64,7 @@ function headersOf(
   return { ...lowerCased(textsOf(service.headers, scope)), ...lowerCased(credentials.headers), ...own };
 }
 
-/** Headers, parameters or fields as texts; those without a value are left out. */
+/** Headers, parameters or fields as text, without those that have no value. */
 export function textsOf(given: Readonly<Record<string, Template>> | undefined, scope: Scope): Record<string, string> {
   const texts = Object.entries(given ?? {}).map(([name, value]) => [name, renderText(value, scope)] as const);
   return Object.fromEntries(texts.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -81,7 +81,7 @@ function addressOf(data: RequestData, service: Common, scope: Scope): URL {
   return data.bare === true ? url : standIn(url, renderText('{{ api_url }}', scope));
 }
 
-/** The address with another scheme and host, and a path before its own, where something stands in for the vendor. */
+/** The URL with another scheme, host and path prefix, if `api_url` replaces the vendor. */
 export function standIn(url: URL, apiUrl: string | undefined): URL {
   if (apiUrl === undefined) return url;
   const other = new URL(apiUrl);
@@ -128,7 +128,7 @@ function unfilled(template: Template, scope: Scope): Problem {
   });
 }
 
-/** The vendor returns the base URL with the token: a field of the token response, or a property beside a given token. */
+/** The vendor returns the base URL with the token: in a field of the token response, or in a property next to a given token. */
 function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',

@@ -6,24 +6,24 @@ import { secondsOf } from './moment.ts';
 import { valuesAt } from './path.ts';
 import type { AnswerKind, ErrorRule, Match, WaitTime } from './rules.ts';
 
-/** Meaning of an answer, with the rule that matched. */
+/** Classification of a response, with the matching rule. */
 export interface Classification {
   readonly kind: AnswerKind;
   readonly rule: ErrorRule | undefined;
   /** Wait that the service requests, in milliseconds; undefined if it requests none. */
   readonly waitMs: number | undefined;
-  /** Rate limited, by the rule or by the answer itself. */
+  /** Rate-limited, by the rule or by the response itself. */
   readonly isRateLimit: boolean;
 }
 
-/** Classifies an answer by the rules; without a match, by its HTTP status. */
+/** Classifies a response by the rules; without a match, by its HTTP status. */
 export function classify(answer: ServiceAnswer, rules: readonly ErrorRule[], now: number): Classification {
   const rule = rules.find((one) => fits(one, answer));
   const passing = passingAnswer(answer.status, answer.headers, now);
   const verdict = rule?.verdict ?? usual(answer, passing);
   const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
   const said = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
-  // A time that always is the same yields to one that this very answer tells.
+  // A wait in the response takes precedence over a fixed one.
   const waitMs = typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said);
   return { kind: verdict, rule, waitMs, isRateLimit: rule?.limit === true || passing?.isRateLimit === true };
 }
@@ -45,7 +45,7 @@ function fits(rule: ErrorRule, answer: ServiceAnswer): boolean {
   );
 }
 
-/** Whether a value is what a rule asks for. `true` means that there is one. */
+/** Whether a value matches a rule. `true` matches any value. */
 export function matches(value: unknown, match: Match): boolean {
   const text = textOf(value);
   if (match === true) return text !== undefined && value !== false;
@@ -54,14 +54,14 @@ export function matches(value: unknown, match: Match): boolean {
   return [match].flat().some((one) => String(one) === text);
 }
 
-/** Milliseconds that an answer asks us to wait; undefined where it does not say. */
+/** The requested wait in milliseconds; undefined if the response has none. */
 export function waitOf(
   wait: WaitTime,
   answer: Pick<ServiceAnswer, 'headers' | 'body'>,
   now: number,
 ): number | undefined {
   if (typeof wait === 'string') return secondsOf(wait) * 1000;
-  // Google writes `30s`, as Protocol Buffers write a duration.
+  // Google uses the duration format of Protocol Buffers: `30s`.
   const numbers = pickAll(answer, wait.at).map((value) =>
     Number(textOf(value)?.replace(/^([\d.]+)s$/, '$1') ?? 'none'),
   );

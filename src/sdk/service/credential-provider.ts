@@ -11,7 +11,7 @@ import type { RequestData } from './request-data.ts';
 import { tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
-/** Makes the calls of a session login, without a token; the one that asks for it by {@link logInByCall}. */
+/** Sends the calls of a session login, without a token; the login itself with {@link logInByCall}. */
 export type BareCall = (request: RequestData, purpose: 'login' | 'logout') => Promise<ServiceAnswer>;
 
 interface Facts {
@@ -20,7 +20,7 @@ interface Facts {
   readonly client_id: string | undefined;
 }
 
-/** Provides credentials for a service during a run, and renews them. */
+/** Provides the credentials of a service during a run, and refreshes them. */
 export class CredentialProvider {
   readonly #data: LoginData;
   readonly #login: TokenSource | undefined;
@@ -34,7 +34,7 @@ export class CredentialProvider {
     this.#call = given.call;
   }
 
-  /** What templates may use of the login. */
+  /** Template variables of the login. */
   async facts(): Promise<Facts | undefined> {
     if (this.#data.kind === 'oauth') {
       if (this.#login === undefined) throw tokenMissing();
@@ -59,7 +59,7 @@ export class CredentialProvider {
     return { headers: { ...bearer, ...headers }, query };
   }
 
-  /** The service refused the token. True when there is hope in a new one: once between two good answers. */
+  /** Call it if the service refused the token. True if a new token may help: once between two successful responses. */
   async refused(): Promise<boolean> {
     const token = this.#token;
     if (token === undefined || this.#refusals > 0) return false;
@@ -69,12 +69,12 @@ export class CredentialProvider {
     return true;
   }
 
-  /** The credentials did. */
+  /** Call it if the credentials were accepted. */
   accepted(): void {
     this.#refusals = 0;
   }
 
-  /** Ends a session that is open. Never throws: the run is over already. */
+  /** Ends an open session. Never throws, because the run has already ended. */
   async end(): Promise<void> {
     const data = this.#data;
     if (data.kind !== 'session' || data.logout === undefined || this.#token === undefined) return;
@@ -95,7 +95,7 @@ export class CredentialProvider {
   }
 }
 
-/** Asks for the token of a session: what refuses that refuses the login itself. */
+/** Requests a session token: a refusal means that the login itself is refused. */
 export function logInByCall<T>(context: Parameters<typeof logInBy>[0], call: () => Promise<T>): Promise<T> {
   const ofLogin = (thrown: unknown): never => {
     throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
@@ -103,7 +103,7 @@ export function logInByCall<T>(context: Parameters<typeof logInBy>[0], call: () 
   return logInBy(context, () => call().catch(ofLogin));
 }
 
-/** The login that applies: the first whose option is set, or that needs none. */
+/** The login that applies: the first one whose option is set, or that requires none. */
 export function loginOf(
   logins: LoginData | readonly LoginData[],
   options: Readonly<Record<string, unknown>>,

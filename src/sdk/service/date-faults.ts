@@ -1,7 +1,7 @@
 import type { Scope } from './template.ts';
 import { boundOf } from './windows.ts';
 
-/** Problems with the dates of a query; `scope` has their template variables. */
+/** Checks the dates of a query; `scope` has their template variables. */
 export function dateFaults(
   query: Readonly<Record<string, unknown>>,
   scope: Scope,
@@ -19,12 +19,12 @@ export function dateFaults(
     : faults;
 }
 
-/** Only of fixed dates: templates may meet in this order on some days, such as the first of a month. */
+/** Only for fixed dates: templates may be in this order on some days, such as the first of a month. */
 function isReversed(query: Readonly<Record<string, unknown>>, scope: Scope): boolean {
   if (`${query.start_date}${query.end_date}`.includes('{{')) return false;
   const [start, end] = [boundOf('start_date', scope), boundOf('end_date', scope)];
   if (start === undefined || end === undefined) return false;
-  // The day that a user names as the end counts to its end.
+  // A day as the end is inclusive.
   const last = end.isDay ? end.plus('1d').at.epochMilliseconds - 1 : end.at.epochMilliseconds;
   return start.at.epochMilliseconds > last;
 }

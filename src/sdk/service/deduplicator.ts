@@ -14,7 +14,7 @@ export class Deduplicator {
     this.#key = key;
   }
 
-  /** The new records; a record without a key always counts as new. */
+  /** Returns the new records; a record without a key always counts as new. */
   fresh(records: readonly Fields[]): Fields[] {
     return records.filter((record) => {
       const key = textOf(valueAt(record, this.#key));
@@ -25,7 +25,7 @@ export class Deduplicator {
     });
   }
 
-  /** A set gives its items in the order in which they came: the first one is the oldest. */
+  /** A set iterates in insertion order: the first item is the oldest. */
   #remember(key: string): void {
     this.#seen.add(key);
     if (this.#seen.size > maxKeys) this.#seen.delete(this.#seen.values().next().value!);

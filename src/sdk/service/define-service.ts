@@ -27,7 +27,7 @@ import { renderText, type Scope } from './template.ts';
 
 type Context = SourceContext<OptionSet>;
 
-/** A connector out of the description of a service: one engine runs them all. See {@link ServiceDescription}. */
+/** Creates a connector from the description of a service; all services share one engine. See {@link ServiceDescription}. */
 export function defineService(service: ServiceDescription): Connector {
   const resumes = resumesText(service);
   const logins = [service.login].flat() as readonly LoginData[];
@@ -54,7 +54,7 @@ export function defineService(service: ServiceDescription): Connector {
   };
 }
 
-/** The OAuth of the login that applies, with what stands in for the vendor in its addresses. */
+/** The OAuth description of the login that applies, with `api_url` in its URLs. */
 function describedLogin(
   { login }: ServiceDescription,
   source: Readonly<Record<string, unknown>>,
@@ -114,7 +114,7 @@ async function extractStream(
     }
     if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
-    // Records come in any order: the highest cursor of some of them says nothing about the others.
+    // Records are in any order: the highest cursor of some of them says nothing about the others.
     const mark = () => (pass.isWhole ? position.watermark() : undefined);
     return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
   } catch (error) {
@@ -123,7 +123,7 @@ async function extractStream(
   }
 }
 
-/** What tells records that are known from those that are not; nothing does where all of them are wanted. */
+/** The watermark that recognizes known records; undefined if all records are read. */
 function watermarkOf(given: {
   stream: StreamData;
   asked: RangeScope | undefined;
@@ -143,21 +143,21 @@ function told(stream: StreamData): Pick<Extraction, 'cursor'> {
   return cursor === undefined ? {} : { cursor };
 }
 
-/** The stream with the column that it resumes by, which may be up to the user. */
+/** The stream with its cursor column, which the user may choose. */
 function withCursor(stream: StreamData, scope: Scope): StreamData {
   const { incremental } = stream;
   if (incremental === undefined || !('column' in incremental)) return stream;
   return { ...stream, incremental: { ...incremental, column: renderText(incremental.column, scope) ?? '' } };
 }
 
-/** What of the rows was taken. */
+/** How many of the rows were read. */
 interface Pass {
   rows: number;
   /** All of them. */
   isWhole: boolean;
 }
 
-/** The batches; calls `close` however they end, even if the first was never requested. */
+/** The batches; always calls `close` at the end, even if the first was never requested. */
 function closing(
   batches: AsyncIterable<Batch>,
   { pass, close }: { pass: Pass; close: () => Promise<void> },
@@ -222,7 +222,7 @@ async function tableOf(given: TableOptions): Promise<Extraction> {
   return lazily(given, (typeof columns === 'function' ? columns(scope) : columns) as ColumnMap, scope);
 }
 
-/** Columns that are known beforehand need no look at all records: rows come as the pages do. */
+/** If the columns are known in advance, rows are streamed page by page, without spooling all records. */
 function lazily(
   { service, stream, reading, context }: TableOptions,
   map: ColumnMap,
@@ -276,7 +276,7 @@ async function open(
   return { api, close };
 }
 
-/** Runs of the same source share what the vendor allows. */
+/** Runs of the same source share the vendor's rate limit. */
 function keyOf({ id }: ServiceDescription, source: Readonly<Record<string, unknown>>): string {
   return `${id} ${createHash('sha256').update(JSON.stringify(source)).digest('hex')}`;
 }

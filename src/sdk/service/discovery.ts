@@ -13,8 +13,8 @@ interface Found {
 }
 
 /**
- * Asks the service which columns there are.
- * @throws Problem `SERVICE_NO_FIELD` where the user wants one that there is not.
+ * Discovers the columns of the service.
+ * @throws Problem `SERVICE_NO_FIELD` if the user selected a column that doesn't exist.
  */
 export async function discoverColumns(
   api: ApiClient,
@@ -39,7 +39,7 @@ export async function discoverColumns(
   return { columns: Object.fromEntries(columns), fields };
 }
 
-/** The names that the user asks for, each once. */
+/** The names that the user selected, each once. */
 function wantedOf({ wanted }: Discovery, scope: Scope): string[] | undefined {
   const names = wanted === undefined ? undefined : render(wanted, scope);
   return Array.isArray(names) && names.length > 0 ? [...new Set(names.map(String))] : undefined;

@@ -1,4 +1,4 @@
-/** A number as its digits stand in the source, where a JavaScript number would write it differently. */
+/** A number with the digits of the source, if a JavaScript number would change them. */
 interface RawNumber {
   readonly rawJSON: string;
 }
@@ -10,12 +10,12 @@ const exact = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** What may be a number that a double cannot hold with its digits: a fraction, an exponent, or more than 15 digits. */
+/** Matches numbers whose digits a double may change: with a fraction, an exponent, or more than 15 digits. */
 const delicate = /[-\d]\.\d|\d[eE]|\d{16}/;
 
 /**
- * JSON as a JavaScript value in which every number still has the digits that the source wrote: numbers whose text would
- * change (`1.50`, `12345678901234567890`) are raw numbers, which {@link textOf} and `JSON.stringify` write as they came.
+ * Parses JSON without changing the digits of numbers: numbers whose text would change (`1.50`, `12345678901234567890`) become raw
+ * numbers, which {@link textOf} and `JSON.stringify` write unchanged.
  */
 export function parseExact(text: string): unknown {
   if (!delicate.test(text)) return JSON.parse(text);
@@ -24,7 +24,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The text of a value: digits as they came, objects as JSON; undefined for what is absent or null. */
+/** The text of a value: numbers with their original digits, objects as JSON; undefined for undefined and null. */
 export function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
@@ -32,7 +32,7 @@ export function textOf(value: unknown): string | undefined {
   return String(value);
 }
 
-/** Whether a value is an object with keys, and neither a list nor a raw number. */
+/** Whether a value is an object with keys: not a list and not a raw number. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !exact.isRawJSON(value);
 }

@@ -13,7 +13,7 @@ const dated =
     return moment?.text(format ?? unquoted(argument));
   };
 
-/** What may stand behind `|` in a template. */
+/** The filters after `|` in a template. */
 export const filters: Readonly<Record<string, Filter>> = {
   date: dated('date'),
   iso: dated('iso'),
@@ -30,9 +30,9 @@ export const filters: Readonly<Record<string, Filter>> = {
     const moment = value instanceof Moment ? value : readMoment(text(value), now.at.timeZoneId);
     return moment === undefined ? undefined : new Moment(moment.at.withTimeZone(unquoted(argument)), false);
   },
-  /** `default: x` where there is no value. */
+  /** `default: x`: the default if there is no value. */
   default: (value, argument) => value ?? unquoted(argument),
-  /** `join: ,` for lists; an empty one is no value. */
+  /** `join: ,` for lists; an empty list has no value. */
   join: (value, argument) => {
     const items = [value].flat();
     return items.length === 0 ? undefined : items.map(text).join(unquoted(argument));
@@ -41,10 +41,10 @@ export const filters: Readonly<Record<string, Filter>> = {
   text,
   upper: (value) => text(value).toUpperCase(),
   lower: (value) => text(value).toLowerCase(),
-  /** Percent-encoded, for a piece of a path. */
+  /** Percent-encoded, for a path segment. */
   url: (value) => encodeURIComponent(text(value)),
   json: (value) => JSON.stringify(value),
-  /** JSON in which everything beyond ASCII is escaped, for headers. */
+  /** ASCII-only JSON, for headers. */
   ascii_json: (value) =>
     JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
   /** Between single quotes, with backslashes, for query languages. */

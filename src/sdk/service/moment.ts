@@ -2,8 +2,8 @@ import { Problem } from '../../lib/problem.ts';
 import '../../lib/temporal.ts';
 
 /**
- * How a vendor writes dates: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the zone of
- * the run, without saying so), `offset` 2026-01-31T10:00:00+01:00, `epoch` seconds, `epoch_ms` milliseconds, `dotnet`
+ * Date formats of vendors: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the zone of the run,
+ * without an offset), `offset` 2026-01-31T10:00:00+01:00, `epoch` seconds, `epoch_ms` milliseconds, `dotnet`
  * /Date(1769850000000+0000)/, `http` Sat, 31 Jan 2026 09:00:00 GMT, or a pattern of YYYY, MM, DD, HH, mm, ss and SSS.
  */
 export type DateFormat =
@@ -20,7 +20,7 @@ export type DateFormat =
 /** A day or an instant in the zone of the run. */
 export class Moment {
   readonly at: Temporal.ZonedDateTime;
-  /** Written as a day where no format says otherwise. */
+  /** Formatted as a day by default. */
   readonly isDay: boolean;
 
   constructor(at: Temporal.ZonedDateTime, isDay: boolean) {
@@ -28,18 +28,18 @@ export class Moment {
     this.isDay = isDay;
   }
 
-  /** Current time of a run: its logical time (epoch milliseconds), or else the clock. */
+  /** Current time of a run: its logical time (epoch milliseconds), otherwise the clock. */
   static ofRun(zone: string, logicalAt: number = Date.now()): Moment {
     return new Moment(Temporal.Instant.fromEpochMilliseconds(logicalAt).toZonedDateTimeISO(zone), false);
   }
 
-  /** A later or, with a minus sign, earlier one: `7d`, `-1mo`, `36h`. */
+  /** Adds a duration, or subtracts it with a minus sign: `7d`, `-1mo`, `36h`. */
   plus(span: string): Moment {
     const { duration, isTime } = durationOf(span);
     return new Moment(this.at.add(duration), this.isDay && !isTime);
   }
 
-  /** In the format; without one as a day or as an instant. */
+  /** The text in the given format; default: a day or an instant. */
   text(format: DateFormat = this.isDay ? 'date' : 'iso'): string {
     const { at } = this;
     const named = formats[format];
@@ -64,7 +64,7 @@ function durationOf(span: string): { duration: Temporal.DurationLikeObject; isTi
   return { duration: { [units[unit]!]: amount }, isTime: ['s', 'm', 'h'].includes(unit) };
 }
 
-/** A span of time in seconds; months count 30 days and years 365. For budgets and waits, where a calendar is no matter. */
+/** A duration in seconds, with 30-day months and 365-day years. For budgets and waits, which don't depend on the calendar. */
 export function secondsOf(span: string): number {
   const { duration } = durationOf(span);
   const { years = 0, months = 0, ...rest } = duration;
@@ -101,8 +101,8 @@ function patterned(at: Temporal.ZonedDateTime, pattern: string): string {
 }
 
 /**
- * Reads a date that a vendor or a user wrote. Without a format: a day, or a time with or without a zone; what has no
- * zone is meant in `zone`. Undefined where it is none.
+ * Parses a date of a vendor or a user. Without a format: a day, or a time with or without a zone; times without one are in `zone`.
+ * Undefined if it is not a date.
  */
 export function readMoment(text: string, zone: string, format?: DateFormat): Moment | undefined {
   const trimmed = text.trim();

@@ -6,25 +6,25 @@ import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import type { Budget, Gauge } from './rules.ts';
 
-/** However much a gauge asks for: after this long we look again. */
+/** Maximum pause by a gauge. */
 const maxHoldMs = 5 * 60_000;
 
-/** A gauge that stands low: where it stands in the answer, what it says, how long the next request waits. */
+/** A low gauge: its location in the response, its value, and the wait before the next request. */
 interface Low {
   readonly at: string;
   readonly said: string;
   readonly pauseMs: number;
 }
 
-/** Keeps all runs of one source in this process inside what its vendor allows. */
+/** Rate limiter for all runs of one source in this process. */
 export class Pacer {
   readonly #budget: Budget;
   readonly #rates: readonly { readonly requests: number; readonly milliseconds: number }[];
-  /** When the last requests began, monotonic milliseconds; as many as the widest rate needs. */
+  /** Start times of the last requests, monotonic milliseconds; as many as the longest window requires. */
   #begun: number[] = [];
   #underWay = 0;
   #heldUntil = 0;
-  /** Ends the wait of each caller that has no slot yet, in the order of asking. */
+  /** Resolvers of the callers that wait for a slot, in order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(budget: Budget) {
@@ -35,7 +35,7 @@ export class Pacer {
     }));
   }
 
-  /** Waits until one more request may go out; call what it gives when the answer has been read. */
+  /** Waits for a slot; call the returned function after the response has been read. */
   async turn(signal: AbortSignal): Promise<() => void> {
     await this.#enter(signal);
     for (;;) {
@@ -50,7 +50,7 @@ export class Pacer {
     return () => this.#leave();
   }
 
-  /** Looks at what an answer says about what is left; gives what said too little, and for how many milliseconds we hold on. */
+  /** Checks the gauges in a response; returns the low one, with the pause in milliseconds. */
   learn(answer: ServiceAnswer): Low | undefined {
     let low: Low | undefined;
     for (const gauge of this.#budget.gauges ?? []) {
@@ -87,7 +87,7 @@ export class Pacer {
     signal.throwIfAborted();
   }
 
-  /** Hands the slot to the first one that waits, so that it is never taken by a later one or lost with a stopped one. */
+  /** Passes the slot to the first waiter, so that a later one can't take it and a stopped one can't lose it. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#underWay -= 1;
@@ -103,7 +103,7 @@ export class Pacer {
 
 const pacers = new Map<string, Pacer>();
 
-/** The pacer of a source: the same one for all runs that name the same key. */
+/** The pacer of a source: shared by all runs with the same key. */
 export function pacerFor(key: string, budget: Budget = {}): Pacer {
   const known = pacers.get(key);
   if (known !== undefined) return known;
@@ -112,7 +112,7 @@ export function pacerFor(key: string, budget: Budget = {}): Pacer {
   return pacer;
 }
 
-/** The first value there that says that too little is left. */
+/** The first low value at the location. */
 function lowValue(gauge: Gauge, answer: ServiceAnswer): string | undefined {
   return pickAll(answer, gauge.at)
     .map(textOf)

@@ -10,8 +10,8 @@ interface PageBufferOptions {
 }
 
 /**
- * Buffers records until all pages of a request are read. The first piece stays in memory, because most requests
- * have one page; the others go to a file.
+ * Buffers records until all pages of a request are read. The first chunk stays in memory, because most requests have only one page;
+ * the others go to a file.
  */
 export class PageBuffer {
   readonly #spool: PageSpool;
@@ -28,14 +28,14 @@ export class PageBuffer {
     else this.#others.push(await this.#spool.add(bytesOf(piece)));
   }
 
-  /** Removes all pieces. */
+  /** Removes all chunks. */
   clear(): void {
     this.#first = undefined;
     this.#others = [];
     this.#spool.clear();
   }
 
-  /** Everything that was added, in order, once: what was taken is held no longer. */
+  /** All chunks in order; each is released after it was read. */
   async *read(): AsyncGenerator<PagePiece> {
     const first = this.#first;
     this.#first = undefined;

@@ -5,28 +5,28 @@ import { isObject, textOf } from './exact-json.ts';
 import { type PageFault, pageProblem } from './page-problems.ts';
 import type { Paging } from './paging-data.ts';
 
-/** One page, as far as it says whether there is another one. */
+/** The values of a page that determine whether another one follows. */
 export interface PageFacts {
   readonly answer: ServiceAnswer;
   readonly records: number;
-  /** Where the answer shows a next page that `paging` does not cover, if the caller searched for one. */
+  /** A reference to a next page that `paging` does not cover, if the caller searched for one. */
   readonly sign?: string | undefined;
 }
 
-/** What follows a page: another one (by a token or a link, if the paging has them), nothing, or an error. */
+/** The step after a page: another page (by token or link, if the paging has them), the end, or an error. */
 export type PageEnd =
   | { readonly kind: 'more'; readonly token?: unknown; readonly link?: URL }
   | { readonly kind: 'end' }
   | { readonly kind: 'fault'; readonly problem: Problem };
 
-/** Whom the messages are about, and for. */
+/** Subject and audience of the messages. */
 export interface PageEndOptions {
   readonly title: string;
-  /** `option`: a user wrote the places down and can correct them. `vendor`: the connector's author did. */
+  /** `option`: the user set the paths and can correct them. `vendor`: the author of the connector did. */
   readonly places: 'option' | 'vendor';
 }
 
-/** A number of records or pages that the answers tell, over all pages. */
+/** A total of records or pages that the responses report. */
 interface Told {
   readonly last: number;
   readonly hasChanged: boolean;
@@ -37,10 +37,9 @@ const end: PageEnd = { kind: 'end' };
 const more: PageEnd = { kind: 'more' };
 
 /**
- * Decides after each page whether it was the last one. The end of the data is something that the server says: a next page that
- * is null, false or empty, a flag, a total that is reached, a page without records, a page shorter than the protocol's
- * pages. It is never something that was not found: a place that no page has may be a typing error, a renamed field or a
- * broken answer, and then the pages so far are a part that must not pass for the whole.
+ * Decides after each page whether it was the last one. The server must signal the end: a next page that is null, false or empty, a
+ * flag, a total that is reached, a page without records, a page shorter than the protocol's pages. A missing value is never the
+ * end: a path that no page has may be a typo, a renamed field or a broken response, and the pages so far would be incomplete.
  */
 export class PageEndJudge {
   readonly #paging: Paging;
@@ -56,23 +55,23 @@ export class PageEndJudge {
     this.#options = options;
   }
 
-  /** Whether the server changed its mind about how much there is: data moved between the pages while they were read. */
+  /** Whether the reported total changed: data moved between the pages during the read. */
   get hasChanged(): boolean {
     return [...this.#told.values()].some((told) => told.hasChanged);
   }
 
-  /** Whether there was less on a later page: something before it went away, and what moved up in its place was not read. */
+  /** Whether the total decreased: earlier records were deleted, and the records that moved up were not read. */
   get hasFallen(): boolean {
     return [...this.#told.values()].some((told) => told.hasFallen);
   }
 
-  /** Records beyond the number that the server told last; 0 if it told none. */
+  /** Number of records beyond the last reported total; 0 without a total. */
   get surplus(): number {
     const total = this.#told.get('total');
     return total === undefined ? 0 : Math.max(0, this.#records - total.last);
   }
 
-  /** Records of all pages so far. */
+  /** Number of records of all pages so far. */
   get records(): number {
     return this.#records;
   }
@@ -94,11 +93,11 @@ export class PageEndJudge {
     if (by === 'token' || by === 'link') return this.#way(page, flags === 'more');
     if (page.records > 0) return flags !== 'more' && this.#isReached() ? this.#ended(page) : more;
     if (flags !== 'more' || this.#isReached()) return this.#ended(page);
-    // An offset cannot move on behind a page without records.
+    // An offset cannot advance after a page without records.
     return by === 'page' ? more : this.#fault(page, { kind: 'no way', at: undefined });
   }
 
-  /** What the flags say; undefined if there are none. */
+  /** The result of the flags; undefined if there are none. */
   #flags(page: PageFacts): 'more' | 'over' | PageEnd | undefined {
     const { present, always } = this.#paging;
     let said: 'more' | undefined;
@@ -117,12 +116,12 @@ export class PageEndJudge {
     return isTrue(pick(page.answer, present)) ? 'more' : 'over';
   }
 
-  /** A user may name the next page itself, which is null on the last one. A flag of a vendor never is. */
+  /** Users may set the flag to the next page itself, which is null on the last one. A vendor's flag never is. */
   #isFlag(value: unknown): boolean {
     return value !== undefined && (value !== null || this.#options.places === 'option');
   }
 
-  /** By the token or the address that leads to the next page. */
+  /** By the token or the URL of the next page. */
   #way(page: PageFacts, isMore: boolean): PageEnd {
     const { by, at } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
     const value = at === undefined ? linkOf(page.answer) : pick(page.answer, at);
@@ -132,7 +131,7 @@ export class PageEndJudge {
     if (text === '' || text === 'null' || value === false) {
       return isMore ? this.#fault(page, { kind: 'no way', at }) : this.#ended(page);
     }
-    // Some servers always give a token. Behind the last record they give pages without any.
+    // Some servers always return a token, and pages without records after the last one.
     if (page.records === 0 && this.#isReached() && !isMore) return this.#ended(page);
     if (by === 'token')
       return isToken(value) ? { kind: 'more', token: value } : this.#fault(page, { kind: 'token', at, value });
@@ -142,11 +141,11 @@ export class PageEndJudge {
       : this.#fault(page, { kind: 'link', at, value });
   }
 
-  /** The place of the next page is not there: the end only if something else says so. */
+  /** The path of the next page is missing: only the end if something else confirms it. */
   #without(page: PageFacts, at: AnswerPath | undefined): PageEnd {
     const { missing } = this.#paging;
     const { records, sign } = page;
-    // Shorter than the pages before, which had the place. What was asked for proves nothing: servers cap the size.
+    // Shorter than the earlier pages, which had the path. The requested size proves nothing, because servers cap it.
     const isShort = records < this.#largest;
     const isSaid = this.#isReached() || records === 0 || (isShort && sign === undefined);
     const isEnd = missing === 'end' || (missing === 'single' && !this.#hasSeenWay);
@@ -154,7 +153,7 @@ export class PageEndJudge {
     return this.#fault(page, { kind: 'missing', at, hasSeen: this.#hasSeenWay });
   }
 
-  /** The numbers that this page tells; a fault if they are none. */
+  /** The totals of this page; an error if they are not numbers. */
   #counts(page: PageFacts): PageEnd | undefined {
     for (const name of ['total', 'pages'] as const) {
       const at = this.#paging[name];
@@ -179,7 +178,7 @@ export class PageEndJudge {
     return { total: this.#told.get('total')?.last, pages: this.#told.get('pages')?.last };
   }
 
-  /** The end as the server says it, held against how much there is as the server says that. */
+  /** Checks the end signaled by the server against its reported totals. */
   #ended(page: PageFacts): PageEnd {
     const { total, pages } = this.#sums();
     if (total !== undefined && this.#records < total) {
@@ -191,7 +190,7 @@ export class PageEndJudge {
     return this.#left(page) ?? this.#untold(page) ?? end;
   }
 
-  /** Held against what this page tells to be left. */
+  /** Checks it against the remaining number on this page. */
   #left(page: PageFacts): PageEnd | undefined {
     const { remaining: at } = this.#paging;
     const value = at === undefined ? undefined : pick(page.answer, at);
@@ -203,7 +202,7 @@ export class PageEndJudge {
       : undefined;
   }
 
-  /** A number that the user wants looked at, and that no page told. */
+  /** A configured total that no page reported. */
   #untold(page: PageFacts): PageEnd | undefined {
     if (this.#options.places === 'vendor' || this.#records === 0) return undefined;
     const name = (['total', 'pages'] as const).find((one) => this.#paging[one] !== undefined && !this.#told.has(one));
@@ -220,11 +219,11 @@ export class PageEndJudge {
 /** The next address of the Link header: null if it has only others, undefined if there is no header. */
 function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   if (link === '') return undefined;
-  // What is no list of links says nothing about the next page. As an object it is no address either.
+  // A malformed Link header says nothing about the next page. As an object, it is not a URL either.
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
 }
 
-/** A number of things; undefined for everything else. */
+/** A count; undefined for anything else. */
 function countOf(value: unknown): number | undefined {
   const count = Number(textOf(value) || Number.NaN);
   return Number.isInteger(count) && count >= 0 ? count : undefined;

@@ -4,7 +4,7 @@ import { shownUrl } from '../http/problems.ts';
 import type { AnswerPath } from './answer.ts';
 import { textOf } from './exact-json.ts';
 
-/** What is wrong about how one page leads to the next. `at` is undefined for the Link header. */
+/** A paging error. `at` is undefined for the Link header. */
 export type PageFault =
   | { readonly kind: 'missing'; readonly at: AnswerPath | undefined; readonly hasSeen: boolean }
   | { readonly kind: 'no way'; readonly at: AnswerPath | undefined }
@@ -23,11 +23,11 @@ interface Context {
   readonly title: string;
   readonly places: 'option' | 'vendor';
   readonly url: URL;
-  /** What the page held. */
+  /** The value on the page. */
   readonly seen: string;
 }
 
-/** A place in an answer, for a person to read. */
+/** A location in a response, as shown in messages. */
 export function placeText(at: AnswerPath | undefined): string {
   if (at === undefined) return 'the Link header';
   if (typeof at === 'string') return `\`${at}\``;
@@ -35,7 +35,7 @@ export function placeText(at: AnswerPath | undefined): string {
   return `the header ${(at as { header: string }).header}`;
 }
 
-/** The problem of pages whose end is not known. Nothing of the run is sent. */
+/** The problem of pages with an unknown end. Nothing of the run is sent. */
 export function pageProblem(fault: PageFault, context: Context): Problem {
   const { title, places, url } = context;
   const isOption = places === 'option';

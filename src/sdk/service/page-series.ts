@@ -13,22 +13,22 @@ import type { Scope } from './template.ts';
 
 export interface PageSeriesOptions {
   readonly api: ApiClient;
-  /** What messages call the service. */
+  /** Name of the service in messages. */
   readonly title: string;
   readonly stream: StreamData;
-  /** What the first page is asked for with; the stream's request for all others. */
+  /** The request for the first page; the others use the stream's request. */
   readonly firstRequest: RequestData;
   readonly scope: Scope;
   /** Called before each page. */
   readonly onPage: () => void;
 }
 
-/** Records of one page, and what the page was in templates. */
+/** Records of one page, with the template variables of the page. */
 export interface PagePiece extends Pick<RecordPiece, 'records' | 'count'> {
   readonly page: NextPage['page'];
 }
 
-/** All pages of one question, in order, each asked for when the records of the one before were taken. */
+/** All pages of one query, in order. Each is requested when the records of the previous one were consumed. */
 export class PageSeries {
   readonly #options: PageSeriesOptions;
   readonly #pager: Pager;
@@ -45,22 +45,22 @@ export class PageSeries {
     this.#distinct = stream.distinct === undefined ? undefined : new Deduplicator(stream.distinct);
   }
 
-  /** What the totals that the service told say about the pages. */
+  /** Check of the pages against the reported totals. */
   get pager(): Pager {
     return this.#pager;
   }
 
-  /** The answer that came last, if the stream resumes by it; no other is held, as it may be a large page. */
+  /** The last response, if the stream resumes by it; otherwise none is kept, because pages may be large. */
   get answer(): ServiceAnswer | undefined {
     return this.#answer;
   }
 
-  /** Where an answer shows a next page although the stream is described without pages. */
+  /** A reference to a next page in a stream that is described without paging. */
   get sign(): string | undefined {
     return this.#sign;
   }
 
-  /** @throws Problem if an answer is not a page, or does not say how to go on. */
+  /** @throws Problem if a response is not a page, or its next page is unclear. */
   async *read(): AsyncGenerator<PagePiece> {
     const { stream, firstRequest, scope, onPage } = this.#options;
     let turn: NextPage | undefined = this.#pager.first(scope);
@@ -70,7 +70,7 @@ export class PageSeries {
     }
   }
 
-  /** One page. Gives the turn after it; undefined if it was the last. */
+  /** Reads one page. Returns the next step; undefined if it was the last page. */
   async *#page(request: RequestData, { page, link }: NextPage): AsyncGenerator<PagePiece, NextPage | undefined> {
     const { api, title, stream } = this.#options;
     const scope: Scope = { ...this.#options.scope, page };
@@ -109,15 +109,15 @@ function signIn({ body, headers }: ServiceAnswer): string | undefined {
 }
 
 /**
- * Tells two pages apart where answers differ by more than their records, such as the number of a request: the same last
- * record, and the same way on.
+ * Compares pages by their last record and next step, because other parts of a response, such as a request ID, may differ between
+ * equal pages.
  */
 function digestOf({ page, link }: NextPage, count: number, last: Fields | undefined): string {
   const text = JSON.stringify([page, link, count, last]);
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The same page again, at once or after a round. Only the last few pages count: a long way is no reason to keep all. */
+/** Detects a repeated page, at once or after a cycle. Only remembers the last few pages, to limit memory. */
 class RepeatGuard {
   readonly #recent: string[] = [];
 

@@ -4,44 +4,43 @@ import type { RequestData } from './request-data.ts';
 import type { Template } from './template.ts';
 
 /**
- * What says that the pages end. Without any of these: the first page without records (`page`, `offset`), or a next page that
- * is null, false or empty (`token`, `link`). A place that is missing is no end, unless this says so.
+ * The end of the pages. By default: the first page without records (`page`, `offset`), or a next page that is null, false or empty
+ * (`token`, `link`). A missing path is not the end, unless this declares it.
  */
 export interface Stop {
-  /** True while there is more. An answer without it is an error. */
+  /** True if more pages follow. A response without it is an error. */
   readonly more?: AnswerPath;
-  /** True on the last page. An answer without it is an error. */
+  /** True on the last page. A response without it is an error. */
   readonly last?: AnswerPath;
-  /** There is more while something stands there: the vendor leaves it out of the last page. */
+  /** More pages follow while it has a value: the vendor omits it on the last page. */
   readonly present?: AnswerPath;
-  /** Beside `present`: what every page with records has, the last one too. An answer without it is an error. */
+  /** With `present`: a path that every page with records has, including the last. A response without it is an error. */
   readonly always?: AnswerPath;
-  /** Number of all records. What came is compared with the last one that was told. */
+  /** Total of records. The number of records is checked against the last reported total. */
   readonly total?: AnswerPath;
-  /** Number of all pages, compared as well. */
+  /** Total of pages, checked too. */
   readonly pages?: AnswerPath;
-  /** Number of the records from this page on, if each page is a search of its own for what follows. */
+  /** Number of remaining records from this page on, if each page is a separate search. */
   readonly remaining?: AnswerPath;
-  /** Records on a full page: a shorter one is the last. Only where the service never gives fewer by itself. */
+  /** Records on a full page: a shorter page is the last. Only if the service never returns fewer otherwise. */
   readonly size?: number;
-  /** The end when this is 0 (`chunk_size`), whatever the page held. An answer without it is an error. */
+  /** The end if this is 0 (`chunk_size`), regardless of the records. A response without it is an error. */
   readonly empty?: AnswerPath;
   /**
-   * What it means that the place of the next page (`token`, `link`) is missing: `end` if the vendor leaves it out of the last
-   * page, `single` if it leaves it out only where there is but one page, `error` if it is on every page. Otherwise it is the end
-   * only if something else says so.
+   * Meaning of a missing path of the next page (`token`, `link`): `end` if the vendor omits it on the last page, `single` if it omits
+   * it only if there is a single page, `error` if it is on every page. By default, it is only the end if something else confirms it.
    */
   readonly missing?: 'end' | 'single' | 'error';
 }
 
-/** How the next page is asked for, and when there is none. */
+/** How to request the next page, and how the pages end. */
 export type Paging = Stop &
   (
     | { readonly by: 'page'; readonly first?: number }
-    /** Counts records, or goes on from a value of the last record. */
+    /** Counts records, or continues from a value of the last record. */
     | { readonly by: 'offset'; readonly first?: number; readonly last_record?: ValuePath }
     /** `onward`: another request for all pages but the first. */
     | { readonly by: 'token'; readonly at: AnswerPath; readonly first?: Template; readonly onward?: RequestData }
-    /** The next page's address; from the Link header where no place is named. */
+    /** The next page's URL; without a path, from the Link header. */
     | { readonly by: 'link'; readonly at?: AnswerPath }
   );

@@ -19,7 +19,7 @@ export interface PageResult {
   readonly answer: ServiceAnswer;
   readonly records: number;
   readonly last: Fields | undefined;
-  /** Where the answer shows a next page that the paging says nothing about. */
+  /** A reference to a next page that the paging does not cover. */
   readonly sign?: string | undefined;
 }
 
@@ -34,17 +34,17 @@ export class Pager {
     this.#end = paging === undefined ? undefined : new PageEndJudge(paging, options);
   }
 
-  /** Whether the server told another number of records, or of pages, on the way. */
+  /** Whether the reported total of records or pages changed. */
   get hasChanged(): boolean {
     return this.#end?.hasChanged ?? false;
   }
 
-  /** Whether that number fell: then records were skipped. */
+  /** Whether the total decreased: then records were skipped. */
   get hasFallen(): boolean {
     return this.#end?.hasFallen ?? false;
   }
 
-  /** Records beyond the number that the server told last. */
+  /** Number of records beyond the last reported total. */
   get surplus(): number {
     return this.#end?.surplus ?? 0;
   }
@@ -58,8 +58,8 @@ export class Pager {
   }
 
   /**
-   * The turn after that page; undefined when it was the last.
-   * @throws Problem if the answer does not say whether there is more, or how to get there.
+   * The step after that page; undefined if it was the last.
+   * @throws Problem if it is unclear whether more pages follow, or how to request them.
    */
   next(leaf: PageResult): NextPage | undefined {
     if (this.#paging === undefined || this.#end === undefined) return undefined;

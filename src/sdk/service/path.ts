@@ -1,19 +1,19 @@
 import { isObject } from './exact-json.ts';
 
 /**
- * Where a value stands: keys and indices joined by dots, `*` for every item of a list or every value of an object, ''
- * for the whole. As a list of steps where a key holds a dot itself.
+ * The location of a value: keys and indexes joined by dots, `*` for every item of a list or value of an object, '' for the whole. A
+ * list of steps if a key contains a dot.
  */
 export type ValuePath = string | readonly string[];
 
-/** All values at a path, in order; none where nothing is there. */
+/** All values at a path, in order. */
 export function valuesAt(root: unknown, path: ValuePath): readonly unknown[] {
   let found: unknown[] = [root];
   for (const step of stepsOf(path)) found = found.flatMap((value) => [...below(value, step)]);
   return found.filter((value) => value !== undefined);
 }
 
-/** The first value at a path; undefined where nothing is there. */
+/** The first value at a path, or undefined. */
 export function valueAt(root: unknown, path: ValuePath): unknown {
   let value = root;
   const steps = stepsOf(path);

@@ -23,22 +23,22 @@ export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): stri
 
 /** A range as template variables of a stream. */
 export interface RangeScope {
-  /** With the dates that the stream is asked for. */
+  /** With the dates of the stream's request. */
   readonly scope: Scope;
-  /** Records from here on are left out, where the service cannot be asked for an end. */
+  /** Records from here on are dropped, if the service does not support an end. */
   readonly until: Moment | undefined;
 }
 
-/** Throws a Problem of family `config` for ends that are no dates. */
+/** Throws a Problem of family `config` for invalid dates. */
 export function rangeScope(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): RangeScope {
   const [from, to] = [range.from, range.to].map((text) => momentOf(text, scope.now.at.timeZoneId)) as [Moment, Moment];
   if (stream.window === undefined) return { scope: { ...scope, start_date: range.from }, until: to };
-  // The end that a stream is given is the last day that counts.
+  // The end of a stream is inclusive.
   const end = to.isDay ? to.plus('-1d') : to;
   return { scope: { ...scope, start_date: from.text(), end_date: end.text() }, until: undefined };
 }
 
-/** Which rows a range is, where the stream shows what it goes by; undefined where only their keys can tell. */
+/** The filter for the rows of a range, if the stream has its column; undefined if only their keys identify them. */
 export function coversOf(
   range: Range,
   { stream, columns, zone }: { stream: StreamData; columns: readonly Column[]; zone: string },

@@ -1,24 +1,23 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { ConnectorLog } from '../connector.ts';
 
-/** One read of all pages, as far as it got. */
+/** One read of all pages, complete or not. */
 export interface PagesRead {
-  /** Whether the server told different totals on the way. */
+  /** Whether the reported total changed. */
   readonly hasChanged: boolean;
-  /** What ended it early. */
+  /** The error that ended it early. */
   readonly problem: unknown;
 }
 
 interface ReadTwiceOptions {
-  /** Forgets what the first read has kept. */
+  /** Discards the records of the first read. */
   readonly forget: () => void;
   readonly log: ConnectorLog;
 }
 
 /**
- * Reads all pages into a store, and does so a second time if the server told different totals on the way: rows have moved
- * between the pages, and the first read may lack some or have them twice. A problem of that read, such as too few records,
- * says nothing yet. The second read counts as it is.
+ * Reads all pages into a store, and again if the reported total changed: rows have moved between the pages, and the first read may
+ * have missing or duplicate rows. A problem of the first read, such as too few records, is then ignored. The second read is final.
  * @returns the read that counts.
  * @throws the problem of that read.
  */
@@ -33,15 +32,15 @@ export async function readTwice<T extends PagesRead>(read: () => Promise<T>, giv
   return done;
 }
 
-/** Whose totals they are: `REST` and `The server`, or `SERVICE` and the vendor. */
+/** The source of the totals: `REST` and `The server`, or `SERVICE` and the vendor. */
 interface Teller {
   readonly code: 'REST' | 'SERVICE';
   readonly title: string;
 }
 
 /**
- * The warning of pages whose totals do not fit what came; undefined if they do.
- * @param surplus records beyond the total that was told last.
+ * The warning about totals that don't match the records; undefined if they do.
+ * @param surplus number of records beyond the last reported total.
  */
 export function totalWarning(
   { code, title }: Teller,

@@ -10,7 +10,7 @@ import type { Fields } from './description.ts';
 
 interface RecordStoreOptions {
   readonly signal: AbortSignal;
-  /** Members that are no columns. */
+  /** Fields to exclude. */
   readonly drop: readonly string[];
 }
 
@@ -38,12 +38,12 @@ export class RecordStore {
     await this.#file.appendFile(lines.join(''));
   }
 
-  /** Gives up on what was added. */
+  /** Discards all records. */
   async close(): Promise<void> {
     await this.#file.close();
   }
 
-  /** The table of everything that was added; nothing can be added afterwards. */
+  /** The table of all records; no more can be added after this. */
   async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
     await this.#file.close();
     const { signal } = this.#init;

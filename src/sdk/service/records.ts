@@ -16,14 +16,14 @@ type RecordRules = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | '
 
 const chunkRows = 1000;
 
-/** Some records of a reply as the stream wants them, and what stood there before anything was left out. */
+/** A chunk of filtered records of a reply, with the original ones. */
 export interface RecordPiece {
   readonly records: readonly Fields[];
   readonly count: number;
   readonly last: Fields | undefined;
 }
 
-/** The records of a reply, some hundreds at a time. */
+/** The records of a reply, in chunks of some hundreds. */
 export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<RecordPiece> {
   const { each, only } = stream;
   for await (const chunk of chunksOf(reply, stream, scope)) {
@@ -33,7 +33,7 @@ export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope
   }
 }
 
-/** Whether a record holds what is asked for. */
+/** Whether a record matches the filter. */
 export function isWanted(record: Fields, only: StreamData['only']): boolean {
   return Object.entries(only ?? {}).every(([path, value]) => matches(valueAt(record, path), value as never));
 }
@@ -50,7 +50,7 @@ async function* chunksOf(reply: Reply, stream: RecordRules, scope: Scope): Async
 
 /**
  * The records of a parsed answer.
- * @throws Problem if they are not where the vendor always writes them: such an answer is not an empty one.
+ * @throws Problem if their path is missing: such a response is not an empty list.
  */
 export function listed(
   answer: ServiceAnswer,
@@ -68,7 +68,7 @@ export function listed(
   return underHeader(table);
 }
 
-/** The items of the list at a path of an answer; in XML, those that are nil are none. */
+/** The items of the list at a path; in XML, nil items are dropped. */
 export function listAt(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -83,16 +83,16 @@ export function listAt(
     if (isEmpty) return [];
     throw noList(answer, path);
   }
-  // In XML a list of one is written like the one by itself.
+  // In XML, a list with one item looks like the item itself.
   const isList = Array.isArray(list) || decode === 'xml' || (star >= 0 && isObject(list));
   if (!isList) throw noList(answer, path);
   const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
-  // A record that could not be read is none that is not there.
+  // An unreadable record must not be dropped.
   if (decode !== 'xml' && items.includes(null)) throw noList(answer, path, 'records, none of which is null');
   return items.filter((item) => item !== null);
 }
 
-/** What each item of the first list has at the rest of the path: it is there in all of them. */
+/** The values at the rest of the path in each item of the first list; every item must have it. */
 function itemsIn(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -131,7 +131,7 @@ function* zipped(
   }
 }
 
-/** The first row names the others' cells. Names that are missing or stand twice get a number; short rows have gaps. */
+/** The first row has the names. Missing and duplicate names get a number; short rows are padded. */
 function* underHeader(table: readonly unknown[]): Generator<Fields> {
   const names = headerNames((table[0] as unknown[] | undefined) ?? []);
   for (const row of table.slice(1) as unknown[][]) {
@@ -195,7 +195,7 @@ function parsedLine(text: string, url: URL): unknown {
   }
 }
 
-/** Rows of a csv as records of texts. */
+/** Rows of a csv as records of text. */
 async function* rows(input: RecordInput, decode: Exclude<Decoding, string>): AsyncGenerator<Fields[]> {
   const { drop_nul = false, ...options } = decode as Extract<Decoding, { as: 'csv' }>;
   if (await isBlank(input)) return;

@@ -8,35 +8,35 @@ import type { Decoding } from './description.ts';
 import { parseExact } from './exact-json.ts';
 import { parseXml } from './xml-tree.ts';
 
-/** A whole answer: parsed where it is JSON or XML, on the disk where it is a table or a file. */
+/** A complete response: parsed if it is JSON or XML, on disk if it is a table or a file. */
 export interface Reply {
   readonly answer: ServiceAnswer;
-  /** What a large answer was written to. */
+  /** The file of a large response. */
   readonly input: RecordInput | undefined;
-  /** Tells two answers apart. */
+  /** A hash, to compare responses. */
   readonly digest: string;
-  /** Why the body could not be parsed though it should be. */
+  /** Why the body could not be parsed. */
   readonly fault: unknown;
 }
 
-/** The beginning of an answer that is shown or looked into when it is no success. */
+/** Length of the first part of an error response that is shown and searched. */
 const shownBytes = 64 * 1024;
 
 interface ReadReplyOptions {
   readonly decode: Decoding;
   readonly spool: PageSpool;
-  /** Most bytes of an answer that is parsed in memory. */
+  /** Maximum size of a response that is parsed in memory. */
   readonly maxBytes: number;
   readonly tooLarge: () => Error;
 }
 
-/** Reads an answer to its end. */
+/** Reads a response to its end. */
 export async function readReply(http: HttpResponse, init: ReadReplyOptions): Promise<Reply> {
   const { decode, spool } = init;
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
   const { first, body } = await peeked(http.body);
-  // Some services tell errors with status 200, and in JSON where a table was asked for.
+  // Some services return errors with status 200, and as JSON instead of a table.
   if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
     return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON where a table should be' };
   }
@@ -48,7 +48,7 @@ function isTable(decode: Decoding): boolean {
   return decode === 'csv' || (typeof decode === 'object' && decode.as === 'csv');
 }
 
-/** How a body begins, and all of it. */
+/** The first part of a body, and the whole body. */
 async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; body: AsyncIterable<Buffer> }> {
   const pieces = body[Symbol.asyncIterator]();
   const first = await pieces.next();
@@ -66,7 +66,7 @@ async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadRepl
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
   const whole = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  // The rest of a refusal is not read: a secret may have been cut where the reading ended.
+  // The rest of an error response is not read: a secret may have been truncated there.
   const text = !isGood && bytes.length > shownBytes ? excerptAt(whole, 0, whole.length) : whole;
   const digest = createHash('sha256').update(bytes).digest('hex');
   const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));

@@ -12,7 +12,7 @@ import type { ReportOrder, ReportOrders } from './report-orders.ts';
 import { Ignored, jobNotMade, jobProblem, WatermarkLost } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
-/** Polls become rarer up to this, or stay as far apart as the stream wants. */
+/** Maximum poll interval, unless the stream's own interval is longer. */
 const maxPauseMs = 60_000;
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -29,8 +29,8 @@ interface ReportJobOptions {
 }
 
 /**
- * Reads a report that the vendor prepares first; `read` gets the facts for `job` in templates. Continues with the report that an
- * earlier attempt of the run ordered, if it is still there: another one would be paid for twice.
+ * Reads an asynchronous report; `read` gets the values for `job` in templates. Continues with the report that an earlier attempt of the
+ * run ordered, if it still exists, because another one would cost twice.
  */
 export async function* readReport<T>(
   given: ReportJobOptions,
@@ -62,11 +62,11 @@ export async function* readReport<T>(
 interface OrderInHand {
   readonly key: string;
   readonly order: ReportOrder;
-  /** An earlier attempt ordered it. */
+  /** Whether an earlier attempt ordered it. */
   readonly isEarlier: boolean;
 }
 
-/** Waits for an ordered report and reads it. A report that will never come is not asked for again. */
+/** Waits for an ordered report and reads it. A failed report is not polled again. */
 async function* readOrder<T>(
   given: ReportJobOptions,
   inHand: OrderInHand,
@@ -82,7 +82,7 @@ async function* readOrder<T>(
   }
 }
 
-/** Has the vendor begin a report. */
+/** Orders a report. */
 async function placeOrder({ api, stream, scope, title }: ReportJobOptions): Promise<ReportOrder> {
   const { create, keep } = stream.job!;
   const answer = await answerOf(api, jobCall(stream, scope, create, {}));
@@ -92,7 +92,7 @@ async function placeOrder({ api, stream, scope, title }: ReportJobOptions): Prom
   return { facts, at: Date.now(), isStarted: false };
 }
 
-/** Polls until the report is there. */
+/** Polls until the report is ready. */
 async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: OrderInHand): Promise<Facts> {
   const { api, stream, scope, title, signal, alive, orders } = given;
   const { start, poll, state, done, failed, every = '5s' } = stream.job!;
@@ -108,7 +108,7 @@ async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: O
     const { answer, verdict } = await api.call({ ...jobCall(stream, scope, poll, facts), isPoll: true });
     const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
     if (done.includes(said)) return { ...facts, ...finished(answer, stream.job!, title) };
-    // Some vendors answer null for a report that they have deleted.
+    // Some vendors return null for a deleted report.
     if (failed.includes(said) || (isEarlier && said === '')) throw jobProblem(title, said, false);
     if (performance.now() + pause > deadline) throw jobProblem(title, said, true);
     alive();
@@ -119,12 +119,12 @@ async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: O
   }
 }
 
-/** How long the report may still take, milliseconds. */
+/** Remaining time for the report, milliseconds. */
 function leftMs({ at }: ReportOrder, { patience = '1h' }: JobData): number {
   return secondsOf(patience) * 1000 - Math.max(0, Date.now() - at);
 }
 
-/** Whether this says that there is no such report, and never will be. A refused login says nothing about it. */
+/** Whether the error means that the report will never be ready. A refused login doesn't. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof Problem)) return error instanceof Ignored || error instanceof WatermarkLost;
   if (error.family === 'job' || error.family === 'config') return true;
@@ -140,14 +140,14 @@ function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], j
   return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }
 
-/** What to fetch the report with. Null means that there is nothing in it; what is missing altogether means nothing. */
+/** The values for fetching the report. Null means that it is empty; a missing value means nothing. */
 function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
   const facts = kept(answer, result);
   if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);
   return facts;
 }
 
-/** Whether there is something to put into an address. */
+/** Whether the value can be used in a URL. */
 function isScalar(value: unknown): boolean {
   return (textOf(value) ?? '').trim() !== '' && !isObject(value) && !Array.isArray(value);
 }

@@ -1,28 +1,28 @@
 import { parseExact } from './exact-json.ts';
 
-/** A report that was ordered from the vendor. */
+/** An ordered report. */
 export interface ReportOrder {
-  /** What was kept of the vendor's answer, for `job` in templates. */
+  /** Kept values of the vendor's response, for `job` in templates. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** When it was ordered, epoch milliseconds. */
   readonly at: number;
-  /** The vendor was told to start, if it wants that. */
+  /** Whether the start call was sent, if the vendor requires one. */
   readonly isStarted: boolean;
 }
 
-/** The reports that a run has ordered, by a hash of the order. Each attempt of the run continues with those of the one before. */
+/** The ordered reports of a run, by a hash of the order. Each attempt of the run continues with the orders of the previous one. */
 export class ReportOrders {
   readonly #texts: Map<string, string>;
-  /** What earlier attempts have ordered and this one has not asked for yet. */
+  /** Orders of earlier attempts that this one has not claimed yet. */
   readonly #earlier: Map<string, string>;
 
-  /** `texts` is what the attempts share. */
+  /** `texts`: the memory that the attempts share. */
   constructor(texts = new Map<string, string>()) {
     this.#texts = texts;
     this.#earlier = new Map(texts);
   }
 
-  /** What an earlier attempt has ordered; once only, since an attempt that orders twice wants two reports. */
+  /** Claims the order of an earlier attempt; only once, because an attempt that orders twice needs two reports. */
   take(key: string): ReportOrder | undefined {
     const text = this.#earlier.get(key);
     this.#earlier.delete(key);

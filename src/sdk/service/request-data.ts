@@ -1,17 +1,17 @@
 import type { Template } from './template.ts';
 
-/** One request, with templates. What has no value is left out, but for the path. */
+/** One request, with templates. Parts without a value are omitted, except the path. */
 export interface RequestData {
-  /** GET, or POST where there is a body. */
+  /** Default: GET, or POST with a body. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Behind the base, or a full address. */
+  /** A path below the base, or a full URL. */
   readonly path: Template;
   /** Another base than the service's. */
   readonly base?: Template;
-  /** A list is a parameter that stands several times. */
+  /** A list repeats the parameter. */
   readonly query?: Readonly<Record<string, Template | readonly Template[]>>;
   readonly headers?: Readonly<Record<string, Template>>;
-  /** Goes out without credentials and headers of the service: a file at an address that an answer named. */
+  /** Sent without credentials and headers of the service: for a file at a URL from a response. */
   readonly bare?: boolean;
   /** The body, one of these. */
   readonly json?: unknown;

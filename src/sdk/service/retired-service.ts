@@ -6,13 +6,13 @@ interface RetiredService {
   readonly title: string;
   /** What it was, one sentence. */
   readonly summary: string;
-  /** Since when it is gone, and why; one sentence. */
+  /** Since when it is discontinued, and why; one sentence. */
   readonly gone: string;
-  /** What people use instead; one sentence. */
+  /** The alternatives; one sentence. */
   readonly instead: string;
 }
 
-/** A service that was shut down: known by its name, so that a config that uses it gets a clear error. */
+/** A discontinued service: only its name exists, for a clear error in a config that uses it. */
 export function defineRetiredService({ id, title, summary, gone, instead }: RetiredService): Connector {
   const refuse = () => {
     throw new Problem({

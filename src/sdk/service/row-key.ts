@@ -2,8 +2,8 @@ import type { ColumnData, ServiceDescription, StreamData } from './description.t
 import { stepsOf } from './path.ts';
 
 /**
- * The columns that tell the rows of a stream apart: what it declares, or else the column of `incremental.key`. Undefined if
- * nothing is known, empty if there are none.
+ * The key columns of a stream: the declared ones, otherwise the column of `incremental.key`. Undefined if unknown, empty if there are
+ * none.
  */
 export function rowKeyOf(
   { streams }: ServiceDescription,

@@ -18,9 +18,9 @@ export class RowMaker {
   readonly #input: { readonly name: string; open(): AsyncIterable<Uint8Array> };
   readonly #title: string;
   readonly #zone: string;
-  /** Columns whose values are in the records, and the first step to each. */
+  /** Columns with values in the records, and the first path step of each. */
   readonly #own: readonly { readonly name: string; readonly step: string }[];
-  /** Those that were in no record so far. */
+  /** Columns that no record has had so far. */
   readonly #unmet: Set<string>;
   #rows = 0;
 
@@ -38,12 +38,12 @@ export class RowMaker {
     this.#zone = given.zone;
   }
 
-  /** Whether there were records, and none of them had that column. */
+  /** Whether there were records, but none with that column. */
   isUnmet(name: string): boolean {
     return this.#rows > 0 && this.#unmet.has(name);
   }
 
-  /** @throws Problem if a record has something, and nothing of what the columns are: it is an error, or of another kind. */
+  /** @throws Problem if a record has fields, but none of the columns: it is an error, or another kind of record. */
   batch(records: readonly Fields[], scope: Scope): Batch {
     const alien = records.find((record) => this.#isAlien(record));
     if (alien !== undefined) throw alienRecord(this.#title, alien);
@@ -82,7 +82,7 @@ export class RowMaker {
   }
 }
 
-/** A name that holds a dot may be a key itself, or a path. */
+/** A name with a dot may be a key or a path. */
 function found(record: Fields, name: string, at: ColumnData['at']): unknown {
   if (at !== undefined) return valueAt(record, at);
   return Object.hasOwn(record, name) ? record[name] : valueAt(record, name);

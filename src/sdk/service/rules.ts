@@ -1,72 +1,72 @@
 import type { AnswerPath } from './answer.ts';
 
-/** Kind of an answer, which decides what happens next. */
+/** The class of a response, which determines the next step. */
 export type AnswerKind =
-  /** A good answer after all. */
+  /** A success. */
   | 'ok'
-  /** No records, and no fault. */
+  /** No records, and no error. */
   | 'empty'
-  /** Ask again, after a while. */
+  /** Retry after a pause. */
   | 'wait'
   /** The token expired: get a new one, then retry. */
   | 'login'
-  /** The daily quota is used up: this run ends, a later one continues. */
+  /** The daily quota is used up: this run fails, a later one continues. */
   | 'daily'
   /** The account or the token may not do this. */
   | 'permission'
   /** An option is wrong. */
   | 'config'
-  /** This run ends. */
+  /** The run fails. */
   | 'fail'
-  /** Nothing to be had for this partition: go on with the next. */
+  /** Skip this partition and continue with the next one. */
   | 'ignore'
-  /** Our place is not kept any more: begin again from the start. */
+  /** The resume token has expired: read everything. */
   | 'reset'
   /** Only for polls: not ready yet. */
   | 'pending';
 
-/** Which answers it is about, and what they mean. The first rule that fits decides. */
+/** A rule: the responses that it matches, and their class. The first match applies. */
 export interface ErrorRule {
-  /** Any of these; absent: every status, 200 included. */
+  /** Any of these; absent: every status, including 200. */
   readonly status?: number | readonly number[];
-  /** All of these hold: the value at the path is it, is among them, matches, or (`true`) is there at all. */
+  /** All must match: the value at the path equals it, is in the list, matches the pattern, or (`true`) exists. */
   readonly body?: Readonly<Record<string, Match>>;
   readonly headers?: Readonly<Record<string, Match>>;
   readonly verdict: AnswerKind;
-  /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` comes before a fixed time. */
+  /** How long to wait; default: a backoff. `Retry-After` takes precedence over a fixed time. */
   readonly wait?: WaitTime;
-  /** Too many requests, said with another status than 429: the pause outlasts the windows that vendors count in. */
+  /** Rate-limited with another status than 429: the pause is longer than the usual windows of vendors. */
   readonly limit?: true;
-  /** Where the vendor's own words stand; the user is shown these instead of the beginning of the answer. */
+  /** Path of the vendor's message, which is shown instead of the first part of the response. */
   readonly said?: AnswerPath;
-  /** What it means, for the user, and what to do about it. */
+  /** The message for the user, and the fix. */
   readonly say?: string;
   readonly next?: string;
 }
 
-/** What a value is held against: it is equal, matches, is among these, or (`true`) is there at all. */
+/** A condition: the value equals it, matches the pattern, is in the list, or (`true`) exists. */
 export type Match = string | number | boolean | RegExp | readonly (string | number)[];
 
-/** A span such as `30s`, or where the answer says how long or until when. */
+/** A duration such as `30s`, or the location of the wait or the end time in the response. */
 export type WaitTime =
   | string
   | { readonly at: AnswerPath; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
 
-/** What the vendor allows. Runs of one process that use the same source share it. */
+/** The vendor's rate limits. Runs of one process with the same source share them. */
 export interface Budget {
-  /** Never more than so many requests within any such span. */
+  /** Maximum number of requests within any such window. */
   readonly rates?: readonly { readonly requests: number; readonly within: string }[];
-  /** Requests under way at the same time. */
+  /** Maximum number of concurrent requests. */
   readonly at_once?: number;
   readonly gauges?: readonly Gauge[];
 }
 
-/** Something in answers that tells how much is left; when it is too little we pause. */
+/** A value in responses with the remaining quota; if it is low, requests pause. */
 export interface Gauge {
   /** A number left, a number used, `used/limit` (also `name=used/limit`), or JSON. */
   readonly at: AnswerPath;
   readonly means: 'left' | 'percent_used' | 'used/limit';
-  /** Pause when fewer are left than this (`left`, 1), or when more than this share is used (0.9). */
+  /** Pause if fewer than this are left (`left`, 1), or if more than this share is used (0.9). */
   readonly threshold?: number;
   readonly pause: WaitTime;
 }

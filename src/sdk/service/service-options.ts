@@ -3,10 +3,10 @@ import type { FileQuery } from '../records/files.ts';
 import { recordFaults, recordOptions } from '../records/options.ts';
 import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 
-/** Words of templates that no option may be called. */
+/** Template variables, which are reserved as option names. */
 const reserved = ['now', 'login', 'page', 'window', 'since', 'state', 'partition', 'job', 'fields', 'answer'];
 
-/** Options of the source: the service's own, and those that every service has. */
+/** Options of the source: the service's own and the common ones. */
 export function sourceOptions({ id, options = {}, version }: ServiceDescription): OptionSet {
   refuseReserved(id, options);
   return {
@@ -43,7 +43,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
   };
 }
 
-/** Options of the query: which stream, and what the streams take. */
+/** Options of the query: the stream, and the options of all streams. */
 export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
   const names = Object.keys(streams);
   const all = Object.values(streams);
@@ -86,12 +86,12 @@ const incremental = option.boolean({
   default: false,
 });
 
-/** Whether a stream goes by dates. */
+/** Whether a stream has windows of dates. */
 export function isDated({ window, incremental: resumes }: StreamData): boolean {
   return window !== undefined || (resumes !== undefined && 'column' in resumes);
 }
 
-/** Whether a stream can go on where the last run ended. */
+/** Whether a stream can resume where the last run ended. */
 export function isResumable(stream: StreamData): boolean {
   const isFile = fileDecoding(stream)?.modified !== undefined;
   return isFile || stream.incremental !== undefined || stream.window !== undefined;
@@ -102,7 +102,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** What the query leaves out that its stream needs, and what it says that only other streams understand. */
+/** Missing options of the query's stream, and options that only other streams have. */
 export function queryFaults({ streams }: ServiceDescription, query: Readonly<Record<string, unknown>>): Fault[] {
   const name = String(query.stream);
   const stream = streams[name];
@@ -128,7 +128,7 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
   ];
 }
 
-/** Whether an option says nothing. */
+/** Whether an option is unset. */
 export function isUnset(value: unknown): boolean {
   return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }

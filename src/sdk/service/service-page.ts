@@ -1,7 +1,7 @@
 import type { ColumnData, Discovery, ServiceDescription, StreamData } from './description.ts';
 import { isResumable } from './service-options.ts';
 
-/** Which columns the streams have, as Markdown for the reference page. */
+/** The columns of the streams, as Markdown for the reference page. */
 export function columnsText({ streams }: ServiceDescription): string {
   return Object.entries(streams)
     .map(([name, stream]) => `**${name}** – ${stream.about}\n\n${columnsOf(stream)}`)
@@ -24,7 +24,7 @@ function namesOf(columns: Named): string {
   return entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ');
 }
 
-/** How the streams resume, in one sentence; undefined where none does. */
+/** How the streams resume, in one sentence; undefined if none does. */
 export function resumesText({ streams }: ServiceDescription): string | undefined {
   const names = Object.keys(streams).filter((name) => isResumable(streams[name]!));
   return names.length === 0 ? undefined : `With \`incremental: true\`, for the streams ${names.join(', ')}.`;

@@ -8,13 +8,13 @@ import type { Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
 import type { ValuePath } from './path.ts';
 
-/** The service knows no such thing as a record of this partition: the next one is asked for. */
+/** The service has no records for this partition: continue with the next one. */
 export class Ignored extends Error {}
 
-/** The service has forgotten our place: begin again from the start. */
+/** The resume token has expired: read everything. */
 export class WatermarkLost extends Error {}
 
-/** A shorter pause is not what is left of a vendor's day. */
+/** A shorter pause is not the rest of a vendor's day. */
 const shortestDailyMs = 15 * 60_000;
 
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
@@ -44,7 +44,7 @@ const meanings: Verdicts = {
   pending: { code: 'SERVICE_BUSY', family: 'try_later', message: 'is not ready yet' },
 };
 
-/** The problem of an answer that is not a good one. */
+/** The problem of an error response. */
 export function answerProblem(
   service: string,
   answer: ServiceAnswer,
@@ -68,7 +68,7 @@ export function answerProblem(
   });
 }
 
-/** An answer that says it is good and cannot be read. */
+/** An unreadable response with a success status. */
 export function unreadable(service: string, answer: Pick<ServiceAnswer, 'url' | 'text'>, cause: unknown): Problem {
   return new Problem({
     code: 'SERVICE_UNREADABLE',
@@ -90,7 +90,7 @@ export function tokenMissing(): Problem {
   });
 }
 
-/** The user asks for a column that the service does not have. */
+/** The user selected a column that the service does not have. */
 export function noSuchField(service: string, seen: string, known: Iterable<string>): Problem {
   const names = [...known];
   const near = names.filter((name) => name.toLowerCase().includes(seen.toLowerCase()));
@@ -104,7 +104,7 @@ export function noSuchField(service: string, seen: string, known: Iterable<strin
   });
 }
 
-/** A page that came twice. */
+/** A repeated page. */
 export function repeatedPage(service: string, url: URL): Problem {
   return new Problem({
     code: 'SERVICE_PAGES_REPEAT',
@@ -114,7 +114,7 @@ export function repeatedPage(service: string, url: URL): Problem {
   });
 }
 
-/** The service gives only so many records, and more than those have one and the same time. */
+/** The service limits the number of records, and more records than the limit have the same time. */
 export function cappedInstant(service: string, cap: number, seen: string | undefined): Problem {
   return new Problem({
     code: 'SERVICE_CAP',
@@ -136,7 +136,7 @@ export function tooManyPages(service: string, most: number): Problem {
   });
 }
 
-/** An answer that does not fit into memory. */
+/** A response that does not fit into memory. */
 export function tooLarge(service: string, maxBytes: number): Problem {
   return new Problem({
     code: 'SERVICE_TOO_LARGE',
@@ -146,7 +146,7 @@ export function tooLarge(service: string, maxBytes: number): Problem {
   });
 }
 
-/** The next page is said to be somewhere else. */
+/** The next page is on another host. */
 export function strangeLink(service: string, link: URL, asked: URL): Problem {
   return new Problem({
     code: 'SERVICE_ORIGIN',
@@ -157,7 +157,7 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
   });
 }
 
-/** What the vendor always writes is not there: the answer is an error, or another version of the API. */
+/** A required path is missing: the response is an error, or from another version of the API. */
 export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list'): Problem {
   const place = [path].flat().join('.');
   return new Problem({
@@ -170,7 +170,7 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
   });
 }
 
-/** A record that has no value of any column: an error in the place of a record, or another version of the API. */
+/** A record without a value for any column: an error instead of a record, or another version of the API. */
 export function alienRecord(service: string, record: Fields): Problem {
   return new Problem({
     code: 'SERVICE_NO_RECORD',
@@ -181,7 +181,7 @@ export function alienRecord(service: string, record: Fields): Problem {
   });
 }
 
-/** The column that a stream resumes by is in no record. */
+/** No record has the cursor column of the stream. */
 export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
@@ -190,7 +190,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
   };
 }
 
-/** An answer of a stream without pages shows that there is a next one. */
+/** A response of a stream without paging refers to a next page. */
 export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
@@ -200,7 +200,7 @@ export function moreIsShown(service: string, sign: string): RunWarning {
   };
 }
 
-/** An answer with a good status that is not the answer yet, or only a part of it; undefined for others. */
+/** A success status without a result yet, or with only a part of it; undefined for others. */
 export function partialAnswer(service: string, { status, url }: ServiceAnswer): Problem | undefined {
   const isAccepted = status === 202;
   if (!isAccepted && status !== 206) return undefined;
@@ -213,7 +213,7 @@ export function partialAnswer(service: string, { status, url }: ServiceAnswer): 
   });
 }
 
-/** Records went away while an incremental run read them: those that moved up in their place would never be read. */
+/** Records were deleted during an incremental read: the ones that moved up would never be read. */
 export function totalFell(service: string): Problem {
   return new Problem({
     code: 'SERVICE_TOTAL_CHANGED',
@@ -223,7 +223,7 @@ export function totalFell(service: string): Problem {
   });
 }
 
-/** The vendor did not make the report: its answer to the order has nothing to ask for the result with. */
+/** The vendor did not create the report: its response has no ID to request the result. */
 export function jobNotMade(service: string, missing: string, answer: ServiceAnswer): Problem {
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
@@ -245,7 +245,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
   });
 }
 
-/** The service forgot our place in the middle of a run. */
+/** The resume token expired in the middle of a run. */
 export function watermarkLost(message: string): Problem {
   return new Problem({
     code: 'SERVICE_PLACE_LOST',
@@ -255,7 +255,7 @@ export function watermarkLost(message: string): Problem {
   });
 }
 
-/** What a partition is passed over for came on a later page: the pages before are a part of it. */
+/** A reason to skip the partition occurred on a later page, so the earlier pages are incomplete. */
 export function partIgnored(message: string): Problem {
   return new Problem({
     code: 'SERVICE_PART_LOST',

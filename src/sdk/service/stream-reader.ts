@@ -27,7 +27,7 @@ import type { StreamWatermark } from './stream-watermark.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
-/** What a reader needs for one stream. */
+/** The options for reading one stream. */
 export interface StreamReaderOptions {
   readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
   readonly api: ApiClient;
@@ -39,14 +39,14 @@ export interface StreamReaderOptions {
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
   readonly alive: () => void;
-  /** Reports that the vendor prepares. */
+  /** Ordered reports. */
   readonly orders: ReportOrders;
 }
 
 /** Records that arrived together, with their template variables. */
 export interface RecordChunk {
   readonly records: readonly Fields[];
-  /** How many the service gave, before any was left out. */
+  /** Number of records in the response, before filtering. */
   readonly count: number;
   readonly scope: Scope;
 }
@@ -114,7 +114,7 @@ export class StreamReader {
     }
   }
 
-  /** From the place that the service keeps for us, where it does; from the start where it has forgotten it. */
+  /** From the resume token, if there is one; from the start if it has expired. */
   async *#places(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const state = this.#options.watermark?.state(keyOf(scope));
     if (state === undefined) return yield* this.#capped(stream, scope);
@@ -136,7 +136,7 @@ export class StreamReader {
     }
   }
 
-  /** Where the service gives only so many records, it is asked again from the last one on. */
+  /** If the service limits the number of records, queries it again from the last one on. */
   async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const { incremental } = stream;
     const { cap, key = [] } = incremental !== undefined && 'column' in incremental ? incremental : {};
@@ -160,7 +160,7 @@ export class StreamReader {
     return (record) => watermark?.cursorValue(record) ?? textOf(valueAt(record, column));
   }
 
-  /** All pages of one question, of a report where the vendor makes one first. */
+  /** All pages of one query, after ordering a report if the stream requires one. */
   #series(stream: StreamData, scope: Scope, firstRequest = stream.request): AsyncGenerator<RecordChunk> {
     if (stream.job === undefined) return this.#allPages(stream, scope, firstRequest);
     const given = { ...this.#options, title: this.#options.service.title, stream, scope };
@@ -177,7 +177,7 @@ export class StreamReader {
     if (answer !== undefined) watermark?.noteState(keyOf(outer), answer);
   }
 
-  /** Records that leave page by page. */
+  /** Streams records page by page. */
   async *#streamed(options: PageSeriesOptions): AsyncGenerator<RecordChunk, ServiceAnswer | undefined> {
     const series = new PageSeries(options);
     for await (const piece of series.read()) yield this.#met(piece, options.scope);
@@ -186,7 +186,7 @@ export class StreamReader {
     return series.answer;
   }
 
-  /** Records that leave once all pages are there, because the totals that the service tells may say that they moved. */
+  /** Buffers all pages first, because the reported totals may show that records have moved. */
   async *#held(options: PageSeriesOptions): AsyncGenerator<RecordChunk, ServiceAnswer | undefined> {
     const { scratch, signal, log } = this.#options;
     const held = new PageBuffer({ folder: scratch, signal });
@@ -205,7 +205,7 @@ export class StreamReader {
     }
   }
 
-  /** Notes the cursor, and leaves out what is older than what was asked for. */
+  /** Records the cursor, and drops records that are older than requested. */
   #met({ records, count, page }: PagePiece, outer: Scope): RecordChunk {
     const { watermark } = this.#options;
     const scope: Scope = { ...outer, page };
@@ -216,7 +216,7 @@ export class StreamReader {
     return { records: fresh, count, scope };
   }
 
-  /** A watermark must not move past records that were skipped because others went away. */
+  /** A watermark must not move past records that were skipped because others were deleted. */
   #judgeTotals(pager: Pager): void {
     const { service, watermark, warn } = this.#options;
     if (watermark !== undefined && pager.hasFallen) throw totalFell(service.title);
@@ -232,7 +232,7 @@ export class StreamReader {
   }
 }
 
-/** Reads all pages of a question into the store, or as many as there are before a problem. */
+/** Reads all pages of a query into the store, up to the first problem. */
 async function filled(held: PageBuffer, series: PageSeries) {
   let problem: unknown;
   try {
@@ -243,7 +243,7 @@ async function filled(held: PageBuffer, series: PageSeries) {
   return { series, problem, hasChanged: series.pager.hasChanged };
 }
 
-/** Tells apart the records at the edge, which come twice. */
+/** Identifies the records at the boundary, which are read twice. */
 class Edge {
   value: string | undefined;
   readonly #key: Parameters<typeof valueAt>[1];

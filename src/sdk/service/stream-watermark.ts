@@ -14,7 +14,7 @@ const maxEdge = 10_000;
 interface StreamState {
   /** Highest value of the cursor column. */
   since?: string;
-  /** Keys of the records that have just that value. */
+  /** Keys of the records with that value. */
   edge?: string[];
   /** End of the last window. */
   until?: string;
@@ -22,7 +22,7 @@ interface StreamState {
   states?: Record<string, string>;
 }
 
-/** Watermark of a stream: where the last run ended, and how far this one got. */
+/** Watermark of a stream: the end of the last run, and the progress of this one. */
 export class StreamWatermark {
   readonly #stream: StreamData;
   readonly #zone: string;
@@ -34,7 +34,7 @@ export class StreamWatermark {
   readonly #start: Moment;
   readonly #end: Moment | undefined;
 
-  /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. `start` is that of the run. */
+  /** `watermark`: the result of {@link watermark} in the last run; undefined to read everything. `start`: start of the run. */
   constructor(
     stream: StreamData,
     given: { readonly start: Moment; readonly watermark: string | undefined; readonly until?: Moment | undefined },
@@ -94,7 +94,7 @@ export class StreamWatermark {
     return textOf(valueAt(record, this.#key!)) ?? '';
   }
 
-  /** The cursor of a record, as exact text. */
+  /** The cursor of a record, as text with all digits. */
   cursorValue(record: Fields): string | undefined {
     const { name, at, date, zone = this.#zone } = this.#cursor;
     const value =
@@ -104,8 +104,8 @@ export class StreamWatermark {
   }
 
   /**
-   * Whether a record was there before: older than what was asked for (services round), or one of those at the edge. Or it is
-   * not wanted, because it is not before the end of the range that is.
+   * Whether to drop a record: because it is older than requested (services round times), was already read at the boundary, or is not
+   * before the end of the requested range.
    */
   isKnown(record: Fields, since: Moment | string | undefined): boolean {
     const value = since === undefined ? undefined : this.cursorValue(record);
@@ -134,7 +134,7 @@ export class StreamWatermark {
     this.#now.until = end.text();
   }
 
-  /** The highest value, but none that may still be overtaken by an earlier one, and never less than the last run's. */
+  /** The highest value, minus the settle time for late changes, and never less than in the last run. */
   #settled(): string | undefined {
     const { since } = this.#now;
     const { settles } = (this.#stream.incremental ?? {}) as { settles?: string };
@@ -145,14 +145,14 @@ export class StreamWatermark {
     return before !== undefined && isLater(before, limit, this.#zone) ? before : limit;
   }
 
-  /** The watermark for the next run; undefined if nothing is known. */
+  /** The watermark for the next run; undefined if there is none. */
   watermark(): string | undefined {
     const since = this.#settled();
     const kept: StreamState = { ...this.#before, ...this.#now, ...(since === undefined ? {} : { since }) };
     const isSame = since === undefined || since === this.#before.since;
     const met = since === this.#now.since ? this.#edge : [];
     const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
-    // A bulk change may give a million records one time: what is kept stays small, and they come twice.
+    // After a bulk change, a million records may have the same time: the list stays small, and they are read twice.
     if (edge.length > 0 && edge.length <= maxEdge) kept.edge = edge;
     else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
@@ -176,7 +176,7 @@ function read(watermark: string | undefined): StreamState {
   }
 }
 
-/** Whether `a` is later, or greater, than `b`: as instants, as whole numbers, else as texts. */
+/** Whether `a` is greater than `b`: as instants, as integers, otherwise as text. */
 export function isLater(a: string, b: string, zone: string): boolean {
   if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
   const [left, right] = [readMoment(a, zone), readMoment(b, zone)];

@@ -12,13 +12,13 @@ export interface Scope {
 }
 
 /**
- * A text with places to fill: `{{ name }}`, `{{ today - 7d }}`, `{{ window.from | format: YYYYMMDD }}`. A template that
- * is nothing but one place keeps the value's type (a number, a list). Where a name has no value, the whole template has
- * none, and what it was for is left out. A function for what a template cannot say.
+ * A text with placeholders: `{{ name }}`, `{{ today - 7d }}`, `{{ window.from | format: YYYYMMDD }}`. A template with only a
+ * placeholder keeps the type of its value (a number, a list). If a name has no value, the whole template has none, and the part of
+ * the request is omitted. Or a function, for cases that a template can't express.
  */
 export type Template = string | number | boolean | ((scope: Scope) => unknown);
 
-/** The value of a template; undefined where a name in it has no value. */
+/** The value of a template; undefined if a name in it has no value. */
 export function render(template: Template, scope: Scope): unknown {
   if (typeof template === 'function') return template(scope);
   if (typeof template !== 'string') return template;
@@ -33,12 +33,12 @@ export function render(template: Template, scope: Scope): unknown {
   return text;
 }
 
-/** The text of a template; undefined where a name in it has no value. */
+/** The text of a template; undefined if a name in it has no value. */
 export function renderText(template: Template, scope: Scope): string | undefined {
   return textOf(render(template, scope));
 }
 
-/** The same through a whole JSON value: members without a value are left out. */
+/** Fills the templates in a JSON value; omits members without a value. */
 export function renderDeep(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string' || typeof value === 'function') return render(value as Template, scope);
   if (Array.isArray(value)) return value.map((item) => renderDeep(item, scope)).filter((item) => item !== undefined);
@@ -47,7 +47,7 @@ export function renderDeep(value: unknown, scope: Scope): unknown {
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
-/** What is wrong with the templates inside a value, if anything: for checks before a run. `names`: those it may use. */
+/** Validates the templates in a value, before a run. `names`: the allowed variables. */
 export function templateFault(value: unknown, names: ReadonlySet<string>): string | undefined {
   if (Array.isArray(value) || isObject(value)) {
     for (const inner of Object.values(value)) {
@@ -134,7 +134,7 @@ function isKnown({ term }: Place, names: ReadonlySet<string>): boolean {
   return term.startsWith("'") || names.has(term.split('.')[0]!) || term === 'now' || Object.hasOwn(days, term);
 }
 
-/** A value as a moment, where it is one or can be read as one. */
+/** Converts a value to a moment, if possible. */
 export function momentOf(value: unknown, { now }: Scope): Moment | undefined {
   if (value instanceof Moment) return value;
   const text = textOf(value);

@@ -4,20 +4,20 @@ import type { Moment } from './moment.ts';
 import { momentOf, render, type Scope } from './template.ts';
 import '../../lib/temporal.ts';
 
-/** A period that is requested at once. */
+/** A period that is requested in one step. */
 export interface TimeSpan {
   readonly from: Moment;
   readonly to: Moment;
 }
 
-/** The spans from `start_date` (or where the last run ended, less the look-back) to `end_date`. */
+/** The windows from `start_date` (or the end of the last run minus the look-back) to `end_date`. */
 export function* spansOf(window: Window, scope: Scope, until: Moment | undefined): Generator<TimeSpan> {
   const { step, look_back = '0d', start = '30d' } = window;
   const end = boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
   const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;
   const begin = (moment: Moment) => (isUnit(step) ? unitStart(step, moment, scope) : moment);
   let from = until === undefined ? (boundOf('start_date', scope) ?? begin(usual)) : begin(until.plus(`-${look_back}`));
-  // The end that a user names is the last day or instant that counts.
+  // The user's end is inclusive.
   const last = end.isDay ? end.plus('1d') : end;
   while (isBefore(from, last)) {
     const next = step === undefined ? last : earlier(begin(from).plus(isUnit(step) ? units[step] : step), last);
@@ -26,12 +26,12 @@ export function* spansOf(window: Window, scope: Scope, until: Moment | undefined
   }
 }
 
-/** The end of all spans: where the next run may begin. */
+/** The end of all windows: the start of the next run. */
 export function endOf(scope: Scope): Moment {
   return boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
 }
 
-/** A bound of time from an option: a date, an instant, or a template of one. */
+/** A time bound from an option: a date, an instant, or a template. */
 export function boundOf(option: 'start_date' | 'end_date', scope: Scope): Moment | undefined {
   const given = scope[option];
   if (given === undefined || given === '') return undefined;
@@ -52,7 +52,7 @@ function isUnit(step: string | undefined): step is keyof typeof units {
   return step !== undefined && Object.hasOwn(units, step);
 }
 
-/** The first day of the week, month, quarter or year that a moment is in. */
+/** The first day of the week, month, quarter or year of a moment. */
 function unitStart(unit: keyof typeof units, moment: Moment, scope: Scope): Moment {
   return momentOf(render(`{{ ${unit}_start }}`, { ...scope, now: moment }), scope)!;
 }

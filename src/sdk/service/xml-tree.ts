@@ -7,10 +7,10 @@ interface Open {
 }
 
 /**
- * An XML document as plain values: an element with nothing but text is that text, every other an object of its parts;
- * parts that repeat are lists, attributes are `@name`, text beside parts is `#text`. Prefixes are dropped (`soap:Body` is
- * `Body`), because vendors change them. Entities beyond XML's own five are refused.
- * @throws Error when the document is not well-formed.
+ * Parses an XML document to plain values: an element with only text becomes that text, any other an object of its children.
+ * Repeated children are lists, attributes are `@name`, text next to children is `#text`. Prefixes are dropped (`soap:Body` is
+ * `Body`), because vendors change them. Entities other than the five predefined ones are refused.
+ * @throws Error if the document is not well-formed.
  */
 export function parseXml(text: string): unknown {
   const tree = new Tree();
@@ -19,16 +19,16 @@ export function parseXml(text: string): unknown {
   return tree.members;
 }
 
-/** An element that was looked for, in the form of {@link parseXml}. */
+/** A matching element, in the format of {@link parseXml}. */
 export interface XmlPart {
   readonly name: string;
   readonly value: unknown;
 }
 
 /**
- * The elements of these names, one after another, out of an XML document (UTF-8) of any size; nothing else of it is kept.
- * One inside of another is a part of that one.
- * @throws Error when the document is not well-formed.
+ * Streams the elements with these names from an XML document (UTF-8) of any size. A nested matching element is a child of the
+ * outer one.
+ * @throws Error if the document is not well-formed.
  */
 export async function* xmlParts(
   bytes: AsyncIterable<Uint8Array>,
@@ -45,13 +45,13 @@ export async function* xmlParts(
   yield* tree.taken();
 }
 
-/** Grows as the text comes. With names, it keeps only the elements of these names. */
+/** Builds the tree incrementally. With names, it only keeps elements with these names. */
 class Tree {
   readonly members: Record<string, unknown> = {};
   readonly #parser = new SaxesParser();
   readonly #open: Open[] = [{ name: '', members: this.members, text: '' }];
   readonly #wanted: ReadonlySet<string> | undefined;
-  /** How deep the wanted element is that we are in; 0 while in none. */
+  /** Depth inside the current matching element; 0 outside. */
   #inside = 0;
   #parts: XmlPart[] = [];
 
@@ -78,7 +78,7 @@ class Tree {
     this.#parser.close();
   }
 
-  /** The parts since the last call. */
+  /** The matching elements since the last call. */
   taken(): XmlPart[] {
     const parts = this.#parts;
     this.#parts = [];
