@@ -11,18 +11,13 @@ export function equal(four: number, pattern: number): number {
   return (different - 0x01010101) & ~different;
 }
 
-/** Whether so many bytes are the same at two places of one view that has all of them. */
+/** Whether so many bytes are the same at two places that all of them are there. */
 export function same(view: DataView, a: number, b: number, length: number): boolean {
-  return sameAs(view, a, view, b, length);
-}
-
-/** Whether so many bytes are the same at a place of each of two views that have all of them. */
-export function sameAs(view: DataView, a: number, other: DataView, b: number, length: number): boolean {
   const last = length - 4;
-  for (let k = 0; k < last; k += 4) if (view.getInt32(a + k, true) !== other.getInt32(b + k, true)) return false;
+  for (let k = 0; k < last; k += 4) if (view.getInt32(a + k, true) !== view.getInt32(b + k, true)) return false;
   // The last four overlap with those before.
-  if (last >= 0) return view.getInt32(a + last, true) === other.getInt32(b + last, true);
-  for (let k = 0; k < length; k++) if (view.getUint8(a + k) !== other.getUint8(b + k)) return false;
+  if (last >= 0) return view.getInt32(a + last, true) === view.getInt32(b + last, true);
+  for (let k = 0; k < length; k++) if (view.getUint8(a + k) !== view.getUint8(b + k)) return false;
   return true;
 }
 

@@ -302,6 +302,49 @@ function expectSame(value: unknown, text: string | null, type: string) {
   else expect(text).toBe(String(value));
 }
 
+const tableCell = fc.constantFrom(
+  'null',
+  '1',
+  '-1.50',
+  '2e5',
+  '"a"',
+  '"\\u00e9 \\"x\\""',
+  'true',
+  '[1]',
+  '{"p":2}',
+  '""',
+);
+
+test('rows that are alike but for their values are read as any others, also if one of them is not', async () => {
+  const tables = fc.record({
+    keys: fc.uniqueArray(fc.constantFrom('id', 'a', 'ü', 'long name', 'q"'), { minLength: 1 }),
+    rows: fc.array(fc.record({ cells: fc.array(tableCell, { minLength: 5, maxLength: 5 }), odd: fc.nat(12) }), {
+      maxLength: 20,
+    }),
+    layout: fc.constantFrom([':', ',', ','], [': ', ', ', ',\n'], ['\n:\n', ',\n  ', ' , ']),
+    blockBytes: fc.integer({ min: 1, max: 500 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(tables, async ({ keys, rows, layout: [colon, comma, between], blockBytes }) => {
+      const texts = rows.map(({ cells, odd }) => {
+        const members = keys.map((key, c) => `${JSON.stringify(key)}${odd === 0 ? ' : ' : colon}${cells[c]}`);
+        if (odd === 1) members.pop();
+        if (odd === 2) members.reverse();
+        if (odd === 3) members.push('"more":0');
+        return `{${members.join(comma)}}`;
+      });
+      const document = `[${texts.join(between)}]`;
+      const records = JSON.parse(document) as Record<string, unknown>[];
+      const table = await readTable(inputOf(document, 64), 'json', { blockBytes, flatten: 0 });
+      expect(table.rows.length).toBe(records.length);
+      for (const [r, row] of table.rows.entries()) {
+        for (const [c, { name, type }] of table.columns.entries()) expectSame(records[r]![name] ?? null, row[c]!, type);
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
 test('many rows over many blocks keep their number and their order', async () => {
   const text = Array.from({ length: 30_000 }, (_, i) => `{"i":${i},"s":"row \\"${i}\\""}`).join('\n');
   const { rows } = await readTable(inputOf(text, 10_000), 'jsonl', { blockBytes: 50_000 });

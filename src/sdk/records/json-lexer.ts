@@ -1,9 +1,8 @@
+import type { Problem } from '../../lib/problem.ts';
 import { excerptOfBytes } from '../../lib/redact.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { kind } from './json-paths.ts';
-import { digitsEnd, isHex, runEnd } from './json-text.ts';
-
-const maxDepth = 256;
+import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
 
 /**
  * Finds where values of JSON end (RFC 8259, strictly) in a block of UTF-8. Every method takes a position and returns the one
@@ -18,6 +17,10 @@ export class JsonLexer {
   last = false;
   /** Bytes of the input before the block. */
   offset = 0;
+  /** Line feeds that were passed; after a return of -1 some of them will be again. */
+  lines = 0;
+  /** Containers that a value which is skipped may have inside each other. */
+  maxDepth = 256;
   /** Records of this batch, and those of the input before it, for errors. */
   rows = 0;
   recordsBefore = 0;
@@ -43,7 +46,10 @@ export class JsonLexer {
     let byte = bytes[pos];
     if (byte === undefined || byte > 32) return pos;
     this.spaced = true;
-    while (byte === 32 || byte === 10 || byte === 13 || byte === 9) byte = bytes[++pos];
+    while (byte === 32 || byte === 10 || byte === 13 || byte === 9) {
+      if (byte === 10) this.lines++;
+      byte = bytes[++pos];
+    }
     return pos;
   }
 
@@ -61,7 +67,7 @@ export class JsonLexer {
 
   #skipInside(pos: number, depth: number): number {
     const { bytes } = this;
-    if (depth > maxDepth) throw this.fault(pos, `values are nested more than ${maxDepth} deep`);
+    if (depth > this.maxDepth) throw this.tooDeep(pos);
     const isObject = bytes[pos] === 123;
     const close = isObject ? 125 : 93;
     let i = this.space(pos + 1);
@@ -92,11 +98,6 @@ export class JsonLexer {
   /** The closing quote of the string whose content begins at `pos`. */
   string(pos: number): number {
     this.escaped = false;
-    return this.restOfString(pos);
-  }
-
-  /** The same from somewhere inside the string. */
-  protected restOfString(pos: number): number {
     const { bytes, view } = this;
     for (let i = pos; ; ) {
       i = runEnd(bytes, view, i);
@@ -112,25 +113,20 @@ export class JsonLexer {
 
   #escape(pos: number): number {
     const letter = this.bytes[pos + 1];
-    if (letter !== 117) {
-      const isKnown = letter !== undefined && '"\\/bfnrt'.includes(String.fromCharCode(letter));
-      return isKnown ? 2 : this.wrong(pos + 1, 'an escape');
-    }
-    for (let i = pos + 2; i < pos + 6; i++) if (!isHex(this.bytes[i])) return this.wrong(i, 'four hex digits');
+    if (letter !== 117) return escapable[letter!] === 1 ? 2 : this.wrong(pos + 1, 'an escape');
+    for (let i = pos + 2; i < pos + 6; i++) if (!isHex(this.bytes[i]!)) return this.wrong(i, 'four hex digits');
     return 6;
   }
 
   /** Behind the number at `pos`. */
   number(pos: number): number {
     const { bytes } = this;
-    let i = bytes[pos] === 45 ? pos + 1 : pos;
+    const first = bytes[pos] === 45 ? pos + 1 : pos;
+    let i = digitsEnd(bytes, first);
+    if (i === first) return this.wrong(i, 'a value');
+    // No other digit may follow a zero.
+    if (bytes[first] === 48) i = first + 1;
     this.numberKind = kind.integer;
-    if (bytes[i] === 48) i++;
-    else {
-      const end = digitsEnd(bytes, i);
-      if (end === i) return this.wrong(i, 'a value');
-      i = end;
-    }
     if (bytes[i] === 46) {
       this.numberKind = kind.fraction;
       const end = digitsEnd(bytes, i + 1);
@@ -162,8 +158,12 @@ export class JsonLexer {
     throw this.fault(pos, `expected ${expected}`);
   }
 
+  protected tooDeep(pos: number): Problem {
+    return this.fault(pos, `values are nested more than ${this.maxDepth} deep`);
+  }
+
   /** The problem of a document that is no JSON at this position. */
-  fault(pos: number, what: string, next = this.#adviceAt(pos)) {
+  fault(pos: number, what: string, next = this.#adviceAt(pos)): Problem {
     return faultIn(this.input, {
       code: 'JSON_SYNTAX',
       message: `byte ${this.offset + pos + 1}: ${what}`,

@@ -28,6 +28,8 @@ export interface PathNode {
    */
   leadStart: number;
   leadLength: number;
+  /** Line feeds in it. */
+  leadLines: number;
   /** In order of first appearance, which the next record most likely repeats. */
   readonly children: PathNode[];
   /** Place among its parent's children. */
@@ -98,6 +100,7 @@ export class JsonPaths {
       depth,
       leadStart: 0,
       leadLength: 0,
+      leadLines: 0,
       children: [],
       index: 0,
       byKey: new Map(),

@@ -3,7 +3,9 @@ import type { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { RecordInput } from './input.ts';
 import { JsonLexer } from './json-lexer.ts';
 import { type JsonPaths, kind, type PathNode } from './json-paths.ts';
-import { compactInPlace, runEnd, unescapeInPlace } from './json-text.ts';
+import { JsonRowTemplate } from './json-row-template.ts';
+import { compactInPlace, keyId, unescapeInPlace } from './json-text.ts';
+import { digitsEnd, runEnd, scalarEnd, stringEnd, wholeEnd } from './json-tokens.ts';
 
 const absent = -1;
 const absentAsNull = -2;
@@ -13,6 +15,8 @@ interface JsonScannerOptions {
   readonly paths: JsonPaths;
   /** Counts the lone surrogates of cells. */
   readonly replaced: ReplacedCharacters;
+  /** False if the kinds of values do not matter, only that they are right. */
+  readonly isRead?: boolean;
 }
 
 /** Reads records out of a block of UTF-8 into spans of bytes, without making a JavaScript value of any cell. */
@@ -23,14 +27,25 @@ export class JsonScanner extends JsonLexer {
   dirty = new Uint8Array(0);
   readonly #replaced: ReplacedCharacters;
   readonly #paths: JsonPaths;
+  readonly #isRead: boolean;
   #width = 0;
   #row = 0;
   #valueStart = 0;
+  #capacity = 0;
+  /** Where the last value of the last row ended, if the row had the first columns and no others; else -1. */
+  #rowTail = -1;
+  #rowColumns = 0;
+  #rowEnd = 0;
+  readonly #template = new JsonRowTemplate();
+  /** Rows to read before the template is tried again: the more, the longer it has been of no use. */
+  #pause = 0;
+  #patience = 1;
   /** Cells of the row at hand that must be rewritten once it is complete: span index, and 1 for json. */
   readonly #rewrites: number[] = [];
 
-  constructor({ input, paths, replaced }: JsonScannerOptions) {
+  constructor({ input, paths, replaced, isRead = true }: JsonScannerOptions) {
     super(input);
+    this.#isRead = isRead;
     this.#paths = paths;
     this.#replaced = replaced;
   }
@@ -38,6 +53,8 @@ export class JsonScanner extends JsonLexer {
   override show(bytes: Buffer): void {
     super.show(bytes);
     for (const node of this.#paths.all()) node.leadLength = 0;
+    this.#template.columns = 0;
+    this.#rowTail = -1;
   }
 
   /** Begins a new batch of at most `capacity` rows of `width` cells; width 0 only surveys. */
@@ -45,26 +62,91 @@ export class JsonScanner extends JsonLexer {
     this.recordsBefore += this.rows;
     this.rows = 0;
     this.#width = width;
+    this.#capacity = capacity;
     this.spans = new Int32Array(2 * width * capacity).fill(absent);
     this.dirty = new Uint8Array(width);
   }
 
-  /** Reads one record into the next row. */
+  /** Reads the next record, and those behind it that are like the one before, into the next rows; returns where the last ends. */
   record(pos: number): number {
-    this.#row = 2 * this.#width * this.rows;
     const { root } = this.#paths;
-    const end = this.bytes[pos] === 123 ? this.#object(root, pos) : this.#value(this.#valueNode(), pos);
+    this.#row = 2 * this.#width * this.rows;
+    if (this.#template.columns > 0 && this.#pause-- <= 0) {
+      const alike = this.#rowsAlike(pos);
+      if (alike > 0) return alike;
+    }
+    const tail = this.#rowTail;
+    this.#rowTail = -1;
+    // A record that is no object is a row with one column.
+    const end = this.bytes[pos] === 123 ? this.#object(root, pos) : this.#value(this.#paths.child(root, 'value'), pos);
     if (end < 0) this.#forget();
     else {
-      this.rows++;
-      if (this.#rewrites.length > 0) this.#rewrite();
+      this.#complete();
+      if (tail >= 0 && this.#rowTail >= 0) {
+        this.#template.learn(this.bytes, root.children.slice(0, this.#rowColumns), {
+          tail,
+          end: this.#rowEnd,
+          next: pos,
+        });
+      }
+      this.#rowEnd = end;
     }
     return end;
   }
 
-  /** A record that is no object is a row with one column, `value`. */
-  #valueNode(): PathNode {
-    return this.#paths.child(this.#paths.root, 'value');
+  #complete(): void {
+    this.rows++;
+    this.#row += 2 * this.#width;
+    if (this.#rewrites.length > 0) this.#rewrite();
+  }
+
+  /**
+   * Row template: reads rows as long as each has the columns of the row before, and the same bytes between its values.
+   * Returns where the last ends; 0 if there was none.
+   */
+  #rowsAlike(pos: number): number {
+    const { bytes, view } = this;
+    const { length } = bytes;
+    const { children } = this.#paths.root;
+    const { starts, lengths, lines: feeds, columns } = this.#template;
+    const { leadStart, leadLength, leadLines } = children[0]!;
+    const isRead = this.#isRead;
+    let done = 0;
+    let { lines } = this;
+    if (pos + leadLength < length && same(view, pos, leadStart, leadLength)) {
+      this.lines += leadLines;
+      for (let i = pos + leadLength, c = 0; ; ) {
+        const end = isRead ? this.#cell(children[c]!, i) : scalarEnd(bytes, view, i);
+        i = end < 0 && !isRead ? this.#value(children[c]!, i) : end;
+        if (i < 0) break;
+        const between = lengths[c]!;
+        if (i + between < length && same(view, i, starts[c]!, between)) {
+          if (++c === columns) {
+            this.#complete();
+            done = i + this.#template.braceLength;
+            lines = this.lines + this.#template.braceLines;
+            if (this.rows === this.#capacity) break;
+            c = 0;
+          }
+          i += between;
+          this.lines += feeds[c === 0 ? columns - 1 : c - 1]!;
+          continue;
+        }
+        const brace = c + 1 < columns ? -1 : this.space(i);
+        if (bytes[brace] !== 125) break;
+        this.#complete();
+        this.#rowTail = i;
+        this.#rowEnd = brace + 1;
+        this.#patience = 1;
+        return brace + 1;
+      }
+    }
+    this.#forget();
+    this.lines = lines;
+    this.#rowTail = -1;
+    this.#patience = done > 0 ? 1 : Math.min(64, 2 * this.#patience);
+    this.#pause = this.#patience - 1;
+    return done;
   }
 
   #forget(): void {
@@ -86,90 +168,86 @@ export class JsonScanner extends JsonLexer {
 
   #countLone(at: number, codePoint: number): void {
     const slot = (at / 2) % this.#width;
-    const column = () => this.#paths.all().find((node) => node.slot === slot)?.path ?? '';
-    this.#replaced.add(1, () => ({ codePoint, row: this.recordsBefore + this.rows, column: column() }));
+    const path = () => this.#paths.all().find((node) => node.slot === slot)?.path ?? '';
+    this.#replaced.add(1, () => ({ codePoint, row: this.recordsBefore + this.rows, column: path() }));
   }
 
   #object(node: PathNode, pos: number): number {
     const { bytes, view } = this;
-    const { length } = bytes;
-    const { children } = node;
     let i = pos;
-    for (let index = 0; ; index++) {
-      let child = children[index];
+    for (let index = 0, values = 0; ; index++, values++) {
+      let child = node.children[index];
       const lead = child === undefined ? 0 : child.leadLength;
-      if (lead > 0 && i + lead < length && same(view, i, child!.leadStart, lead)) i += lead;
-      else {
+      if (lead > 0 && i + lead < bytes.length && same(view, i, child!.leadStart, lead)) {
+        i += lead;
+        if (child!.leadLines > 0) this.lines += child!.leadLines;
+      } else {
+        const { lines } = this;
         const at = this.space(index === 0 ? i + 1 : i);
-        if (bytes[at] === 125) return at + 1;
+        if (bytes[at] === 125) {
+          if (node.depth === 0 && values > 0 && values === index) {
+            this.#rowTail = i;
+            this.#rowColumns = index;
+          }
+          return at + 1;
+        }
         child = this.#child(node, index, at);
         if (child === undefined) return -1;
         if ((child.index === 0) === (index === 0)) {
           child.leadStart = i;
           child.leadLength = this.#valueStart - i;
+          child.leadLines = this.lines - lines;
         }
         i = this.#valueStart;
         index = child.index;
       }
-      const byte = bytes[i]!;
-      if (byte === 34) {
-        let end = runEnd(bytes, view, i + 1);
-        this.escaped = bytes[end] !== 34;
-        if (this.escaped) {
-          end = this.restOfString(end);
-          if (end < 0) return -1;
-        }
-        this.#text(child!, i, end);
-        i = end + 1;
-        continue;
-      }
-      if (byte <= 57 && byte >= 45) {
-        const end = this.number(i);
-        if (end < 0) return -1;
-        this.#put(child!, this.numberKind, i, end);
-        i = end;
-        continue;
-      }
-      if (byte <= 32) i = this.space(i);
-      i = this.#value(child!, i);
+      i = this.#cell(child!, i);
       if (i < 0) return -1;
     }
+  }
+
+  /** Reads the value of a path; strings and numbers, which most are, in the shortest way. */
+  #cell(node: PathNode, pos: number): number {
+    const { bytes, view } = this;
+    const byte = bytes[pos]!;
+    if (byte === 34) {
+      const run = runEnd(bytes, view, pos + 1);
+      const end = bytes[run] === 34 ? run + 1 : stringEnd(bytes, view, run);
+      if (end >= 0) this.#text(node, pos, end - 1, end > run + 1);
+      if (end >= 0) return end;
+    } else if (byte <= 57 && byte >= 45) {
+      const whole = wholeEnd(bytes, pos);
+      const end = bytes[whole] === 46 ? digitsEnd(bytes, whole + 1) : whole;
+      if (whole > 0 && end !== whole + 1 && end < bytes.length && (bytes[end]! | 32) !== 101) {
+        this.#put(node, end === whole ? kind.integer : kind.fraction, pos, end);
+        return end;
+      }
+    }
+    return this.#value(node, pos);
   }
 
   /** Reads the next key, from behind the brace or at what stands behind a value; undefined if the block ends before its value. */
   #child(node: PathNode, index: number, pos: number): PathNode | undefined {
     const { bytes } = this;
-    let at = pos;
-    if (index > 0) {
-      if (bytes[at] !== 44) return void this.wrong(at, "',' or '}'");
-      at = this.space(at + 1);
-    }
+    if (index > 0 && bytes[pos] !== 44) return void this.wrong(pos, "',' or '}'");
+    const at = index === 0 ? pos : this.space(pos + 1);
     if (bytes[at] !== 34) return void this.wrong(at, 'a key');
     const close = this.string(at + 1);
     if (close < 0) return undefined;
-    const child = this.#paths.child(node, this.#key(at + 1, close));
+    const child = this.#paths.child(node, keyId(bytes, at + 1, close, this.escaped));
     const colon = this.space(close + 1);
     if (bytes[colon] !== 58) return void this.wrong(colon, "':'");
     this.#valueStart = this.space(colon + 1);
     return child;
   }
 
-  #key(start: number, end: number): string {
-    if (!this.escaped) return this.bytes.toString('latin1', start, end);
-    const text = Buffer.from(this.bytes.subarray(start, end));
-    return text.toString(
-      'latin1',
-      0,
-      unescapeInPlace(text, [0, text.length], () => undefined),
-    );
-  }
-
-  #value(node: PathNode, pos: number): number {
+  #value(node: PathNode, start: number): number {
+    const pos = this.space(start);
     const byte = this.bytes[pos];
     if (byte === 34) {
       const close = this.string(pos + 1);
       if (close < 0) return -1;
-      this.#text(node, pos, close);
+      this.#text(node, pos, close, this.escaped);
       return close + 1;
     }
     if (byte === 123 || byte === 91) return this.#nested(node, pos);
@@ -181,17 +259,19 @@ export class JsonScanner extends JsonLexer {
   }
 
   /** A string between these quotes. */
-  #text(node: PathNode, open: number, close: number): void {
+  #text(node: PathNode, open: number, close: number, isEscaped: boolean): void {
     if (node.raw) this.#put(node, kind.string, open, close + 1);
     else {
       this.#put(node, kind.string, open + 1, close);
-      if (this.escaped && node.slot >= 0) this.#rewrites.push(this.#row + 2 * node.slot, 0);
+      if (isEscaped && node.slot >= 0) this.#rewrites.push(this.#row + 2 * node.slot, 0);
     }
   }
 
   #nested(node: PathNode, pos: number): number {
     const isObject = this.bytes[pos] === 123;
+    const { lines } = this;
     const inside = this.space(pos + 1);
+    this.lines = lines;
     const isEmpty = isObject && this.bytes[inside] === 125;
     if (isObject && inside >= this.bytes.length) return this.wrong(inside, 'a key');
     if (isObject && !isEmpty && node.descend) return this.#object(node, pos);
@@ -209,15 +289,10 @@ export class JsonScanner extends JsonLexer {
   }
 
   #store(node: PathNode, what: number, start: number, end: number): void {
-    const { slot } = node;
-    const at = this.#row + 2 * slot;
-    if (this.spans[at] !== absent) throw this.#twice(node, start);
+    const at = this.#row + 2 * node.slot;
+    if (this.spans[at] !== absent) throw this.fault(start, `${JSON.stringify(node.path)} stands twice in one record`);
     this.spans[at] = what === kind.null ? absentAsNull : start;
     this.spans[at + 1] = end;
-    if ((what & node.natural) === 0 && what !== kind.null) this.dirty[slot] = 1;
-  }
-
-  #twice(node: PathNode, pos: number) {
-    return this.fault(pos, `${JSON.stringify(node.path)} stands twice in one record`);
+    if ((what & node.natural) === 0 && what !== kind.null) this.dirty[node.slot] = 1;
   }
 }

@@ -1,5 +1,3 @@
-import { equal, first, topBits } from '../../lib/four-bytes.ts';
-
 const quote = 34;
 const backslash = 92;
 
@@ -67,38 +65,10 @@ export function compactInPlace(bytes: Buffer, start: number, end: number): numbe
   return to;
 }
 
-/** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters. */
-const endsRun = new Uint8Array(256).fill(1, 0, 32);
-endsRun[quote] = 1;
-endsRun[backslash] = 1;
-
-/** Top bits where a byte ends a run; with 0x02 in each turned over, the quote is the next above the control characters. */
-export function endsRunIn(four: number): number {
-  const turned = four ^ 0x02020202;
-  return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
-}
-
-/** The first byte from here that ends a run. `view` shows the same bytes. */
-export function runEnd(bytes: Buffer, view: DataView, start: number): number {
-  let at = start;
-  for (const last = bytes.length - 4; at <= last; at += 4) {
-    const found = endsRunIn(view.getInt32(at, true));
-    if (found !== 0) return at + first(found);
-  }
-  while (at < bytes.length && endsRun[bytes[at]!] === 0) at++;
-  return at;
-}
-
-/** Behind the decimal digits at `pos`. */
-export function digitsEnd(bytes: Buffer, pos: number): number {
-  for (;;) {
-    const byte = bytes[pos];
-    if (byte === undefined || byte < 48 || byte > 57) return pos;
-    pos++;
-  }
-}
-
-/** Whether a byte is a hexadecimal digit in ASCII, in either case; the end of the text is none. */
-export function isHex(byte: number | undefined): boolean {
-  return byte !== undefined && /[\da-f]/i.test(String.fromCharCode(byte));
+/** The UTF-8 bytes of a key, without its escapes, read as latin1. */
+export function keyId(bytes: Buffer, start: number, end: number, isEscaped: boolean): string {
+  if (!isEscaped) return bytes.toString('latin1', start, end);
+  const text = Buffer.from(bytes.subarray(start, end));
+  const length = unescapeInPlace(text, [0, text.length], () => undefined);
+  return text.toString('latin1', 0, length);
 }

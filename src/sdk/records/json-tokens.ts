@@ -1,4 +1,4 @@
-import { equal, first, topBits } from '../lib/four-bytes.ts';
+import { equal, first, topBits } from '../../lib/four-bytes.ts';
 
 /** Instead of an offset: the token does not end in these bytes, or it is wrong. */
 export const unsure = -1;
@@ -11,12 +11,11 @@ endsRun[0x5c] = 1;
 export const escapable = new Uint8Array(256);
 for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1;
 
-export const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
-export const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
 export const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** Where a string ends whose contents begin here: behind the closing quote. `view` shows the same bytes. */
+/** Where a string ends, from somewhere inside of it: behind the closing quote. `view` shows the same bytes. */
 export function stringEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (;;) {
@@ -34,8 +33,8 @@ export function endsRunIn(four: number): number {
   return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
 }
 
-/** The first byte from here that ends a run. */
-function runEnd(bytes: Buffer, view: DataView, start: number): number {
+/** The first byte from here that ends a run. `view` shows the same bytes. */
+export function runEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (const last = bytes.length - 4; at <= last; at += 4) {
     const four = view.getInt32(at, true);
@@ -61,16 +60,16 @@ export function scalarEnd(bytes: Buffer, view: DataView, start: number): number 
 }
 
 /** Where the number or word ends that begins here. */
-export function valueEnd(bytes: Buffer, view: DataView, start: number): number {
+function valueEnd(bytes: Buffer, view: DataView, start: number): number {
   const byte = bytes[start]!;
   return byte === 0x2d || isDigit(byte) ? numberEnd(bytes, start) : wordEnd(bytes, view, start);
 }
 
 /** Where the number ends that begins here with a digit or a minus; another byte must follow. */
 function numberEnd(bytes: Buffer, start: number): number {
-  let at = bytes[start] === 0x2d ? start + 1 : start;
-  const first = at;
-  at = digitsEnd(bytes, at);
+  // As wholeEnd(), which is not called: it would no longer be inlined.
+  const first = bytes[start] === 0x2d ? start + 1 : start;
+  let at = digitsEnd(bytes, first);
   if (at === first || (bytes[first] === 0x30 && at > first + 1)) return unsure;
   if (bytes[at] === 0x2e) {
     const point = at + 1;
@@ -80,6 +79,13 @@ function numberEnd(bytes: Buffer, start: number): number {
   return at < bytes.length && !isE(bytes[at]!) ? at : exponentEnd(bytes, at);
 }
 
+/** Where the whole part of the number ends that begins here. */
+export function wholeEnd(bytes: Buffer, start: number): number {
+  const first = bytes[start] === 0x2d ? start + 1 : start;
+  const at = digitsEnd(bytes, first);
+  return at === first || (bytes[first] === 0x30 && at > first + 1) ? unsure : at;
+}
+
 function exponentEnd(bytes: Buffer, e: number): number {
   const sign = bytes[e + 1];
   const first = sign === 0x2b || sign === 0x2d ? e + 2 : e + 1;
@@ -87,7 +93,8 @@ function exponentEnd(bytes: Buffer, e: number): number {
   return at > first && at < bytes.length ? at : unsure;
 }
 
-function digitsEnd(bytes: Buffer, start: number): number {
+/** Behind the decimal digits that begin here. */
+export function digitsEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;
   while (at < length && isDigit(bytes[at]!)) at++;
@@ -95,7 +102,6 @@ function digitsEnd(bytes: Buffer, start: number): number {
 }
 
 const [nullBytes, trueBytes, falsBytes] = ['null', 'true', 'fals'].map((text) => Buffer.from(text).readInt32LE());
-export const words: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
 
 /** Where the `true`, `false` or `null` ends that stands here. */
 function wordEnd(bytes: Buffer, view: DataView, start: number): number {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { endsRun, endsRunIn } from '../../src/formats/json-tokens.ts';
 import { first } from '../../src/lib/four-bytes.ts';
+import { endsRun, endsRunIn } from '../../src/sdk/records/json-tokens.ts';
 
 it('finds the first byte in four that ends a run, whatever stands around it', () => {
   const four = Buffer.alloc(4);

@@ -1,0 +1,197 @@
+import type { CheckResult, FormatChecker } from '../../formats/format.ts';
+import { invalid } from '../../formats/invalid.ts';
+import { Utf8Gate } from '../../formats/utf8-gate.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { JsonSyntaxScanner, maxDepth, TooManyKeys } from './json-syntax-scanner.ts';
+
+/** This much is added to a token that is cut, to get past its end. */
+const joinBytes = 1024;
+
+/** What must come next. */
+const value = 0;
+const valueOrEnd = 1;
+const key = 2;
+const keyOrEnd = 3;
+const colon = 4;
+const commaOrEnd = 5;
+
+/**
+ * Checks that a document is one JSON value as RFC 8259 has it, with the scanner of the readers. A byte order mark is
+ * refused, as `JSON.parse` does. Rows of a table are scanned at once, everything else token by token, so that only a
+ * token that is cut is kept until the next chunk.
+ */
+export class JsonChecker implements FormatChecker {
+  readonly #gate = new Utf8Gate(
+    (bytes) => this.#accept(bytes),
+    () => this.#fault('a byte that is not UTF-8'),
+  );
+  readonly #scanner = new JsonSyntaxScanner();
+  #expected = value;
+  /** The brackets that are open; true for those of objects. */
+  readonly #open: boolean[] = [];
+  #isArray = false;
+  #items = 0;
+  #hasTemplate = true;
+  /** A token that is not complete. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** What is held is scanned again at this size, so that many small chunks cost no more than a large one. */
+  #scanAt = 0;
+
+  write(chunk: Uint8Array): void {
+    this.#gate.write(chunk);
+  }
+
+  end(): CheckResult {
+    this.#gate.end();
+    this.#scanner.last = true;
+    this.#scanHeld();
+    const isWhole = this.#open.length === 0 && this.#heldBytes === 0;
+    if (isWhole && this.#expected === value) throw this.#fault('the document is empty');
+    if (!isWhole || this.#expected !== commaOrEnd) throw this.#fault('the document ends too early');
+    return { records: this.#isArray ? this.#items : undefined };
+  }
+
+  /** A fault just after what was accepted so far; throws the one before it, if there is one. */
+  #fault(what: string): Problem {
+    this.#scanHeld();
+    const { lines, offset } = this.#scanner;
+    return invalid('JSON', what, { line: lines + 1, byte: offset + this.#heldBytes });
+  }
+
+  #accept(bytes: Buffer): void {
+    let rest = bytes;
+    while (this.#heldBytes > 0 && rest.length > 0) {
+      const held = this.#heldBytes;
+      const taken = rest.subarray(0, this.#scanAt - held);
+      this.#hold(taken);
+      if (this.#heldBytes < this.#scanAt) return;
+      const end = this.#scanHeld();
+      // What is behind the token is scanned in place.
+      if (end > held) this.#forget();
+      rest = rest.subarray(end > held ? end - held : taken.length);
+    }
+    if (rest.length > 0) this.#scan(rest);
+  }
+
+  #scanHeld(): number {
+    const held = Buffer.concat(this.#held);
+    this.#forget();
+    return this.#scan(held);
+  }
+
+  /** Returns where a token begins that does not end in these bytes, and holds it. */
+  #scan(bytes: Buffer): number {
+    this.#scanner.show(bytes);
+    const end = this.#tokens();
+    this.#scanner.offset += end;
+    this.#hold(bytes.subarray(end));
+    this.#scanAt = Math.max(joinBytes, 2 * this.#heldBytes);
+    return end;
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length > 0) this.#held.push(Buffer.from(bytes));
+    this.#heldBytes += bytes.length;
+  }
+
+  #forget(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  #tokens(): number {
+    for (let at = this.#scanner.space(0); ; at = this.#scanner.space(at)) {
+      const byte = this.#scanner.bytes[at];
+      const end = byte === undefined ? -1 : this.#token(byte, at);
+      if (end < 0) return at;
+      at = end;
+    }
+  }
+
+  /** Behind the token that begins here, or the rows; -1 if it does not end in these bytes. */
+  #token(byte: number, at: number): number {
+    switch (this.#expected) {
+      case value:
+        return this.#value(byte, at);
+      case valueOrEnd:
+        return byte === 0x5d ? this.#close(at) : this.#value(byte, at);
+      case key:
+        return this.#key(byte, at);
+      case keyOrEnd:
+        return byte === 0x7d ? this.#close(at) : this.#key(byte, at);
+      case colon:
+        if (byte !== 0x3a) return this.#scanner.refuse(at, "':'");
+        this.#expected = value;
+        return at + 1;
+      default:
+        return this.#behindValue(byte, at);
+    }
+  }
+
+  #behindValue(byte: number, at: number): number {
+    const isObject = this.#open.at(-1);
+    if (isObject === undefined) throw this.#scanner.fault(at, 'more text after the value');
+    if (byte === (isObject ? 0x7d : 0x5d)) return this.#close(at);
+    if (byte !== 0x2c) return this.#scanner.refuse(at, isObject ? "',' or '}'" : "',' or ']'");
+    this.#expected = isObject ? key : value;
+    return at + 1;
+  }
+
+  #close(at: number): number {
+    this.#open.pop();
+    this.#expected = commaOrEnd;
+    return at + 1;
+  }
+
+  #key(byte: number, at: number): number {
+    if (byte !== 0x22) return this.#scanner.refuse(at, 'a key');
+    const close = this.#scanner.string(at + 1);
+    if (close < 0) return -1;
+    this.#expected = colon;
+    return close + 1;
+  }
+
+  #value(byte: number, at: number): number {
+    const isObject = byte === 0x7b;
+    if (!isObject && byte !== 0x5b) {
+      const end = this.#scanner.skip(at);
+      if (end >= 0) this.#passed(1);
+      return end;
+    }
+    const isRow = isObject && this.#hasTemplate && this.#open.at(-1) === false && this.#open.length < maxDepth;
+    const end = isRow ? this.#rows(at) : -1;
+    return end < 0 ? this.#begin(isObject, at) : end;
+  }
+
+  #passed(values: number): void {
+    this.#expected = commaOrEnd;
+    if (this.#open.length === 1) this.#items += values;
+  }
+
+  #begin(isObject: boolean, at: number): number {
+    const depth = this.#open.push(isObject);
+    if (depth > maxDepth) throw this.#scanner.tooDeep(at);
+    if (depth === 1) this.#isArray = !isObject;
+    if (depth === 2) this.#items++;
+    this.#expected = isObject ? keyOrEnd : valueOrEnd;
+    return at + 1;
+  }
+
+  /** Behind the last of the rows that begin here; -1 if not one of them ends in these bytes. */
+  #rows(start: number): number {
+    const scanner = this.#scanner;
+    const { lines, rows } = scanner;
+    scanner.maxDepth = maxDepth - this.#open.length - 1;
+    let end = -1;
+    try {
+      end = scanner.record(start);
+    } catch (error) {
+      if (!(error instanceof TooManyKeys)) throw error;
+      this.#hasTemplate = false;
+    }
+    if (end < 0) scanner.lines = lines;
+    else this.#passed(scanner.rows - rows);
+    return end;
+  }
+}

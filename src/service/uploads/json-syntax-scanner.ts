@@ -1,0 +1,52 @@
+import { invalid } from '../../formats/invalid.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
+import { JsonPaths } from '../../sdk/records/json-paths.ts';
+import { JsonScanner } from '../../sdk/records/json-scanner.ts';
+
+/** Deeper documents are refused: a reader that recurses would run out of stack on them. */
+export const maxDepth = 1000;
+
+/** Keys of rows that are remembered, which is more than data needs; a document may have any number. */
+const maxKeys = 1024;
+
+/** The rows have too many different keys to remember them. */
+export class TooManyKeys extends Error {}
+
+const nothing = { name: 'upload', open: () => [] as unknown as AsyncIterable<Uint8Array> };
+
+/** The scanner of the readers without any cells: only checks the syntax, and reports line and byte. */
+export class JsonSyntaxScanner extends JsonScanner {
+  constructor() {
+    const paths = new JsonPaths(0);
+    paths.meet = () => {
+      if (paths.all().length === maxKeys) throw new TooManyKeys();
+    };
+    super({ input: nothing, paths, replaced: new ReplacedCharacters(), isRead: false });
+    this.begin(0, Number.POSITIVE_INFINITY);
+  }
+
+  /** -1 if the bytes have merely run out; else throws. */
+  refuse(pos: number, expected: string): -1 {
+    return this.wrong(pos, expected);
+  }
+
+  override tooDeep(pos: number): Problem {
+    return this.fault(pos, `more than ${maxDepth} open brackets`);
+  }
+
+  override fault(pos: number, what: string): Problem {
+    return invalid('JSON', what, { line: this.lines + 1, byte: this.offset + pos });
+  }
+
+  protected override wrong(pos: number, expected: string): -1 {
+    const byte = this.bytes[pos];
+    if (byte === undefined) return -1;
+    throw this.fault(pos, `expected ${expected}, found ${shown(byte)}`);
+  }
+}
+
+function shown(byte: number): string {
+  if (byte < 0x20 || byte === 0x7f) return 'a control character';
+  return byte > 0x7f ? 'a character beyond ASCII' : String.fromCharCode(byte);
+}
