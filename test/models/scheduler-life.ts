@@ -99,7 +99,7 @@ export class Life {
       if (firing === undefined) continue;
       const offered = this.#line.offer(firing);
       if (offered.state !== 'skipped') continue;
-      this.#skip(firing, offered.isCovered);
+      this.#skip(firing);
       this.#done(firing);
     }
   }
@@ -118,7 +118,7 @@ export class Life {
   async #runFiring({ firing, signal, begin }: QueuedRun): Promise<void> {
     const { name } = firing.job;
     const { store, schedules, seen } = this.#real;
-    if (!schedules.has(name)) return this.#skip(firing, true);
+    if (!schedules.has(name)) return this.#skip(firing);
     begin();
     await this.#write(() => store.transaction((parts) => this.#scheduler.begin(firing, parts)));
     const as = firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`;
@@ -133,9 +133,10 @@ export class Life {
     else if (signal.aborted) seen.push(`${name} cancelled ${text(firing.at)}`);
   }
 
-  #skip({ job: { name } }: Firing, isCovered: boolean): void {
+  #skip(firing: Firing): void {
+    const { name } = firing.job;
     this.#real.seen.push(`${name} skipped`);
-    if (!isCovered) void this.#write(() => this.#scheduler.settle(name, this.#real.store));
+    void this.#write(() => this.#scheduler.settle(name, this.#real.store, firing));
   }
 
   #passOver(name: string, firings: number, firing: Firing | undefined): void {

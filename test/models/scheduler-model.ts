@@ -88,7 +88,8 @@ export class Model {
       }
       const next = resumed(schedule, this.kept.get(name), now);
       this.planned.set(name, { schedule, next });
-      this.#keep(name);
+      if (next === null) this.kept.delete(name);
+      else this.kept.set(name, { key: scheduleKey(schedule), at: next });
     }
   }
 
@@ -168,8 +169,7 @@ export class Model {
   }
 
   #meet(standing: Standing, firing: Firing, overlap: string): void {
-    if (standing.state === 'in line' || standing.waiting.length > 0) this.seen.push(`${firing.name} skipped`);
-    else if (overlap === 'skip') {
+    if (standing.state === 'in line' || standing.waiting.length > 0 || overlap === 'skip') {
       this.seen.push(`${firing.name} skipped`);
       this.#keep(firing.name);
     } else standing.waiting.push(firing);
@@ -234,11 +234,15 @@ export class Model {
     this.#advance(now);
   }
 
+  /** What has come due and not begun stays on the disk, where it is not forgotten. */
   #keep(name: string): void {
     const planned = this.planned.get(name);
     if (planned === undefined) return;
-    if (planned.next === null) this.kept.delete(name);
-    else this.kept.set(name, { key: scheduleKey(planned.schedule), at: planned.next });
+    const { state, firing, waiting = [] } = this.standing.get(name) ?? {};
+    const open = [...waiting, ...(state === 'in line' ? [firing!] : [])].map(({ at }) => at);
+    const at = Math.min(...open, planned.next ?? Number.POSITIVE_INFINITY);
+    if (at === Number.POSITIVE_INFINITY) this.kept.delete(name);
+    else this.kept.set(name, { key: scheduleKey(planned.schedule), at });
   }
 }
 

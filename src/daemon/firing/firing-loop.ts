@@ -52,7 +52,7 @@ export class FiringLoop {
       failed: (error) => this.#fault('the timer failed', error),
       clockSet: (by) => this.#notes.clockSet(by),
     });
-    this.#notes = new FiringNotes({ runtime, scheduler: this.#scheduler, failed: fault });
+    this.#notes = new FiringNotes({ runtime, scheduler: this.#scheduler, failed: fault, stop });
     this.#queue = new RunQueue({ run: (run) => this.#run(run), suspects: healed.suspects, stop });
     const fire = (firing: Firing): void => this.#notes.write(this.#admit(firing, true));
     this.#loginWaits = new LoginWaits({
@@ -136,11 +136,10 @@ export class FiringLoop {
   /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
   async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
     if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);
-    // The queue skips it.
-    if (this.#queue.covers(firing.job.name)) return true;
     const throttled = await this.#throttler.judge(firing.job, firing.at, this.#active().config);
-    if (throttled !== undefined) await this.#notes.throttled(firing, throttled);
-    else if (!isAgain) {
+    if (throttled !== undefined) {
+      void this.#notes.throttled(firing, throttled).catch((error: unknown) => this.#failed(firing, error));
+    } else if (!isAgain) {
       this.#retries.replaceBy(firing);
       this.#loginWaits.replaceBy(firing);
     }
@@ -153,7 +152,7 @@ export class FiringLoop {
       const { job, at } = firing;
       this.#runtime.events.emit('firing.waiting', { job: job.name, at, reason: offered.reason });
     } else if (offered.state === 'skipped') {
-      this.#skip(firing, offered.reason, offered.isCovered);
+      this.#skip(firing, offered.reason);
       this.#done(firing);
     } else if (offered.replaced !== undefined) {
       this.#retries.giveUp(offered.replaced);
@@ -184,7 +183,7 @@ export class FiringLoop {
     // A job that stood in line while the config was exchanged runs as it is now, or not at all.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
-      return this.#skip(firing, 'the config does not fire this job any more', true);
+      return this.#skip(firing, 'the config does not fire this job any more');
     }
     begin();
     const run = runJob({
@@ -219,15 +218,14 @@ export class FiringLoop {
       if (!isWaiting) await this.#scheduler.defer(firing, store);
     }
     if (firing.attempt !== undefined) return;
-    const isCovered = this.#queue.covers(firing.job.name);
-    if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
+    if (state === 'busy') this.#skip(firing, 'another process is running this job');
     if (state !== 'on_hold') return;
-    if (isOfLogin) this.#notes.skipped(firing, loginReason, { isCovered, isDeferred: true });
-    else this.#notes.skipped(firing, 'the job is on hold', { isCovered });
+    if (isOfLogin) this.#notes.skipped(firing, loginReason, true);
+    else this.#notes.skipped(firing, 'the job is on hold');
   }
 
-  #skip(firing: Firing, reason: string, isCovered: boolean): void {
-    if (firing.attempt === undefined) this.#notes.skipped(firing, reason, { isCovered });
+  #skip(firing: Firing, reason: string): void {
+    if (firing.attempt === undefined) this.#notes.skipped(firing, reason);
     else this.#retries.giveUp(firing);
   }
 

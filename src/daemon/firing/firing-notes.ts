@@ -7,6 +7,8 @@ import type { Scheduler } from './scheduler.ts';
 interface FiringNotesOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
   readonly scheduler: Scheduler;
+  /** The daemon stops. */
+  readonly stop: AbortSignal;
   /** Told of what the state did not take. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
@@ -16,18 +18,19 @@ export class FiringNotes {
   readonly #options: FiringNotesOptions;
   /** What is being written down. */
   #writing: Promise<unknown> = Promise.resolve();
+  #throttling: Promise<void> = Promise.resolve();
 
   constructor(options: FiringNotesOptions) {
     this.#options = options;
   }
 
-  /** `isCovered`: another firing of the job is written down and stays so. `isDeferred`: it waits, and the next start fires it. */
-  skipped(firing: Firing, reason: string, how: { readonly isCovered: boolean; readonly isDeferred?: boolean }): void {
+  /** `isDeferred`: it waits, and the next start fires it. */
+  skipped(firing: Firing, reason: string, isDeferred = false): void {
     const { scheduler } = this.#options;
     const { at, job } = firing;
     this.#skip(job.name, { first: at, last: at, firings: 1 }, reason, async (parts) => {
-      if (!how.isCovered) await scheduler.settle(job.name, parts);
-      if (how.isDeferred === true && !how.isCovered) await scheduler.defer(firing, parts);
+      await scheduler.settle(job.name, parts, firing);
+      if (isDeferred) await scheduler.defer(firing, parts);
     });
   }
 
@@ -39,10 +42,23 @@ export class FiringNotes {
     });
   }
 
-  /** The day does not reach for this firing: the job goes on with its next one. */
-  async throttled({ job, at }: Firing, reason: string): Promise<void> {
-    const { runtime, scheduler } = this.#options;
-    await scheduler.settle(job.name, runtime.store);
+  /**
+   * Records that the day has no room for this firing: the job continues with its next one. Firings are recorded one at a
+   * time, so that many of them don't keep runs waiting for the state.
+   */
+  throttled(firing: Firing, reason: string): Promise<void> {
+    const noted = this.#throttling.then(() => this.#noteThrottled(firing, reason));
+    this.#throttling = noted.catch(() => undefined);
+    this.write(this.#throttling);
+    return noted;
+  }
+
+  async #noteThrottled(firing: Firing, reason: string): Promise<void> {
+    const { runtime, scheduler, stop } = this.#options;
+    const { job, at } = firing;
+    // The next start fires it.
+    if (stop.aborted) return;
+    await scheduler.settle(job.name, runtime.store, firing);
     runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 

@@ -30,8 +30,7 @@ export type OfferResult =
   | { readonly state: 'queued'; readonly replaced?: Firing }
   /** It waits for the end of the previous run. */
   | { readonly state: 'waiting'; readonly reason: string }
-  /** `isCovered`: a queued or waiting firing covers it, and its record stays. */
-  | { readonly state: 'skipped'; readonly reason: string; readonly isCovered: boolean };
+  | { readonly state: 'skipped'; readonly reason: string };
 
 export interface RunQueueOptions {
   /** Runs a firing to its end; must not throw. */
@@ -84,13 +83,6 @@ export class RunQueue {
   /** Resolves when nothing is queued or running. */
   async idle(): Promise<void> {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
-  }
-
-  /** Whether a firing of the job is queued, or waits for the end of its run. */
-  covers(job: string): boolean {
-    const entry = this.#entries.get(job);
-    if (entry === undefined) return false;
-    return entry.waiting.length > 0 || (entry.state === 'queued' && entry.firing.attempt === undefined);
   }
 
   /** Firings that haven't started: their number, and the lateness of the oldest in milliseconds. */
@@ -160,18 +152,18 @@ const isStillRunning = 'the previous run of this job is still running';
 
 function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
   const { overlap = 'skip' } = firing.job.schedule ?? {};
-  if (entry.state === 'queued') return { state: 'skipped', reason: 'this job is already queued', isCovered: true };
+  if (entry.state === 'queued') return { state: 'skipped', reason: 'this job is already queued' };
   if (overlap === 'cancel_other') entry.cancel.abort(cancelled());
   if (entry.waiting.length > 0) {
-    return { state: 'skipped', reason: 'a firing of this job is already waiting', isCovered: true };
+    return { state: 'skipped', reason: 'a firing of this job is already waiting' };
   }
-  if (overlap === 'skip') return { state: 'skipped', reason: isStillRunning, isCovered: false };
+  if (overlap === 'skip') return { state: 'skipped', reason: isStillRunning };
   return wait(entry, firing);
 }
 
 /** The previous attempt may be about to end. */
 function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
-  if (entry.firing.at !== firing.at) return { state: 'skipped', reason: replacesAttempt, isCovered: true };
+  if (entry.firing.at !== firing.at) return { state: 'skipped', reason: replacesAttempt };
   entry.waiting.push(firing);
   return { state: 'queued' };
 }

@@ -50,6 +50,8 @@ export class Scheduler {
   readonly #deferred = new Set<string>();
   /** Entries beside the firings. */
   readonly attempts = new PendingAttempts();
+  /** By job, the instants of firings that came due and have neither begun nor come to nothing. */
+  readonly #open = new Map<string, Set<number>>();
   /** What came due and was not asked for yet. */
   #cameDue: DueFirings[] = [];
   #wake: (() => void) | undefined;
@@ -116,6 +118,7 @@ export class Scheduler {
 
   /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
   done({ job, at }: Firing): void {
+    this.#close(job.name, at);
     this.goOn(job.name, at);
   }
 
@@ -243,15 +246,30 @@ export class Scheduler {
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
     planned.behindSince = hasBacklog ? (behindSince ?? now) : undefined;
     if (at === undefined) return { job, skipped };
+    this.#open.set(name, new Set(this.#open.get(name)).add(at));
     if (hasBacklog) planned.waitsFor = at;
     const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
     return { job, skipped, firing: { job, at, logicalAt, isCatchUp } };
   }
 
-  /** Writes down when a job fires next, as it is planned now; not of one that is not planned any more. */
-  async settle(name: string, parts: FiringRecords): Promise<void> {
-    const plan = this.#planned.get(name)?.plan;
-    if (plan !== undefined) await write(parts, name, plan);
+  /**
+   * Records when a job fires next: its first firing that came due and is still open, so that no end of the process loses
+   * it, or else what is planned. Records nothing for a job that isn't planned any more.
+   *
+   * @param settled a firing that begins or comes to nothing
+   */
+  async settle(name: string, parts: FiringRecords, settled?: Firing): Promise<void> {
+    const planned = this.#planned.get(name);
+    if (planned === undefined) return;
+    const { plan } = planned;
+    if (settled !== undefined) this.#close(name, settled.at);
+    const next = Math.min(...(this.#open.get(name) ?? []), plan.nextAt ?? Number.POSITIVE_INFINITY);
+    await write(parts, name, { ...plan, nextAt: Number.isFinite(next) ? next : null });
+  }
+
+  #close(name: string, at: number): void {
+    const open = this.#open.get(name);
+    if (open?.delete(at) === true && open.size === 0) this.#open.delete(name);
   }
 
   /**
@@ -260,7 +278,7 @@ export class Scheduler {
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
-    if (attempt === undefined && isRepeated !== true) await this.settle(job.name, parts);
+    if (attempt === undefined && isRepeated !== true) await this.settle(job.name, parts, firing);
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 

@@ -115,8 +115,7 @@ it('a queued firing is kept if the day has no room for the next one', async () =
   const scarce = { ...destination, requestsPerDay: 1, whenShort: 'throttle' as const };
   const throttled: Job = { ...job, destination: scarce, priority: 'low' };
   await daemon.adopt({ ...configOf(folder, [jobOf(blocker), throttled]), concurrency: 1 });
-  await hear('firing.skipped', { job: 'orders', reason: 'this job is already queued' });
-  await hear('firing.skipped', { job: 'first' });
+  await hear('firing.throttled', { job: 'orders' });
   expect(source.asked).toBe(1);
   expect(await runtime.store.schedules.find('orders')).toEqual(queued);
   expect(queued!.next_at).toBeLessThan(clock.now());

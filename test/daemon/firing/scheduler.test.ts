@@ -223,8 +223,29 @@ describe('the scheduler', () => {
       clock.advance(hour);
       scheduler.look();
     }
-    await begin(fired()[0]!);
+    const [first, ...skipped] = fired();
+    for (const firing of skipped) scheduler.done(firing);
+    await begin(first!);
     expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
+  });
+
+  it('keeps a firing that has not begun if another one of its job comes to nothing or begins', async () => {
+    const clock = new SteppingClock();
+    const { scheduler, store, fired, begin } = await live(clock);
+    await scheduler.adopt([job('orders')]);
+    scheduler.start();
+    for (const _ of [1, 2, 3]) {
+      clock.advance(hour);
+      scheduler.look();
+    }
+    const [first, second, third] = fired();
+    const nextAt = async () => (await store.schedules.find('orders'))?.next_at;
+    await scheduler.settle('orders', store, first);
+    expect(await nextAt()).toBe(second!.at);
+    await begin(third!);
+    expect(await nextAt()).toBe(second!.at);
+    await begin(second!);
+    expect(await nextAt()).toBe(clock.now() + hour);
   });
 
   it('keeps the plan it has when the new one cannot be written down', async () => {
