@@ -32,20 +32,23 @@ for (const [kind, isInstalled, start] of [
     let certificates: Certificates;
     let server: TestServer;
     let gate: SshServer;
+    /** Ends what was started, also if something after it could not be: that is then the one error to see. */
+    const ends: (() => Promise<unknown>)[] = [];
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'sluice-tunnel-'));
+      ends.push(() => rm(folder, { recursive: true }));
       certificates = await makeCertificates(['IP:127.0.0.1', 'DNS:db.test']);
       await writeFile(join(folder, 'ca.pem'), certificates.ca);
       server = await start({ tls: certificates });
+      ends.push(() => server.stop());
       gate = await startSshd();
+      ends.push(() => gate.stop());
       await writeFile(join(folder, 'known_hosts'), `[127.0.0.1]:${gate.port} ${gate.hostKey}\n`);
     });
 
     afterAll(async () => {
-      await gate.stop();
-      await server.stop();
-      await rm(folder, { recursive: true });
+      for (const end of ends.toReversed()) await end();
     });
 
     const ssh = (more: object = {}) => ({

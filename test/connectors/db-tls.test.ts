@@ -43,7 +43,8 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     afterAll(async () => {
-      await server.stop();
+      // Absent if `beforeAll` failed, which is then the one error to see.
+      await server?.stop();
       await rm(folder, { recursive: true });
     });
 
