@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, truncateSync } from 'node:fs';
+import { connect } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
@@ -151,6 +153,9 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
     it.each(hows)('goes on where it broke by %s, over another login', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const between = await openTlsProxy(running().port, { cuts: cutsBy(how), dataPorts });
+      // As a login that broke, until a busy server notices that.
+      const lingering = connect(running().port, '127.0.0.1');
+      await once(lingering, 'data');
       try {
         const { tls: trust, ...source } = await tlsLogin('ftps')(running(), folder());
         const elsewhere = { host: between.host, port: between.port, ...broken[how].patience };
@@ -167,6 +172,7 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
         expectProgress(warned, how);
         expect(between.carried()).toBeGreaterThan(broken[how].afterBytes.length);
       } finally {
+        lingering.destroy();
         await between.close();
       }
     });

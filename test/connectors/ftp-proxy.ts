@@ -81,17 +81,23 @@ const aside = '127.0.0.2';
 /** The first and the last of the ports that a server gives out for data. */
 export type PortRange = readonly [first: number, last: number];
 
-/** Two unused consecutive ports outside the ephemeral range, so that no other process gets them meanwhile. */
+/** Pure-FTPd takes half as many users at a time as it has data ports, and a login that broke is a user until the server notices. */
+const rangeSize = 16;
+
+/** Unused consecutive ports outside the ephemeral range, so that no other process gets them meanwhile. */
 export async function freeRange(): Promise<PortRange> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 12_000);
-    const probes = [first, first + 1].flatMap((port) => [here, aside].map((host) => ({ port, host })));
+    const range: PortRange = [first, first + rangeSize - 1];
+    const probes = portsOf(range).flatMap((port) => [here, aside].map((host) => ({ port, host })));
     const servers = probes.map(() => createServer());
     const listens = await Promise.allSettled(servers.map((one, i) => listening(one, probes[i]!.port, probes[i]!.host)));
     for (const server of servers) server.close();
-    if (listens.every(({ status }) => status === 'fulfilled')) return [first, first + 1];
+    if (listens.every(({ status }) => status === 'fulfilled')) return range;
   }
 }
+
+const portsOf = ([first, last]: PortRange): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 /**
  * A proxy in front of an FTP server with TLS, whose answers cannot be read or changed: it stands at another address with
@@ -109,9 +115,10 @@ export async function openTlsProxy(
       carry({ client, upstream: connect(to, here), sockets, cut: cut?.() });
     });
   const control = onward(port);
-  const data = dataPorts.map((to) => onward(to, () => cuts.shift()));
+  const ports = portsOf(dataPorts);
+  const data = ports.map((to) => onward(to, () => cuts.shift()));
   const servers = [control, ...data];
-  await Promise.all(data.map((server, i) => listening(server, dataPorts[i]!, aside)));
+  await Promise.all(data.map((server, i) => listening(server, ports[i]!, aside)));
   const close = () => closeAll(servers, sockets);
   return { port: await listening(control, 0, aside), host: aside, carried: () => carried, close };
 }
