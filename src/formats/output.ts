@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../lib/problem.ts';
 import { excerptOfBytes } from '../lib/redact.ts';
-import { characterEnd, validPrefix } from './utf8.ts';
+import { characterEnd, validPrefix } from '../lib/utf8.ts';
 
 /** Pieces handed on are at least this large (but for the last): small chunks cost more than encoding does. */
 const pieceBytes = 256 * 1024;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { characterLength, validPrefix } from './utf8.ts';
+import { characterLength, validPrefix, wholeEnd } from '../lib/utf8.ts';
 
 /** Takes whole characters of valid UTF-8. */
 type Accept = (valid: Buffer) => void;
@@ -54,14 +54,4 @@ export class Utf8Gate {
     if (good > 0) this.#accept(bytes.subarray(0, good));
     throw this.#refuse();
   }
-}
-
-/** Where the last whole character ends; bytes that cannot become one count as whole, to be refused at once. */
-function wholeEnd(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte >= 0xc0) return characterLength(byte) > back ? bytes.length - back : bytes.length;
-    if (byte < 0x80) return bytes.length;
-  }
-  return bytes.length;
 }

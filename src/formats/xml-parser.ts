@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import type { Problem } from '../lib/problem.ts';
+import { characterEnd } from '../lib/utf8.ts';
 import { invalid } from './invalid.ts';
-import { characterEnd } from './utf8.ts';
 import { maxDepth } from './xml-open-elements.ts';
 
 /**

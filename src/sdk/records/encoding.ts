@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { late } from '../../lib/late.ts';
 import { Problem } from '../../lib/problem.ts';
 import { excerptOfBytes } from '../../lib/redact.ts';
+import { validPrefix, wholeEnd } from '../../lib/utf8.ts';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { openUnzipped } from './unzip.ts';
@@ -69,7 +70,7 @@ async function* checked(input: RecordInput, chunks: AsyncIterable<Uint8Array>): 
   let before = 0;
   for await (const chunk of chunks) {
     const bytes = asBuffer(tail.length === 0 ? chunk : Buffer.concat([tail, chunk]));
-    const end = completeEnd(bytes);
+    const end = wholeEnd(bytes);
     const whole = bytes.subarray(0, end);
     if (!isUtf8(whole)) throw notUtf8(input, whole, before);
     refuseNul(input, whole, before);
@@ -85,29 +86,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Where the last complete character ends: at most three bytes are held back for the next chunk. */
-function completeEnd(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) return bytes.length;
-    if (byte >= 0xc0) return lengthOfCharacter(byte) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-function lengthOfCharacter(lead: number): number {
-  if (lead >= 0xf0) return 4;
-  return lead >= 0xe0 ? 3 : 2;
-}
-
 function notUtf8(input: RecordInput, bytes: Buffer, before: number): Problem {
-  let good = 0;
-  for (let step = bytes.length; step >= 1; step = Math.floor(step / 2)) {
-    while (good + step <= bytes.length && isUtf8(bytes.subarray(0, completeEnd(bytes.subarray(0, good + step))))) {
-      good += step;
-    }
-  }
-  const bad = completeEnd(bytes.subarray(0, good));
+  const bad = validPrefix(bytes);
   return faultIn(input, {
     code: 'RECORDS_ENCODING',
     message: `byte ${before + bad + 1} is not UTF-8`,

@@ -32,3 +32,13 @@ export function validPrefix(bytes: Uint8Array): number {
     good = next;
   }
 }
+
+/** Where the last whole character ends. Bytes that cannot become one count as whole, to be refused at once. */
+export function wholeEnd(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte >= 0xc0) return characterLength(byte) > back ? bytes.length - back : bytes.length;
+    if (byte < 0x80) return bytes.length;
+  }
+  return bytes.length;
+}
