@@ -20,10 +20,10 @@ function collision(first: string, second: string, { written, format }: { written
   return new Problem({
     code: 'FORMAT_COLUMN_NAME',
     family: 'config',
-    message: `${both}, and ${format} needs a name of its own for each`,
+    message: `${both}, but ${format} requires unique names`,
     seen: `${JSON.stringify(first)} and ${JSON.stringify(second)}`,
-    allowed: 'names that differ once they are written',
-    next: 'Give one of them another name: an alias in the query, or the rename transform',
+    allowed: 'names that are unique in the output',
+    next: 'Rename one of them: use an alias in the query, or the rename transform',
   });
 }
 

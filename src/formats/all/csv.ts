@@ -16,7 +16,7 @@ const options = {
     about: 'The character between two fields. The service recognizes it by the first line.',
     default: ',',
   }),
-  header: option.boolean({ about: 'Whether the first line carries the names of the columns.', default: true }),
+  header: option.boolean({ about: 'Whether the first line has the column names.', default: true }),
   line_end: option.choice(['lf', 'crlf'], { about: 'How a line ends.', default: 'lf' }),
   null_text: option.text({
     about: 'Text for a missing value, always unquoted. An empty text is written as "", so the two stay distinct.',
@@ -25,11 +25,11 @@ const options = {
   }),
   formulas: option.choice(['keep', 'escape'], {
     about:
-      'What becomes of texts that a spreadsheet takes for a formula (=cmd, +1+2, @SUM): kept as they are, or an apostrophe in front. Escape them if people open the csv in a spreadsheet; a reader that compares values wants them as they are.',
+      'Text that a spreadsheet treats as a formula (=cmd, +1+2, @SUM): keep it, or escape it with an apostrophe. Escape it if people open the csv in a spreadsheet; keep it if programs compare the values.',
     default: 'keep',
   }),
   bom: option.boolean({
-    about: 'Whether to begin with a UTF-8 byte order mark, which Excel needs to read the text as UTF-8.',
+    about: 'Whether to start with a UTF-8 byte order mark, which Excel requires to read the text as UTF-8.',
     default: false,
   }),
 };

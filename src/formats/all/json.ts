@@ -7,7 +7,7 @@ import { RowEncoder } from '../row-encoder.ts';
 const options = {
   exact_numbers: option.choice(['number', 'string'], {
     about:
-      'How numbers that a 64-bit float cannot hold are written: as JSON numbers with all their digits, or integers beyond 2^53-1 and all decimals as strings.',
+      'Format of numbers beyond the precision of a 64-bit float: as JSON numbers with all digits, or as strings (integers beyond 2^53-1 and all decimals).',
     default: 'number',
   }),
 };
@@ -16,7 +16,7 @@ const options = {
 export default defineFormat({
   id: 'json',
   title: 'JSON',
-  summary: 'An array of objects (RFC 8259), one on a line; numbers keep all their digits.',
+  summary: 'An array of objects (RFC 8259), one per line; numbers keep all their digits.',
   mediaType: 'application/json; charset=utf-8',
   fileEnding: '.json',
   options,

@@ -7,7 +7,7 @@ import { RowEncoder } from '../row-encoder.ts';
 export default defineFormat({
   id: 'ndjson',
   title: 'NDJSON',
-  summary: 'One JSON object on each line, for files; numbers keep all their digits.',
+  summary: 'One JSON object per line, for files; numbers keep all their digits.',
   mediaType: 'application/x-ndjson; charset=utf-8',
   fileEnding: '.ndjson',
   options: {},

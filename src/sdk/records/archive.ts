@@ -5,7 +5,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
-/** An honest member is packed to a thousandth at best (RFC 1951); small archives get this much in any case. */
+/** Deflate compresses at most about 1000 to 1 (RFC 1951); small archives are always allowed this size. */
 const maxRatio = 1100;
 const alwaysBytes = 64 * 1024 * 1024;
 
@@ -18,8 +18,8 @@ export interface ArchiveMember {
 }
 
 /**
- * The files in a zip archive, in the archive's order. The archive's own list decides (APPNOTE 4.3.12), names that lead
- * outside are refused, and one that would unpack to more than any honest archive of its size is never begun.
+ * The files in a zip archive, in the order of its central directory (APPNOTE 4.3.12). Refuses names outside of the archive, and zip
+ * bombs before they are unpacked.
  */
 export async function membersOf(input: RecordInput): Promise<ArchiveMember[]> {
   await input.unchanged?.();
@@ -45,7 +45,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   if (input.local === undefined) {
     throw faultIn(input, {
       code: 'RECORDS_ZIP',
-      message: 'an archive or workbook can only be read as a file of its own',
+      message: 'archives and workbooks can only be read as files',
       next: 'read it with the file or ftp connector, and extract it from the archive that contains it',
     });
   }
@@ -58,7 +58,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   }
 }
 
-/** Says what a file is that is called a workbook or an archive, if its first bytes tell. */
+/** Identifies a file named like a workbook or an archive by its first bytes, if possible. */
 async function refuseOther(input: RecordInput, local: string): Promise<void> {
   const file = await open(local, 'r');
   try {
@@ -91,7 +91,7 @@ async function* read(input: RecordInput, entry: Entry): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Problems stay what they are; the rest is what the library says about a file that is no good archive. */
+/** Keeps Problems; other errors are from the library, about an invalid archive. */
 function broken(input: RecordInput, error: unknown): unknown {
   if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
   return faultIn(input, {
@@ -104,7 +104,7 @@ function broken(input: RecordInput, error: unknown): unknown {
 function bomb(input: RecordInput, bytes: number) {
   return faultIn(input, {
     code: 'RECORDS_ZIP',
-    message: 'the archive would unpack to far more than an archive of its size can hold',
+    message: 'the archive would unpack to far more data than its size allows',
     seen: `${bytes} bytes and more`,
     next: 'do not trust it; ask the sender',
   });

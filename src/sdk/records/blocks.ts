@@ -1,17 +1,17 @@
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Small chunks are gathered up to this size: a scanner has a price per block, not per byte. */
+/** Minimum block size: scanners have a cost per block. */
 const defaultBytes = 256 * 1024;
-/** One record may be this large; beyond, a quote or bracket was never closed, or memory would not stay flat. */
+/** Maximum size of a record: a larger one has a missing closing quote or bracket, or would use too much memory. */
 const recordBytes = 64 * 1024 * 1024;
 
 /**
- * Chunks as blocks that a scanner eats from the front. What it leaves (a record that is not complete yet) stands at the
- * front of the next block. A block's memory is never used again, so cells may point into it.
+ * Joins chunks into blocks for a scanner. The rest of a block (an incomplete record) moves to the start of the next one. The memory of
+ * a block is never reused, so cells may refer to it.
  */
 export class Blocks {
   bytes: Buffer = Buffer.alloc(0);
-  /** No more bytes will come after those in `bytes`. */
+  /** Whether `bytes` ends the input. */
   last = false;
   /** Bytes of the input before the block's first. */
   offset = 0;
@@ -27,8 +27,8 @@ export class Blocks {
   }
 
   /**
-   * Drops the first `eaten` bytes and adds new ones behind the rest. When nothing could be eaten the block doubles, so
-   * that a record of n bytes costs no more than 2n to scan. False when the input had ended before.
+   * Drops the first `eaten` bytes and appends new ones. If nothing was eaten, the block doubles, so that scanning a record of n bytes
+   * costs at most 2n. False if the input had already ended.
    */
   async refill(eaten: number): Promise<boolean> {
     if (this.last) return false;
@@ -46,7 +46,7 @@ export class Blocks {
     return true;
   }
 
-  /** Lets go of the input, also when it was not read to its end. */
+  /** Closes the input, even before its end. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }
@@ -56,6 +56,6 @@ function tooLarge(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
     message: `one record is larger than ${recordBytes / 1024 / 1024} MB`,
-    next: 'look for a quote or bracket that is never closed, or name the path of the records with `records`',
+    next: 'check for a missing closing quote or bracket, or set `records` to the path of the records',
   });
 }

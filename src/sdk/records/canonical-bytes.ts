@@ -3,8 +3,8 @@ import type { ColumnType } from '../column.ts';
 type Test = (bytes: Buffer, start: number, end: number) => boolean;
 
 /**
- * Tests that recognise the canonical text of a type in its bytes. True is certain; false only means that it takes a
- * closer look, so each test knows the common form alone. Types without a test are always looked at.
+ * Fast tests for the canonical text of a type, on its bytes. True is certain; false means that a full check is required, so each test
+ * only covers the common form. Types without a test always get the full check.
  */
 export const surelyCanonical: Partial<Record<ColumnType, Test>> = {
   text: () => true,

@@ -1,8 +1,8 @@
 import type { ColumnType } from '../column.ts';
 
 /**
- * The canonical text of a value that a person or another program wrote, or undefined when it is no such value. See
- * {@link ColumnType} for the canonical forms. Spaces around everything but text and json are ignored.
+ * The canonical text of a value from a person or another program; undefined if it does not have the type. See {@link ColumnType} for
+ * the canonical forms. Ignores surrounding spaces, except for text and json.
  */
 export function canonicalText(text: string, type: ColumnType): string | undefined {
   return type === 'text' || type === 'json' ? rules[type](text) : rules[type](text.trim());
@@ -40,7 +40,7 @@ const notANumber = new Map([
 
 const number = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,4}))?$/i;
 
-/** Exact: an exponent moves the point, up to a thousand places. */
+/** Exact: an exponent moves the decimal point, by up to a thousand places. */
 function decimalOf(text: string): string | undefined {
   const match = number.exec(text);
   if (match === null) return undefined;
@@ -100,7 +100,7 @@ function offsetOf(text: string): string {
   return `${text[0]}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
 
-/** `2026-01-31T08:00:00Z`, with a space instead of the T, or without seconds. A zone is demanded or refused, never lost. */
+/** `2026-01-31T08:00:00Z`, or with a space instead of the T, or without seconds. A zone is required or refused, but never dropped. */
 function timestampOf(text: string, zone: RegExp): string | undefined {
   const date = dateOf(text.slice(0, 10));
   if (date === undefined || !/^[T ]/i.test(text.slice(10))) return undefined;

@@ -5,7 +5,7 @@ import { type FileQuery, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';
 import type { RecordInput } from './input.ts';
 
-/** The options of a connector whose files have a time: which of those that match are read. */
+/** The options of a connector whose files have a time: which of the matching files to read. */
 export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',
@@ -14,7 +14,7 @@ export const changedFilesOptions = {
   }),
 };
 
-/** What such a connector says of itself. */
+/** The traits of such a connector. */
 export const changedFilesTraits = {
   resumes:
     'With `files: changed`, the watermark holds a fingerprint of the name, time and size of each file read. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
@@ -22,20 +22,20 @@ export const changedFilesTraits = {
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };
 
-/** Of several files the one that was modified last; of two of one time the later in the list. There has to be one. */
+/** The most recently modified file; of two with the same time, the later in the list. Requires at least one. */
 export function newestFile<T extends { readonly modified: number }>(files: readonly T[]): T {
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }
 
 interface ChangedFilesOptions {
-  /** How far the job has got with these files; undefined when it reads all. */
+  /** The watermark after these files; undefined if the job reads all files. */
   readonly after: FilesRead | undefined;
-  /** That of the last run. */
+  /** The watermark of the last run. */
   readonly watermark: string | undefined;
   readonly warn: (warning: RunWarning) => void;
 }
 
-/** Reads files like {@link readFiles}, for a job that may read only those that changed. */
+/** Like {@link readFiles}, for a job that may read only changed files. */
 export async function readChangedFiles(
   inputs: readonly RecordInput[],
   query: FileQuery,

@@ -3,15 +3,15 @@ import type { Column, ColumnType } from '../column.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
-/** More columns than a table may have: as many as a sheet of Excel. */
+/** Maximum number of columns: as in an Excel sheet. */
 export const maxColumns = 16_384;
 
-/** Rows of a batch of that many columns: fewer of a wide table, so that the batch stays small. */
+/** Rows per batch for this number of columns: fewer for wide tables, to limit the size of a batch. */
 export function maxRows(width: number): number {
   return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
 }
 
-/** The columns that the job names, where it does. A type may stand there or under `types`. */
+/** The columns of the job, if set. A type may be there or in `types`. */
 export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,
@@ -20,8 +20,8 @@ export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns
 }
 
 /**
- * The columns found, with the types that the job gives. With `strict`, a type for a column that is not there is a
- * fault: it is a misspelt name. Where columns are what the records happen to have, it may be one that is missing today.
+ * The columns of the data, with the types of the job. With `strict`, a type for a missing column is an error: the name is probably
+ * misspelled. If the columns depend on the records, it may only be missing today.
  */
 export function columnsOf(
   found: readonly Column[],
@@ -40,11 +40,11 @@ export function columnsOf(
   return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? types[name]! : type }));
 }
 
-/** The problem of data that has a column which `columns` does not name. */
+/** The problem of data with a column that is not in `columns`. */
 export function unknownColumn(input: RecordInput, name: string, columns: readonly Column[], row?: number): Problem {
   return faultIn(input, {
     code: 'RECORDS_UNKNOWN_COLUMN',
-    message: `the data has ${JSON.stringify(name)}, which \`columns\` does not name`,
+    message: `the data has ${JSON.stringify(name)}, which is not in \`columns\``,
     spot: { column: name, row },
     seen: name,
     allowed: shorten(columns.map((column) => column.name).join(', '), 400),
@@ -60,17 +60,17 @@ export function tooManyColumns(
   return faultIn(input, { code: 'RECORDS_TOO_MANY_COLUMNS', allowed: String(maxColumns), ...given });
 }
 
-/** The problem of data that lacks a column which `columns` names. */
+/** The problem of data without a column of `columns`. */
 export function missingColumn(input: RecordInput, name: string, names: readonly string[]): Problem {
   return faultIn(input, {
     code: 'RECORDS_MISSING_COLUMN',
-    message: `the data has no column ${JSON.stringify(name)}, which \`columns\` names`,
+    message: `the data has no column ${JSON.stringify(name)}, which is in \`columns\``,
     spot: { column: name },
     seen: shorten(names.join(', '), 400),
   });
 }
 
-/** Warns of columns that the job declares and no record had: the source may have renamed them. */
+/** Warns about declared columns that no record has: the source may have renamed them. */
 export function warnOfUnmet(
   { columns, warn }: Pick<RecordOptions, 'columns' | 'warn'>,
   isMet: (slot: number) => boolean,

@@ -6,7 +6,7 @@ export interface FirstRow {
   readonly line: number;
 }
 
-/** The names of the columns: a nameless one is called after its position. Two of one name are a fault. */
+/** The column names; an empty name is replaced by its position. Duplicate names are an error. */
 export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: boolean): string[] {
   const names = texts.map((text, c) => (header && text ? text : `column${c + 1}`));
   const met = new Set<string>();
@@ -20,21 +20,21 @@ export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: b
   });
 }
 
-/** The problem of a document in which a header was expected and none came. */
+/** The problem of a document without the expected header. */
 export function noHeader(input: RecordInput) {
   return faultIn(input, {
     code: 'CSV_HEADER',
     message: 'no header row: the data is empty',
-    next: 'check what wrote the data, or set `header: false` when an empty table is right',
+    next: 'check the program that wrote the data, or set `header: false` if an empty table is correct',
   });
 }
 
-/** Control characters are a tab, or what Hive (0x01) and mainframes (0x1f) take. */
+/** Control characters: the tab, and the delimiters of Hive (0x01) and mainframes (0x1f). */
 const otherDelimiters = /[;|,\p{Cc}]/u;
 
 /**
- * A header that is one bare cell with another usual delimiter inside is a table that was read with the wrong one: taken
- * as it is, every row would be a single text. Who means it so puts the name in quotes.
+ * Detects a wrong delimiter: a header that is one unquoted cell with another common delimiter inside. Otherwise, each row would be a
+ * single text. Quoting the name overrides this.
  */
 export function refuseOtherDelimiter(input: RecordInput, names: readonly string[], line: number): void {
   const found = names.length === 1 ? otherDelimiters.exec(names[0]!)?.[0] : undefined;
@@ -44,6 +44,6 @@ export function refuseOtherDelimiter(input: RecordInput, names: readonly string[
     message: 'the header is a single cell, and it looks as if another delimiter stood between the names',
     spot: { line },
     seen: shorten(names[0]!),
-    next: `set \`delimiter: ${JSON.stringify(found)}\`, or put the name in quotes if it is one`,
+    next: `set \`delimiter: ${JSON.stringify(found)}\`, or quote the header if it is a single name`,
   });
 }

@@ -12,7 +12,7 @@ import { retype } from './retype.ts';
 /** More than any batch has. */
 const maxRows = 4096;
 
-/** Reads CSV documents that all have the same columns, in whatever order each of them has them. */
+/** Reads CSV documents with the same columns, in any order. */
 export class CsvReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
@@ -57,7 +57,7 @@ export class CsvReader implements RecordReader {
     );
   }
 
-  /** The first input's names hold for all; what stands in another order is put in order. */
+  /** The columns of the first input apply to all; others are reordered. */
   #accept(input: RecordInput, { names, line }: CsvTable): void {
     this.#declare(input, names, line);
     if (this.#names === undefined || this.#names.length === 0) this.#names = names;
@@ -86,7 +86,7 @@ export class CsvReader implements RecordReader {
     } else if (names.length !== 0 && names.length !== columns.length) {
       throw faultIn(input, {
         code: 'CSV_RAGGED',
-        message: `a row has ${names.length} cells where \`columns\` names ${columns.length}`,
+        message: `a row has ${names.length} cells, but \`columns\` has ${columns.length}`,
         spot: { line },
       });
     }

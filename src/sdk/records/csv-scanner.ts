@@ -5,18 +5,18 @@ import { faultIn, type RecordInput } from './input.ts';
 const lf = 10;
 const cr = 13;
 
-/** How cells are told apart, in bytes. */
+/** The syntax of cells, in bytes. */
 interface CsvDialect {
   /** In UTF-8, one byte or more. */
   readonly delimiter: Buffer;
-  /** One ASCII byte, or -1 when nothing quotes. */
+  /** One ASCII byte, or -1 without quotes. */
   readonly quote: number;
   /**
    * One ASCII byte: inside a quoted cell the character behind it is meant literally. Usually the quote itself, which is then doubled
    * (RFC 4180).
    */
   readonly escape: number;
-  /** Lines that begin so are left out; empty for none. */
+  /** Prefix of comment lines; empty for none. */
   readonly comment: Buffer;
   /** An unquoted cell with these bytes is null. */
   readonly nullText: Buffer;
@@ -30,19 +30,19 @@ interface CsvScannerOptions {
 }
 
 /**
- * Finds the cells of UTF-8 CSV without making a string of any of them. Line ends are `\n`, `\r\n` and `\r`, mixed as
- * they come. An empty line is no row, unless the table has one column alone: there it is a row whose cell is absent.
+ * Finds the cells of UTF-8 CSV without creating strings. Line ends are `\n`, `\r\n` and `\r`, also mixed. Empty lines are ignored,
+ * except in a table with one column, where they are rows with null.
  */
 export class CsvScanner {
   /** Start and end of each cell, row after row; a negative start is null. */
   spans = new Int32Array(0);
-  /** Complete rows that the last scan found. */
+  /** Number of complete rows of the last scan. */
   rows = 0;
   /** Line of each row found. */
   lines = new Int32Array(0);
   #line: number;
   readonly #init: CsvScannerOptions;
-  /** Bytes at which a cell may end, or has to be looked at. */
+  /** Bytes that may end a cell or need a check. */
   readonly #special = new Uint8Array(256);
   readonly #delimiterFirst: number;
   readonly #delimiterBytes: number;
@@ -50,7 +50,7 @@ export class CsvScanner {
   readonly #isSimple: boolean;
   /** Span indices of cells that hold escapes. */
   #escaped: number[] = [];
-  /** The end of the bytes is the end of the input. */
+  /** Whether the end of the bytes is the end of the input. */
   #isLast = false;
   /** Of the row that was read last: line ends inside its cells, and the span index behind its last cell. */
   #breaks = 0;
@@ -242,7 +242,7 @@ export class CsvScanner {
     return tooManyColumns(this.#init.input, {
       message: `the first row has ${this.#rowEnd / 2} columns`,
       spot: { line: this.#line },
-      next: 'turn the table, so that what are columns now are rows, or split it',
+      next: 'transpose the table, or split it',
     });
   }
 
@@ -251,7 +251,7 @@ export class CsvScanner {
       code: 'CSV_QUOTE',
       message: 'the row that begins here has a quoted cell that is never closed',
       spot: { line: this.#line },
-      next: "close the quote, or set `quote: ''` when quotes mean nothing in this data",
+      next: "close the quote, or set `quote: ''` if quotes have no meaning in this data",
     });
   }
 
@@ -270,7 +270,7 @@ export class CsvScanner {
       message: 'a quote inside a cell that is not quoted',
       spot: { line: this.#line + this.#breaks },
       seen,
-      next: "quote the cell and double the quote, or set `quote: ''` when quotes mean nothing in this data",
+      next: "quote the cell and double the quote, or set `quote: ''` if quotes have no meaning in this data",
     });
   }
 }
@@ -283,7 +283,7 @@ export function raggedRow(input: RecordInput, { line, width, seen }: { line: num
     spot: { line },
     seen: String(seen),
     allowed: String(width),
-    next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which counts a `sep=` line, too)',
+    next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which includes a `sep=` line)',
   });
 }
 

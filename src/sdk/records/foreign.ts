@@ -1,6 +1,6 @@
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Bytes of the beginning that tell what a file is. */
+/** Number of first bytes that identify a file. */
 export const foreignHeadBytes = 512;
 
 interface Kind {
@@ -17,11 +17,11 @@ interface Kind {
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'unpack it before, or pack it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
-/** Elements that a page begins with, also one whose author left out `html`. */
+/** First elements of an HTML page, with or without `html`. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
 const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
-/** Files that are not read, or not as what they are taken for. No text begins with one of these by chance. */
+/** Signatures of unsupported or mistaken formats. No text starts with one of these by chance. */
 const kinds: readonly Kind[] = [
   { what: 'data packed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
   { what: 'data packed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
@@ -41,26 +41,26 @@ const kinds: readonly Kind[] = [
   {
     what: 'a zip archive or a workbook',
     signature: 'PK\x03\x04',
-    next: 'read it as a file of its own, with the connector `file` or `ftp`',
+    next: 'read it as a file, with the connector `file` or `ftp`',
     not: [...notMarkup, 'xml'],
   },
   {
     what: 'an HTML page, most likely a login page or an error',
     signature: pageStart,
     isMarkup: true,
-    next: 'look at what it says, and check the address and the login',
+    next: 'read its text, and check the URL and the login',
     not: notMarkup,
   },
   {
     what: 'an XML document',
     signature: /^\s*<\?xml\s/,
     isMarkup: true,
-    next: 'set `format: xml`, unless it is an error message in the place of the data',
+    next: 'set `format: xml`, unless it is an error message instead of the data',
     not: notMarkup,
   },
 ];
 
-/** Refuses data whose beginning tells that it is something else than the format that it is read as. */
+/** Refuses data whose first bytes show that it has another format. */
 export function refuseForeign(input: RecordInput, head: Buffer, format: string): void {
   const text = head.toString('latin1', 0, foreignHeadBytes);
   const markup = text.replaceAll('\0', '').replace(byteOrderMark, '');

@@ -1,21 +1,21 @@
 import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
-/** One document to read records from: a file, or one page of an answer. */
+/** One document with records: a file, or one page of a response. */
 export interface RecordInput {
-  /** What a person calls it in an error: a path, or `page 3`. */
+  /** Its name in errors: a path, or `page 3`. */
   readonly name: string;
-  /** The file it is, where it is one: errors then point into it. */
+  /** Its path, if it is a file: errors then refer to it. */
   readonly file?: string;
-  /** Where its bytes lie on this machine, for formats that are not read from front to back (zip, xlsx). */
+  /** Its local path, for formats that need random access (zip, xlsx). */
   readonly local?: string;
-  /** When it was last modified, where that is known. */
+  /** Its modification time, if known. */
   readonly modified?: Date;
-  /** What else is known of it, for columns of these names. */
+  /** Other facts about it, for columns with these names. */
   readonly facts?: Readonly<Record<string, string | undefined>>;
-  /** Throws when the file at `local` is no longer what it was when it was first looked at. */
+  /** Throws if the file at `local` has changed since the first check. */
   unchanged?(): Promise<void>;
-  /** Opens the bytes from the start. Called again for a second pass, so it must give the same bytes each time. */
+  /** Opens the bytes from the start. Called again for a second pass, so it must return the same bytes. */
   open(): AsyncIterable<Uint8Array>;
 }
 

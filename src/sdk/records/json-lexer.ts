@@ -5,15 +5,14 @@ import { kind } from './json-paths.ts';
 import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
 
 /**
- * Finds where values of JSON end (RFC 8259, strictly) in a block of UTF-8. Every method takes a position and returns the one
- * behind what it read, or -1 when the block ends before; then nothing has happened, and the same is tried again with
- * more bytes.
+ * Finds the ends of JSON values (strict RFC 8259) in a block of UTF-8. Every method takes a position and returns the one after its
+ * value, or -1 if the block ends before; then nothing has changed, and the call is repeated with more bytes.
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
   /** The same bytes, to be read four at a time. */
   protected view = viewOf(this.bytes);
-  /** No more bytes will come, so a number may end with them. */
+  /** Whether the input ends with these bytes, so that a number may end with them. */
   last = false;
   /** Bytes of the input before the block. */
   offset = 0;
@@ -34,13 +33,13 @@ export class JsonLexer {
     this.input = input;
   }
 
-  /** Goes on in these bytes. */
+  /** Continues in these bytes. */
   show(bytes: Buffer): void {
     this.bytes = bytes;
     this.view = viewOf(bytes);
   }
 
-  /** Behind the white space at `pos`. */
+  /** Position after the white space at `pos`. */
   space(pos: number): number {
     const { bytes } = this;
     let byte = bytes[pos];
@@ -53,7 +52,7 @@ export class JsonLexer {
     return pos;
   }
 
-  /** Behind any one value, checked but not kept. */
+  /** Position after any value, which is checked but not kept. */
   skip(pos: number, depth = 1): number {
     const byte = this.bytes[pos];
     if (byte === 34) {
@@ -95,7 +94,7 @@ export class JsonLexer {
     return this.bytes[colon] === 58 ? this.space(colon + 1) : this.wrong(colon, "':'");
   }
 
-  /** The closing quote of the string whose content begins at `pos`. */
+  /** Position of the closing quote of the string whose content starts at `pos`. */
   string(pos: number): number {
     this.escaped = false;
     const { bytes, view } = this;
@@ -118,7 +117,7 @@ export class JsonLexer {
     return 6;
   }
 
-  /** Behind the number at `pos`. */
+  /** Position after the number at `pos`. */
   number(pos: number): number {
     const { bytes } = this;
     const first = bytes[pos] === 45 ? pos + 1 : pos;
@@ -142,7 +141,7 @@ export class JsonLexer {
     return i >= bytes.length && !this.last ? -1 : i;
   }
 
-  /** Behind `true`, `false` or `null` at `pos`. */
+  /** Position after `true`, `false` or `null` at `pos`. */
   literal(pos: number): number {
     const { bytes } = this;
     const word = bytes[pos] === 116 ? 'true' : bytes[pos] === 102 ? 'false' : 'null';
@@ -152,7 +151,7 @@ export class JsonLexer {
     return pos + word.length;
   }
 
-  /** -1 when the bytes have merely run out; else what stands there is wrong. */
+  /** -1 if the bytes have ended; otherwise throws, because the data is invalid. */
   protected wrong(pos: number, expected: string): -1 {
     if (pos >= this.bytes.length) return -1;
     throw this.fault(pos, `expected ${expected}`);
@@ -162,7 +161,7 @@ export class JsonLexer {
     return this.fault(pos, `values are nested more than ${this.maxDepth} deep`);
   }
 
-  /** The problem of a document that is no JSON at this position. */
+  /** The problem of invalid JSON at this position. */
   fault(pos: number, what: string, next = this.#adviceAt(pos)): Problem {
     return faultIn(this.input, {
       code: 'JSON_SYNTAX',
@@ -175,8 +174,9 @@ export class JsonLexer {
 
   #adviceAt(pos: number): string {
     const word = /^-?(?:NaN|Infinity)\b/.exec(this.bytes.toString('latin1', pos, pos + 10))?.[0];
-    if (word !== undefined) return `${word} is no JSON (RFC 8259): let what writes the data write null`;
-    return 'look at what is there, and check `format` and what writes the data';
+    if (word !== undefined)
+      return `${word} is not valid JSON (RFC 8259): change the program that writes the data to write null`;
+    return 'check the data at this position, `format`, and the program that writes the data';
   }
 }
 

@@ -17,8 +17,8 @@ import { retype } from './retype.ts';
 const maxRows = 4096;
 
 /**
- * Reads json and jsonl. Without `columns` the data is read twice: once for the union of all keys and the types that
- * hold for every record, once for the rows. Numbers keep the digits that the source wrote.
+ * Reads json and jsonl. Without `columns`, the data is read twice: once for the union of all keys and the types that fit all records,
+ * once for the rows. Numbers keep the digits of the source.
  */
 export class JsonReader implements RecordReader {
   readonly #settings: RecordOptions;
@@ -173,7 +173,7 @@ function prefixes({ name }: Column): string[] {
 function tooManyKeys(input: RecordInput) {
   return tooManyColumns(input, {
     message: `the records have more than ${maxColumns} different keys`,
-    next: 'keep objects whose keys are data as json with `flatten: 0`, or name the wanted ones with `columns`',
+    next: 'keep objects whose keys are data as json with `flatten: 0`, or list the required ones in `columns`',
   });
 }
 

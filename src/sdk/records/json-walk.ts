@@ -66,7 +66,7 @@ export class JsonWalk {
   async *#document(): AsyncGenerator<void> {
     yield* this.#value('');
     if ((await this.#peek()) !== -1) {
-      const lines = 'if each line is a value of its own, set `format: jsonl`';
+      const lines = 'if each line is a separate value, set `format: jsonl`';
       throw this.scanner.fault(this.#pos, 'more follows after the end of the document', lines);
     }
     if (this.shape === undefined) throw this.#notFound();
@@ -277,13 +277,13 @@ export class JsonWalk {
   }
 
   #twice(path: string) {
-    return this.scanner.fault(this.#pos, `${JSON.stringify(path)} stands twice in the document`);
+    return this.scanner.fault(this.#pos, `duplicate key ${JSON.stringify(path)} in the document`);
   }
 
   #notFound() {
     return faultIn(this.#init.input, {
       code: 'RECORDS_NOT_FOUND',
-      message: `nothing at the path of the records`,
+      message: `the path of the records does not exist`,
       seen: this.#init.records,
       allowed: shorten(this.#met.join(', ') || 'the document itself', 400),
       next: 'set `records` to the path of the records, keys joined by dots',

@@ -4,11 +4,11 @@ import { columnTypes } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
 import { isKnownEncoding } from './encoding.ts';
 
-/** The formats that records can be read from. `jsonl` is one JSON value a line. */
+/** The supported formats. `jsonl` is one JSON value per line. */
 export const recordFormats = ['csv', 'json', 'jsonl', 'xml'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
-/** The options of a job's `query` that every connector which reads documents shares: same word, same meaning. */
+/** The options of a job's `query` that all connectors for documents share. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
     about: 'Format of the data. Default: detected by file name extension or content type.',
@@ -107,7 +107,7 @@ const endings: Record<string, RecordFormat> = {
   xml: 'xml',
 };
 
-/** The format that a file name's ending tells; `.gz` behind it does not matter. */
+/** The format by file name extension; a final `.gz` is ignored. */
 export function formatOfName(name: string): RecordFormat | undefined {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];
@@ -123,7 +123,7 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
   return undefined;
 }
 
-/** Faults that the options show among themselves, before any data is seen. */
+/** Checks the combination of the options, before any data is read. */
 export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
   faults.push(...dialectFaults(query));
@@ -146,7 +146,7 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
   const isAscii = (text: string) => text.length === 1 && text < '\x80';
   const rules: [isBroken: boolean, option: string, message: string][] = [
     [delimiter === '', 'delimiter', 'must not be empty'],
-    [/[\r\n]/.test(delimiter), 'delimiter', 'must not hold a line break'],
+    [/[\r\n]/.test(delimiter), 'delimiter', 'must not contain a line break'],
     [
       /\\[a-z\d]/i.test(delimiter),
       'delimiter',
@@ -160,7 +160,11 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
       'escape',
       'must differ from the delimiter',
     ],
-    [escaper !== undefined && quote === '', 'escape', 'has no effect without a quote: it stands inside quoted cells'],
+    [
+      escaper !== undefined && quote === '',
+      'escape',
+      'has no effect without a quote, because it only applies to quoted cells',
+    ],
   ];
   return rules.flatMap(([isBroken, option, message]) => (isBroken ? [{ option, message }] : []));
 }

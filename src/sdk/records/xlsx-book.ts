@@ -138,6 +138,6 @@ function tooManyTexts(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
     message: `the texts of the workbook are more than ${maxTextBytes / 1024 / 1024} MB`,
-    next: 'save the sheet as csv, which is read in any size',
+    next: 'save the sheet as csv, which has no size limit',
   });
 }

@@ -120,7 +120,7 @@ export class XlsxReader implements RecordReader {
         code: 'RECORDS_XLSX_ERRORS',
         message: `${input.name}: ${countOf(count, 'cell')} of column ${JSON.stringify(column)} with an error of Excel became null`,
         seen: `${first} in row ${line}`,
-        next: 'correct the formulas of the column, if null is not what should be shown',
+        next: 'fix the formulas of the column, if null is not the intended value',
       });
     }
     this.#errors.clear();

@@ -53,7 +53,7 @@ class Rows {
       this.#value = '';
       this.#inline = undefined;
       this.#formula = undefined;
-      if (!(this.#column < maxColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
+      if (!(this.#column < maxColumns)) throw this.#fault(`a cell has an invalid position (${attributes.r})`);
     }
   }
 

@@ -244,7 +244,7 @@ export class XmlRecords {
   #mixed(name: string) {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
-      message: 'the elements below the root have different names, so it is not clear which are the records',
+      message: 'the elements below the root have different names, so the records are ambiguous',
       spot: { line: this.line },
       seen: `${this.#first?.raw}, ${name}`,
       next: 'set `records` to the name or the path of the repeated element',
@@ -254,7 +254,7 @@ export class XmlRecords {
   #ambiguous(name: string) {
     return faultIn(this.#input, {
       code: 'RECORDS_AMBIGUOUS',
-      message: 'elements of two namespaces are called what `records` says',
+      message: '`records` matches elements of two namespaces',
       spot: { line: this.line },
       seen: `${this.#first?.raw}, ${name}`,
       next: 'set `records` to the whole path of the element, with its prefix',
@@ -264,7 +264,7 @@ export class XmlRecords {
   #notFound() {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
-      message: 'no element is called what `records` says',
+      message: 'no element matches `records`',
       seen: this.#wanted ?? 'the elements below the root, whose name is another one here',
       allowed: shorten([...this.met].join(', '), 400),
       next: 'set `records` to the name or the path of the repeated element',
@@ -281,6 +281,6 @@ function adviceOn(fault: string): string {
   if (fault.startsWith('undefined entity')) return 'write the character itself: entities of a DTD are not read';
   const escapes = 'a bare & or < is written &amp; or &lt; in XML';
   return fault.startsWith('unclosed tag')
-    ? `fetch or write the data again: it was cut off, unless it has a mistake of its own (${escapes})`
-    : `let what writes the data write well-formed XML: ${escapes}`;
+    ? `fetch or write the data again: it is truncated, or not well-formed (${escapes})`
+    : `change the program that writes the data to write well-formed XML: ${escapes}`;
 }
