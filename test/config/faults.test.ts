@@ -336,7 +336,7 @@ jobs:
   it('refuses schedules that never fire and zones that are nowhere', async () => {
     expect(await only(job("    schedule: '0 0 31 2 *'\n"))).toMatchObject({
       code: 'CONFIG_CRON',
-      message: 'Invalid schedule: it never fires: there is no such date',
+      message: 'Invalid schedule: it never fires: the date does not exist',
     });
     expect(await only(job("    schedule: {cron: '0 0 * * *', timezone: Europe/Pariss}\n"))).toMatchObject({
       code: 'CONFIG_TIMEZONE',
