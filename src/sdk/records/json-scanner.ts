@@ -290,7 +290,7 @@ export class JsonScanner extends JsonLexer {
 
   #store(node: PathNode, what: number, start: number, end: number): void {
     const at = this.#row + 2 * node.slot;
-    if (this.spans[at] !== absent) throw this.fault(start, `${JSON.stringify(node.path)} stands twice in one record`);
+    if (this.spans[at] !== absent) throw this.fault(start, `duplicate key ${JSON.stringify(node.path)} in a record`);
     this.spans[at] = what === kind.null ? absentAsNull : start;
     this.spans[at + 1] = end;
     if ((what & node.natural) === 0 && what !== kind.null) this.dirty[node.slot] = 1;
