@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     await fill(stage);
     await says(daemon, 'state.unwritable');
     const seen = async (command: string) => (await home.sluice([command])).stdout;
-    expect(await seen('alerts')).toContain('The state is not writable: There is no room on the disk');
+    expect(await seen('alerts')).toContain('The state is not writable: Disk full');
     expect(await seen('alerts')).not.toContain('No open alerts');
     expect(await seen('status')).toContain('the state is not writable');
     expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });

@@ -45,7 +45,7 @@ describe('a state that cannot be written', () => {
       kind: 'state',
       level: 'error',
       since: noon,
-      what: 'the state is not writable: There is no room on the disk',
+      what: 'the state is not writable: Disk full',
       jobs: ['orders'],
       code: 'STATE_FULL',
       fix: 'free some space',
