@@ -110,7 +110,7 @@ function newest({ newest: asked }: Guards, { columns, counted, at }: Result): Gu
     guard: 'newest',
     message:
       seen === undefined
-        ? `Column ${asked.column} is not a date or time`
+        ? `Column ${asked.column} contains no date or time`
         : `The newest ${asked.column} is too old: the source may have stopped`,
     seen: seen === undefined ? 'none' : instantText(seen),
     allowed: `${instantText(oldest)} or later (${spanText(asked.withinMs)} before the run)`,

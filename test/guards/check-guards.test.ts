@@ -275,7 +275,7 @@ describe('the newest date or time', () => {
     expect(message(0)).toEqual([
       ['The newest a is too old: the source may have stopped', '2026-06-13 12:00:00Z or later (2d before the run)'],
     ]);
-    expect(message()[0]?.[0]).toBe('Column a is not a date or time');
+    expect(message()[0]?.[0]).toBe('Column a contains no date or time');
   });
 
   it('is the same however the rows are cut into batches and in whatever order they come', () => {
