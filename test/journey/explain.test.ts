@@ -163,7 +163,7 @@ describe('sluice explain', () => {
     const empty = await explain();
     expect(empty.fix).toContain('set allow_empty: true in the job');
     expect(empty.because[0]?.message).toMatch(
-      /failed: The source gave no rows; the instance keeps its current data \(0 rows\)$/,
+      /failed: The source returned no rows; the instance keeps its current data \(0 rows\)$/,
     );
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
