@@ -227,6 +227,13 @@ test('the json checker reads a table of any number of columns', () => {
   }
 });
 
+test('the json checker refuses a brace in place of a comma, also where rows have begun with that key', () => {
+  const rows = '[{"a":1,"b":2},{"b":3,"a":4},{"a":5';
+  expect(answer('json', [Buffer.from(`${rows},"b":6}]`)])).toBe('records 3');
+  const wrong = Buffer.from(`${rows}{"b":6}]`);
+  expect(answer('json', [wrong])).toBe("Not valid JSON: expected ',' or '}', found { at line 1, byte 35");
+});
+
 test('the json checker counts what stands between the rows of a table', () => {
   for (const [text, items] of [
     ['{"a":1},{},', 2],
