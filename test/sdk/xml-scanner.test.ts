@@ -82,6 +82,16 @@ const record = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('<r/>', '<r k="1"/>', '<r>t</r>', '<r> </r >', '<!-- between -->') },
 );
 
+test.for([
+  '<r><b><a>1</a></b><b/></r>',
+  '<r><b/><b><a>1</a></b></r>',
+  '<r><b><a>1</a></b><b><c>2</c></b></r>',
+  '<r><b><c>2</c></b><b><a>1</a></b></r>',
+])('parts of a repeated element are lists, although none of them is repeated: %s', async (record) => {
+  const table = await same(`<all><r><b><a>0</a></b></r>${record}</all>`, {});
+  expect(table).toMatchObject({ columns: expect.stringContaining('b.a:json') });
+});
+
 test('whatever the documents, records read from bytes are those that the parser reads', {
   timeout: 60_000,
 }, async () => {

@@ -152,6 +152,9 @@ export class XmlScanner {
     if (bytes[at + 1] === 47)
       return depth === 0 ? this.#onlyText(part, start, at) : this.#leaf(part, isNil ? -1 : start, at);
     if (at !== this.#ink || depth > maxDepth) return doubt;
+    // Parts of an element that is repeated are lists, with null where one of the elements lacks the part.
+    if (depth > 0 && part.record === this.#record) return doubt;
+    part.record = this.#record;
     for (let expected = 0; ; ) {
       const child = this.#inside(part, part.elements[expected], at + 1, '');
       if (child === undefined) return this.#failure;
