@@ -53,6 +53,17 @@ describe('runs', () => {
     expect(runDetail((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
+  it('that failed are counted since their first attempt', async () => {
+    const { store, clock, begin } = await setUp();
+    const since = clock.now();
+    const run = await begin('orders');
+    await store.retries.plan(run, { code: 'DB_UNREACHABLE', message: 'no' });
+    clock.advance(60_000);
+    await store.retries.begin(run);
+    await store.runs.finish(run, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'no' } });
+    expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 1, since }]);
+  });
+
   it('that are retried give way to a later one of their job, and have failed', async () => {
     const { store, clock, begin } = await setUp();
     const why = { code: 'DB_UNREACHABLE', message: 'no' };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { tickOf } from '../../lib/clock.ts';
 import { newRunId } from '../../lib/ids.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
@@ -43,6 +44,9 @@ const ends: readonly RunState[] = [
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
 /** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
+
+/** When the first attempt of the first run began. */
+const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
 /** The history: every firing of every job and what became of it. */
 export class Runs {
@@ -190,7 +194,7 @@ export class Runs {
         'runs.job',
         fn.count<number>('runs.sequence').as('failures'),
         fn.count<number>('runs.sequence').filterWhere('runs.origin', '=', 'schedule').as('firings'),
-        fn.min('runs.started_at').as('since'),
+        firstStart.as('since'),
         fn.max('runs.sequence').as('sequence'),
       ])
       .where((where) =>
