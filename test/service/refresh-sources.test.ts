@@ -365,7 +365,7 @@ describe('a data source of a service that is logged in to', () => {
   it('says what is missing: what the vendor gave together with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
-    expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url beside it/);
+    expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url, such as/);
   });
 });
 
