@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 import { forTest, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Begins to write into the database of a state, and neither commits nor ends. */
+/** Begins to write into the database of a state, as soon as no one else writes, and neither commits nor ends. */
 const holder = `
 const { DatabaseSync } = require('node:sqlite');
-new DatabaseSync(process.argv[1]).exec('begin immediate');
+new DatabaseSync(process.argv[1], { timeout: 60_000 }).exec('begin immediate');
 console.log('locked');
 setInterval(() => {}, 1000);
 `;
@@ -21,7 +21,8 @@ async function lock(file: string) {
     return ended;
   };
   forTest(unlock);
-  await new Promise((resolve) => child.stdout.once('data', resolve));
+  const locked = new Promise((resolve) => child.stdout.once('data', () => resolve('locked')));
+  expect(await Promise.race([locked, ended])).toBe('locked');
   return unlock;
 }
 
