@@ -110,7 +110,10 @@ describe.skipIf(missing !== undefined)(
       silent.close();
       await config({ orders: orders() });
       await done('systemctl start sluice');
-      await until('the data is there', async () => (await world.data(world.instances.csv)) === 'id\n2\n');
+      const isThere = async () => (await world.data(world.instances.csv)) === 'id\n2\n';
+      await until('the data is there', isThere).catch(async (error: Error) => {
+        throw new Error(`${error.message}\n${(await journal()).slice(-4000)}`);
+      });
     });
 
     it('start a daemon again that hangs', async () => {
