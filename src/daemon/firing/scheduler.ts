@@ -9,6 +9,7 @@ import type { Store } from '../../state/store.ts';
 import type { DeferredFiringRow, ScheduleRow } from '../../state/tables.ts';
 import { PendingAttempts } from '../retry/pending-attempts.ts';
 import type { DueFirings, Firing, FiringRecords } from './firing.ts';
+import { OpenFirings } from './open-firings.ts';
 
 interface Planned {
   readonly job: Job;
@@ -50,8 +51,7 @@ export class Scheduler {
   readonly #deferred = new Set<string>();
   /** Entries beside the firings. */
   readonly attempts = new PendingAttempts();
-  /** By job, the instants of firings that came due and have neither begun nor come to nothing. */
-  readonly #open = new Map<string, Set<number>>();
+  readonly #open = new OpenFirings();
   /** What came due and was not asked for yet. */
   #cameDue: DueFirings[] = [];
   #wake: (() => void) | undefined;
@@ -118,7 +118,7 @@ export class Scheduler {
 
   /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
   done({ job, at }: Firing): void {
-    this.#close(job.name, at);
+    this.#open.delete(job.name, at);
     this.goOn(job.name, at);
   }
 
@@ -246,7 +246,7 @@ export class Scheduler {
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
     planned.behindSince = hasBacklog ? (behindSince ?? now) : undefined;
     if (at === undefined) return { job, skipped };
-    this.#open.set(name, new Set(this.#open.get(name)).add(at));
+    this.#open.add(name, at);
     if (hasBacklog) planned.waitsFor = at;
     const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
     return { job, skipped, firing: { job, at, logicalAt, isCatchUp } };
@@ -262,14 +262,9 @@ export class Scheduler {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
     const { plan } = planned;
-    if (settled !== undefined) this.#close(name, settled.at);
-    const next = Math.min(...(this.#open.get(name) ?? []), plan.nextAt ?? Number.POSITIVE_INFINITY);
+    if (settled !== undefined) this.#open.delete(name, settled.at);
+    const next = Math.min(this.#open.first(name), plan.nextAt ?? Number.POSITIVE_INFINITY);
     await write(parts, name, { ...plan, nextAt: Number.isFinite(next) ? next : null });
-  }
-
-  #close(name: string, at: number): void {
-    const open = this.#open.get(name);
-    if (open?.delete(at) === true && open.size === 0) this.#open.delete(name);
   }
 
   /**
