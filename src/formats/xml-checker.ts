@@ -1,11 +1,9 @@
 import type { CheckResult, FormatChecker } from './format.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { invalid } from './invalid.ts';
 import { Utf8Gate } from './utf8-gate.ts';
 import { XmlParser } from './xml-parser.ts';
 import { maxPieceBytes, XmlSyntax } from './xml-syntax.ts';
-
-/** So much is put behind what is held, to get past the place where two chunks meet. */
-const joinBytes = 1024;
 
 const nothing = Buffer.alloc(0);
 
@@ -26,10 +24,7 @@ export class XmlChecker implements FormatChecker {
   #visible = false;
   /** Bytes that the scanner was sure of; behind them, those that it was not. */
   #sure = 0;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  /** What is held is scanned again at this size, so that many small chunks cost no more than a large one. */
-  #scanAt = 0;
+  readonly #held = new HeldBytes();
 
   write(chunk: Uint8Array): void {
     this.#gate.write(chunk);
@@ -50,32 +45,21 @@ export class XmlChecker implements FormatChecker {
 
   /** Scans some of the bytes and returns the rest. */
   #scan(bytes: Buffer): Buffer {
-    const held = this.#heldBytes;
-    const taken = held === 0 ? bytes : bytes.subarray(0, this.#scanAt - held);
-    const rest = bytes.subarray(taken.length);
-    if (held + taken.length < this.#scanAt) return this.#hold(taken);
-    const piece = held === 0 ? bytes : Buffer.concat([...this.#held, taken]);
+    const held = this.#held.length;
+    let [piece, rest]: [Buffer, Buffer] = [bytes, nothing];
+    if (held > 0) {
+      const taken = bytes.subarray(0, this.#held.scanAt - held);
+      rest = bytes.subarray(taken.length);
+      this.#held.add(taken);
+      if (this.#held.length < this.#held.scanAt) return nothing;
+      piece = this.#held.take();
+    }
     const sure = this.#scanner.scan(piece);
     this.#sure += sure;
-    this.#forget();
     if (sure > held && held > 0) return bytes.subarray(sure - held);
-    this.#hold(piece.subarray(sure));
-    this.#scanAt = Math.min(maxPieceBytes + 1, Math.max(joinBytes, 2 * this.#heldBytes));
-    if (this.#scanner.ended || this.#heldBytes > maxPieceBytes) this.#handOver();
+    this.#held.keep(piece.subarray(sure), maxPieceBytes + 1);
+    if (this.#scanner.ended || this.#held.length > maxPieceBytes) this.#handOver();
     return rest;
-  }
-
-  /** Keeps a copy for later. */
-  #hold(bytes: Buffer): Buffer {
-    if (bytes.length > 0) this.#held.push(Buffer.from(bytes));
-    this.#heldBytes += bytes.length;
-    return nothing;
-  }
-
-  #forget(): void {
-    this.#held = [];
-    this.#heldBytes = 0;
-    this.#scanAt = 0;
   }
 
   /** The parser, at the end of what was accepted so far. */
@@ -84,8 +68,7 @@ export class XmlChecker implements FormatChecker {
     const { begun, ended, line, records, open } = this.#scanner;
     const tags = ended ? '<root/>' : open.startTags();
     this.#parser = new XmlParser(begun ? { bytes: this.#sure, line, depth: open.depth, records, tags } : undefined);
-    for (const bytes of this.#held) this.#parser.accept(bytes);
-    this.#forget();
+    if (this.#held.length > 0) this.#parser.accept(this.#held.take());
     return this.#parser;
   }
 }

@@ -1,11 +1,9 @@
 import type { CheckResult, FormatChecker } from '../../formats/format.ts';
+import { HeldBytes } from '../../formats/held-bytes.ts';
 import { invalid } from '../../formats/invalid.ts';
 import { Utf8Gate } from '../../formats/utf8-gate.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { JsonSyntaxScanner, maxDepth, TooManyKeys } from './json-syntax-scanner.ts';
-
-/** This much is added to a token that is cut, to get past its end. */
-const joinBytes = 1024;
 
 /** What must come next. */
 const value = 0;
@@ -33,10 +31,7 @@ export class JsonChecker implements FormatChecker {
   #items = 0;
   #hasTemplate = true;
   /** A token that is not complete. */
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  /** What is held is scanned again at this size, so that many small chunks cost no more than a large one. */
-  #scanAt = 0;
+  readonly #held = new HeldBytes();
 
   write(chunk: Uint8Array): void {
     this.#gate.write(chunk);
@@ -46,7 +41,7 @@ export class JsonChecker implements FormatChecker {
     this.#gate.end();
     this.#scanner.last = true;
     this.#scanHeld();
-    const isWhole = this.#open.length === 0 && this.#heldBytes === 0;
+    const isWhole = this.#open.length === 0 && this.#held.length === 0;
     if (isWhole && this.#expected === value) throw this.#fault('the document is empty');
     if (!isWhole || this.#expected !== commaOrEnd) throw this.#fault('the document ends too early');
     return { records: this.#isArray ? this.#items : undefined };
@@ -56,28 +51,26 @@ export class JsonChecker implements FormatChecker {
   #fault(what: string): Problem {
     this.#scanHeld();
     const { lines, offset } = this.#scanner;
-    return invalid('JSON', what, { line: lines + 1, byte: offset + this.#heldBytes });
+    return invalid('JSON', what, { line: lines + 1, byte: offset + this.#held.length });
   }
 
   #accept(bytes: Buffer): void {
     let rest = bytes;
-    while (this.#heldBytes > 0 && rest.length > 0) {
-      const held = this.#heldBytes;
-      const taken = rest.subarray(0, this.#scanAt - held);
-      this.#hold(taken);
-      if (this.#heldBytes < this.#scanAt) return;
+    while (this.#held.length > 0 && rest.length > 0) {
+      const held = this.#held.length;
+      const taken = rest.subarray(0, this.#held.scanAt - held);
+      this.#held.add(taken);
+      if (this.#held.length < this.#held.scanAt) return;
       const end = this.#scanHeld();
       // What is behind the token is scanned in place.
-      if (end > held) this.#forget();
+      if (end > held) this.#held.clear();
       rest = rest.subarray(end > held ? end - held : taken.length);
     }
     if (rest.length > 0) this.#scan(rest);
   }
 
   #scanHeld(): number {
-    const held = Buffer.concat(this.#held);
-    this.#forget();
-    return this.#scan(held);
+    return this.#scan(this.#held.take());
   }
 
   /** Returns where a token begins that does not end in these bytes, and holds it. */
@@ -85,19 +78,8 @@ export class JsonChecker implements FormatChecker {
     this.#scanner.show(bytes);
     const end = this.#tokens();
     this.#scanner.offset += end;
-    this.#hold(bytes.subarray(end));
-    this.#scanAt = Math.max(joinBytes, 2 * this.#heldBytes);
+    this.#held.keep(bytes.subarray(end));
     return end;
-  }
-
-  #hold(bytes: Buffer): void {
-    if (bytes.length > 0) this.#held.push(Buffer.from(bytes));
-    this.#heldBytes += bytes.length;
-  }
-
-  #forget(): void {
-    this.#held = [];
-    this.#heldBytes = 0;
   }
 
   #tokens(): number {
