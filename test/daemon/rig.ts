@@ -41,6 +41,30 @@ export class SetClock implements Clock {
   }
 }
 
+/** The system's clock: a sleep sets it forward instead of waiting. */
+export class SkippingClock implements Clock {
+  /** Milliseconds slept in all. */
+  ahead = 0;
+
+  now = () => systemClock.now() + this.ahead;
+  monotonic = () => systemClock.monotonic() + this.ahead;
+  sleep = async (milliseconds: number) => {
+    this.ahead += milliseconds;
+  };
+}
+
+/** What events say of a payload. */
+export const payloadFacts = {
+  id: 1,
+  job: 'orders',
+  run: 'r',
+  destination: 'main',
+  instance: 'i',
+  sha256: 'f00d',
+  bytes: 1,
+  rows: 1,
+};
+
 export interface Service {
   readonly url: string;
   instance(): Promise<string>;

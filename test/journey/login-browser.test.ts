@@ -29,9 +29,7 @@ it('opens the browser of the person, who logs in, agrees, and is told on the las
   );
   await chmod(program, 0o755);
   const command = home.start(['login', 'acme'], { env: { BROWSER: program } });
-  await until('the browser to be opened', () => existsSync(opened)).catch((error: Error) => {
-    throw new Error(`${error.message}\n${command.output()}`);
-  });
+  await until('the browser to be opened', () => existsSync(opened), { seen: command.output });
 
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   onTestFinished(() => browser.close());

@@ -109,11 +109,21 @@ export async function makeFolder(scope: Scope = forTest): Promise<string> {
   return folder;
 }
 
+interface UntilOptions {
+  readonly withinMs?: number;
+  /** What explains that it did not become true, for the error. */
+  readonly seen?: () => string | Promise<string>;
+}
+
 /** Waits until something is true; fails with what was waited for. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 150_000): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  { withinMs = 150_000, seen = () => '' }: UntilOptions = {},
+): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
+    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}\n${await seen()}`);
     await wait(20);
   }
 }

@@ -67,8 +67,9 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   const daemon = home.start(['run'], { serves: true });
   await until('the daemon has started', () => daemon.output().includes('daemon.started'));
   const unlock = await lock(file);
-  await until('it is told', () => daemon.output().includes('STATE_LOCKED'), 400_000).catch((error: Error) => {
-    throw new Error(`${error.message}\n${daemon.output()}`);
+  await until('it is told', () => daemon.output().includes('STATE_LOCKED'), {
+    withinMs: 400_000,
+    seen: daemon.output,
   });
   const health = await home.sluice(['health']);
   expect(health).toMatchObject({ code: 1 });
@@ -82,9 +83,7 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
     last = stdout;
     return code === 0;
   };
-  await until('it is well', isWell, 400_000).catch((error: Error) => {
-    throw new Error(`${error.message}: ${last}\n${daemon.output()}`);
-  });
+  await until('it is well', isWell, { withinMs: 400_000, seen: () => `${last}\n${daemon.output()}` });
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(daemon.output()).not.toContain('bug in Sluice');

@@ -111,9 +111,7 @@ describe.skipIf(missing !== undefined)(
       await config({ orders: orders() });
       await done('systemctl start sluice');
       const isThere = async () => (await world.data(world.instances.csv)) === 'id\n2\n';
-      await until('the data is there', isThere).catch(async (error: Error) => {
-        throw new Error(`${error.message}\n${(await journal()).slice(-4000)}`);
-      });
+      await until('the data is there', isThere, { seen: async () => (await journal()).slice(-4000) });
     });
 
     it('start a daemon again that hangs', async () => {

@@ -15,7 +15,18 @@ import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { HandClock } from '../../clocks.ts';
 import { until as patiently } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
-import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon, until } from '../rig.ts';
+import {
+  configOf,
+  destinationOf,
+  jobOf,
+  newFolder,
+  openService,
+  overdue,
+  payloadFacts,
+  Source,
+  startDaemon,
+  until,
+} from '../rig.ts';
 
 const hour = 3_600_000;
 const place = 'http://127.0.0.1:1/api/1.0';
@@ -340,18 +351,8 @@ describe('the alarm of the daemon', () => {
     for (let n = 0; n < 20; n++) await passUntil('time to pass', () => true, 60_000);
     expect(beats('for=me') - before).toBeLessThanOrEqual(1);
     expect(beats('job=orders')).toBe(0);
-    const facts = {
-      id: 1,
-      job: 'orders',
-      run: 'r',
-      destination: 'main',
-      instance: 'i',
-      sha256: 'f00d',
-      bytes: 1,
-      rows: 1,
-    };
-    events.emit('payload.delivered', { ...facts, attempts: 1, milliseconds: 1 });
-    events.emit('payload.delivered', { ...facts, job: 'other', attempts: 1, milliseconds: 1 });
+    events.emit('payload.delivered', { ...payloadFacts, attempts: 1, milliseconds: 1 });
+    events.emit('payload.delivered', { ...payloadFacts, job: 'other', attempts: 1, milliseconds: 1 });
     await until('the beat of the job', () => beats('job=orders') === 1);
     expect(clock.now()).toBeGreaterThan(0);
   });

@@ -44,6 +44,19 @@ async function live(clock: SteppingClock, given: { folder?: string } = {}) {
   return { folder, store, scheduler, fired, begin, names };
 }
 
+/** An hourly job of which three firings have come due. */
+async function withThreeDue() {
+  const clock = new SteppingClock();
+  const lived = await live(clock);
+  await lived.scheduler.adopt([job('orders')]);
+  lived.scheduler.start();
+  for (const _ of [1, 2, 3]) {
+    clock.advance(hour);
+    lived.scheduler.look();
+  }
+  return { clock, ...lived };
+}
+
 describe('the scheduler', () => {
   it('plans every enabled job that has a schedule, soonest first, and writes the plan down', async () => {
     const clock = new SteppingClock();
@@ -215,14 +228,7 @@ describe('the scheduler', () => {
   });
 
   it('lets a firing that stood in line for long write down the plan as it is, not as it was', async () => {
-    const clock = new SteppingClock();
-    const { scheduler, store, fired, begin } = await live(clock);
-    await scheduler.adopt([job('orders')]);
-    scheduler.start();
-    for (const _ of [1, 2, 3]) {
-      clock.advance(hour);
-      scheduler.look();
-    }
+    const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, ...skipped] = fired();
     for (const firing of skipped) scheduler.done(firing);
     await begin(first!);
@@ -230,14 +236,7 @@ describe('the scheduler', () => {
   });
 
   it('keeps a firing that has not begun if another one of its job comes to nothing or begins', async () => {
-    const clock = new SteppingClock();
-    const { scheduler, store, fired, begin } = await live(clock);
-    await scheduler.adopt([job('orders')]);
-    scheduler.start();
-    for (const _ of [1, 2, 3]) {
-      clock.advance(hour);
-      scheduler.look();
-    }
+    const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, second, third] = fired();
     const nextAt = async () => (await store.schedules.find('orders'))?.next_at;
     await scheduler.settle('orders', store, first);

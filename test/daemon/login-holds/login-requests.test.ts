@@ -7,12 +7,11 @@ import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { LoginSerializer } from '../../../src/daemon/login-holds/login-serializer.ts';
 import { runJob } from '../../../src/daemon/run/run-job.ts';
 import type { RunOutcome } from '../../../src/daemon/run/run-outcome.ts';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { gateOf } from '../bank.ts';
-import { newFolder, SetClock } from '../rig.ts';
+import { newFolder, SetClock, SkippingClock } from '../rig.ts';
 
 const many = 10;
 
@@ -127,21 +126,14 @@ it('a first answer that says nothing about the credentials lets the others go at
 });
 
 it('a first answer that takes its time holds up others with the same credentials for half a minute', async () => {
-  let ahead = 0;
-  const clock: Clock = {
-    now: () => systemClock.now() + ahead,
-    monotonic: () => systemClock.monotonic() + ahead,
-    sleep: async (milliseconds) => {
-      ahead += milliseconds;
-    },
-  };
+  const clock = new SkippingClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
   const { signal } = new AbortController();
   const secret = { account: 'api', fingerprint: 'a' };
   const end = await serializer.acquire(secret, { signal, forMs: 30_000 });
   expect(await serializer.acquire(secret, { signal, forMs: 30_000 })).toBeUndefined();
-  expect(ahead).toBe(30_000);
+  expect(clock.ahead).toBe(30_000);
   await end?.();
   await store.close();
 });

@@ -9,7 +9,7 @@ import { openStore } from '../../../src/state/store.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { startVendor } from '../../oauth/vendor.ts';
 import { gateOf, open } from '../bank.ts';
-import { newFolder, SetClock } from '../rig.ts';
+import { newFolder, SetClock, SkippingClock } from '../rig.ts';
 
 /** A clock of a process that tells when it begins to wait. */
 function watched(clock: Clock): Clock & { readonly waits: Promise<void> } {
@@ -79,14 +79,7 @@ it('a second process logs in as soon as the first one has, and nothing is kept o
 });
 
 it('a second process does not wait for longer than half a minute', async () => {
-  let ahead = 0;
-  const clock: Clock = {
-    now: () => systemClock.now() + ahead,
-    monotonic: () => systemClock.monotonic() + ahead,
-    sleep: async (milliseconds) => {
-      ahead += milliseconds;
-    },
-  };
+  const clock = new SkippingClock();
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
   const first = open(gateOf({ store: one, clock: new SetClock() }), source);

@@ -3,6 +3,7 @@ import type { SluiceEvents } from '../../../src/daemon/events.ts';
 import { logEvents } from '../../../src/daemon/logs/log-events.ts';
 import { Events } from '../../../src/lib/events.ts';
 import type { Log } from '../../../src/lib/log.ts';
+import { payloadFacts } from '../rig.ts';
 
 function listen() {
   const lines: string[] = [];
@@ -35,19 +36,9 @@ it('what is healthy and frequent is logged for those alone who debug', () => {
 
 it('an attempt that failed is one line: what it came to, with what is done about it', () => {
   const { events, lines } = listen();
-  const facts = {
-    id: 1,
-    job: 'orders',
-    run: 'r',
-    destination: 'main',
-    instance: 'i',
-    sha256: 'f00d',
-    bytes: 1,
-    rows: 1,
-  };
   const trouble = { code: 'DELIVERY_NO_ANSWER', message: 'No answer came', attempt: 1 };
-  events.emit('upload.failed', { ...facts, ...trouble, action: 'retry' });
-  events.emit('payload.waiting', { ...facts, ...trouble, until: 1 });
+  events.emit('upload.failed', { ...payloadFacts, ...trouble, action: 'retry' });
+  events.emit('payload.waiting', { ...payloadFacts, ...trouble, until: 1 });
   expect(lines).toEqual(['debug upload.failed', 'warn payload.waiting']);
 });
 
