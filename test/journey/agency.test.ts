@@ -12,7 +12,7 @@ const client = (id: string, name: string) => ({
   groups: [{ ...(id === north ? { id: team } : {}), name: 'Viewers', members: [] }],
 });
 
-/** A company that serves the dashboards of two customers over its own key and limits. */
+/** A company that serves the dashboards of two customers with its own key and limits. */
 async function agency() {
   const world = await makeWorld({ company: { clients: [client(north, 'North'), client(south, 'South')] } });
   const home = await world.home();
@@ -46,8 +46,8 @@ async function agency() {
   return { world, home, orders };
 }
 
-describe('an agency that pushes to the accounts of its clients', () => {
-  it('makes each declared data source in the account it is meant for, and shares it there', async () => {
+describe("an agency that pushes to its clients' accounts", () => {
+  it('creates and shares each declared data source in the right account', async () => {
     const { world, home, orders } = await agency();
     const shown = await home.sluice(['apply']);
     expect(shown.stdout).toContain(`at north, client ${north}`);
@@ -61,7 +61,7 @@ describe('an agency that pushes to the accounts of its clients', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: false });
   });
 
-  it('delivers to all three accounts within the one limit of the company, and knows each by itself', async () => {
+  it("delivers to all three accounts within the company's one limit, and keeps them apart", async () => {
     const { world, home, orders } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs.map(({ job, state }) => [job, state])).toEqual([
@@ -81,7 +81,7 @@ describe('an agency that pushes to the accounts of its clients', () => {
     expect(home.state().quota, 'one allowance, whatever the client').toHaveLength(1);
   });
 
-  it('is told which account refused when a client is gone, and the others still get theirs', async () => {
+  it('reports which account refused if a client was deleted, and still delivers to the others', async () => {
     const { world, home } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await patiently(world, `/clients/${south}`, 'DELETE')).status).toBe(200);
@@ -95,7 +95,7 @@ describe('an agency that pushes to the accounts of its clients', () => {
   });
 });
 
-/** One call; the one limit that all accounts share may ask the test itself to wait. */
+/** One call, repeated while it's rate-limited: all accounts share one limit, and it may apply to the test itself. */
 async function patiently(world: World, path: string, method: 'GET' | 'DELETE' = 'GET') {
   for (;;) {
     const answer = await world.call(method, path);

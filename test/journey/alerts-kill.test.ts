@@ -5,7 +5,7 @@ import { openReceiver, type Received, secret } from '../alerts/receiver.ts';
 import { handOf, seeds } from '../chaos/seeds.ts';
 import { adminKey, makeWorld, type World } from './world.ts';
 
-/** A home whose one job fails, with a webhook of its own. */
+/** A home with one job, which fails, and a webhook. */
 async function failingHome(world: World) {
   const home = await world.home();
   const receiver = await openReceiver();
@@ -20,8 +20,8 @@ async function failingHome(world: World) {
 
 const idOf = ({ text }: Received): string => (JSON.parse(text) as { data: { id: string } }).data.id;
 
-describe('a process that is killed anywhere between a failure and its alert', () => {
-  it.for(seeds)('has told it, or the next one tells it, once (seed %i)', { timeout: 300_000 }, async (seed) => {
+describe('a process that is killed between a failure and its alert', () => {
+  it.for(seeds)('sends the alert once, or the next process does (seed %i)', { timeout: 300_000 }, async (seed) => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const { home } = await failingHome(world);
     const file = join(home.folder, 'steps');
@@ -38,7 +38,7 @@ describe('a process that is killed anywhere between a failure and its alert', ()
       await own.sync();
       expect(new Set(receiver.got.map(idOf)).size, step).toBe(1);
       expect(new Set(receiver.titles()), step).toEqual(new Set(['orders failed']));
-      // Twice only if it was accepted and the process died before recording that.
+      // Twice only if the webhook accepted it and the process died before recording that.
       expect(receiver.got.length, step).toBeLessThanOrEqual(2);
     }
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isSigned, openReceiver, type Received, secret } from '../alerts/receiver.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** A job that reads a file, with a webhook that hears of it. */
+/** A job that reads a file, and a webhook that receives its alerts. */
 async function setUp(more: object = {}, job: object = {}) {
   const world = await makeWorld({ serve: ['--no-limits'] });
   const home = await world.home();
@@ -22,7 +22,7 @@ async function setUp(more: object = {}, job: object = {}) {
 const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<string, unknown> }).data;
 
 describe('alerts of one-shot syncs', () => {
-  it('report the first failure once, signed, with the fix', async () => {
+  it('report the first failure once, signed and with the fix', async () => {
     const { home, receiver, repair } = await setUp();
     for (let n = 0; n < 2; n++) await home.sync();
     expect(receiver.titles()).toEqual(['orders failed']);
@@ -40,7 +40,7 @@ describe('alerts of one-shot syncs', () => {
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): answered 200: thanks\n');
   });
 
-  it('tell of all that one cause brought down in one message, and show a channel that does not take it', async () => {
+  it('report everything that one cause broke in one message, and show a channel that fails', async () => {
     const { world, home, receiver } = await setUp();
     receiver.answer(500);
     const job = { source: 'files', format: 'csv' };
@@ -77,7 +77,7 @@ describe('alerts of one-shot syncs', () => {
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({ channels: [{ waiting: 0 }] });
   });
 
-  it('beat after each good result of a job that is named, and not after others', async () => {
+  it('send a heartbeat after each successful result of a listed job, and after no other', async () => {
     const beats = await openReceiver();
     const { home, repair } = await setUp({
       channels: { alive: { type: 'heartbeat', url: beats.url, jobs: ['orders'] } },

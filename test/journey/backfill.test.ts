@@ -13,7 +13,7 @@ beforeAll(async () => {
 const januaryAndFebruary = ['--from', '2026-01-01', '--to', '2026-03-01'];
 const byMonth = [...januaryAndFebruary, '--chunk', '1mo'];
 
-/** So many rows of each of the first four months, all read. */
+/** Inserts ten rows in each of the first four months, and reads them all. */
 async function fourMonths(shop: Shop): Promise<void> {
   await shop.run(`insert into orders select i, 'name ' || i, i, timestamptz '2026-01-10 00:00Z' + (i % 4) * interval '1 month', false
     from generate_series(1, 40) i`);
@@ -29,7 +29,7 @@ const watermark = async ({ home }: Shop) =>
 describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('picks up rows changed without a new time and late rows, drops deleted rows, and is delivered once', async () => {
+  it('picks up late rows and changes without a new timestamp, removes deleted rows, and is delivered once', async () => {
     const shop = await open();
     await fourMonths(shop);
     const before = await watermark(shop);
@@ -37,7 +37,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     await shop.run("update orders set name = 'fixed' where id = 4");
     await shop.run("insert into orders values (99, 'late', 9, '2026-02-03Z', false)");
     await shop.run('delete from orders where id = 8');
-    // Outside of the range nothing is looked at.
+    // Rows outside the range aren't read.
     await shop.run("update orders set name = 'not seen' where id = 2");
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
     const done = await backfill(shop, [...byMonth, '--why', 'fixed at the source']);
@@ -51,7 +51,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect(audit.stdout).toContain('fixed at the source');
   });
 
-  it('replaces the rows of the range where rows are only added', async () => {
+  it('replaces the rows of the range if the job only appends', async () => {
     const shop = await open({ job: { write: 'append' } });
     await fourMonths(shop);
     await shop.run("update orders set name = 'fixed' where id = 4");
@@ -64,7 +64,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect((await shop.shown())!.trim().split('\n').at(-1)).toBe('50,after,50.50');
   });
 
-  it('is safer than state clear where rows are only added: that warns, and a rollback has the rows again', async () => {
+  it('is safer than `state clear` for a job that appends: the command warns, and a rollback restores the rows', async () => {
     const shop = await open({ job: { write: 'append' } });
     await fourMonths(shop);
     await shop.run('delete from orders where id > 30');
@@ -76,7 +76,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 41 }]);
   });
 
-  it('goes on where a kill ended it, though runs went on meanwhile', async () => {
+  it('resumes after a kill, even if other runs finished in between', async () => {
     const shop = await open();
     await fourMonths(shop);
     await shop.run("update orders set name = 'fixed' where id in (4, 5)");
@@ -85,7 +85,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
       env: { STEPS_UNDER: shop.home.folder, DIE_AT: 'create payload #2' },
     });
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: expect.stringContaining('2026-01-01 to 2026-02-01') });
-    // A row of the chunk that was read changes afterwards: what is newer must not be undone.
+    // A row of a chunk that was already read changes afterwards: the newer version must not be overwritten.
     await shop.put([4, 'newer'], [60, 'new']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     const other = await backfill(shop, ['--from', '2026-01-01', '--to', '2026-01-05']);
@@ -98,7 +98,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     await shop.same();
   });
 
-  it('is whole after a kill before any durable step', async () => {
+  it('is complete after a kill before any durable step', async () => {
     const shop = await open();
     await fourMonths(shop);
     const steps = [
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     }
   }, 200_000);
 
-  it('is refused where it cannot be, in words that say where it can', async () => {
+  it("is refused if the job can't be backfilled, with a message that says which jobs can", async () => {
     const shop = await open({ job: { write: 'replace' } });
     await shop.put([1, 'one']);
     await shop.sync();

@@ -8,8 +8,8 @@ import { type Ended, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
 /**
- * Reads one row, or never comes back where a file says so: after a while, in which the other job has read its file. It is in
- * JavaScript, or outside of it, in SQLite, if the file says "native".
+ * Reads one row, or blocks forever if a file says so: some time later, after the other job has read its file. It blocks
+ * in JavaScript, or outside of it, in SQLite, if the file says "native".
  */
 const spinner = `
 import { existsSync, readFileSync } from 'node:fs';
@@ -32,7 +32,10 @@ export default defineConnector({
   },
 });`;
 
-/** For processes that a source blocks. A process that is to live has half a minute, since a busy machine may block it for seconds. */
+/**
+ * For processes that a source blocks. A process that should survive gets 30 seconds, since a busy machine may block it
+ * for seconds.
+ */
 const watched = { preload: ['short-watch'], env: { WATCH_MS: '3000' } };
 
 async function setUp(job: object = {}) {
@@ -60,7 +63,7 @@ async function setUp(job: object = {}) {
 
 const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
-it('ends a sync that a source blocks, reads that source last next time, and puts its job on hold the second time', async () => {
+it('ends a sync that a source blocks, reads that source last next time, and puts its job on hold after the second time', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   const first = await home.sync(watched);
   expect(first).toMatchObject({ signal: 'SIGKILL' });
@@ -89,7 +92,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
   expect(await world.data(spun)).toBe('n\n1\n');
 });
 
-it('ends a daemon that a source blocks, with a line of its log, and the next one runs the other jobs', async () => {
+it('ends a daemon that a source blocks and logs it, and the next daemon runs the other jobs', async () => {
   const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
   for (const _ of [1, 2]) {
     const { ended } = home.start(['run'], watched);
@@ -110,7 +113,7 @@ it('ends a daemon that a source blocks, with a line of its log, and the next one
 it.for([
   ['JavaScript', '', /blocked for 3 s .*, in spin \(file:.*spinner\.mjs:\d+\)$/],
   ['native code', 'native', /blocked for 3 s while the run read its source, so the process was ended$/],
-] as const)('ends the first process of a container that a source blocks in %s', async ([, how, message], { skip }) => {
+] as const)('ends the first process of a container if a source blocks in %s', async ([, how, message], { skip }) => {
   const reason = noFirstProcess();
   if (reason !== undefined) return skip(reason);
   const { home, spin } = await setUp();
@@ -118,7 +121,7 @@ it.for([
   const { ended } = home.start(['sync', 'bad'], { ...watched, under: firstProcess });
   expect(await ended).toMatchObject({ signal: 'SIGTRAP' });
   await rm(spin);
-  // From outside the namespace no one sees that the process is gone, so the job is busy until its lease has run out.
+  // From outside the namespace, the end of the process can't be seen, so the job is busy until its lease expires.
   await home.sync();
   const { stdout } = await home.sluice(['history', '--json']);
   expect(JSON.parse(stdout)).toContainEqual(
@@ -126,9 +129,9 @@ it.for([
   );
 });
 
-it('blames the disk, and no source, if a commit is what blocks, however often', async () => {
+it('blames the disk, and never the source, if a commit blocks, however often', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
-  // The bad job reads its source until this file is gone, without blocking anything.
+  // The bad job reads its source, without blocking, until this file is gone.
   await rm(spin);
   const connector = spinner.replace(
     /await new Promise.*/,
@@ -155,7 +158,7 @@ it('blames the disk, and no source, if a commit is what blocks, however often', 
   expect(runs().join()).not.toContain('RUN_BLOCKED');
 });
 
-it('takes a process that was stopped for as long as it takes for one that was stopped', async () => {
+it("doesn't treat a process that was suspended as one that a source blocks", async () => {
   const { home, runs } = await setUp({ schedule: { every: '1d' } });
   await rm(join(home.folder, 'spin'));
   const daemon = home.start(['run'], { ...watched, serves: true });

@@ -7,7 +7,7 @@ interface Account {
   readonly others: number;
 }
 
-it('the daemon learns what others use of the account; status and plan say so', async () => {
+it('the daemon learns how many requests others sent on the account, and status and plan show it', async () => {
   const world = await makeWorld({ serve: ['--no-limits'] });
   const home = await world.home();
   const write = (limits: object) =>
@@ -32,7 +32,7 @@ it('the daemon learns what others use of the account; status and plan say so', a
     return (JSON.parse(stdout) as { accounts: [Account] }).accounts[0];
   };
   await until('the daemon to have asked', async () => (await account()).others > 0);
-  // What was under way when the service counted is not told apart.
+  // Requests in progress when the service counted may be in either count.
   expect((await account()).others).toBeGreaterThanOrEqual(7 - 5);
   await until('all to be sent', () => home.state().outbox.every(({ state }) => state === 'delivered'));
   daemon.child.kill('SIGTERM');
@@ -43,7 +43,7 @@ it('the daemon learns what others use of the account; status and plan say so', a
   expect((await home.sluice(['plan'])).stdout).toMatch(/\d+ used \(\d+ by others\)/);
 });
 
-it('refresh jobs that are asked for together are one request, and the bad one among them fails alone', async () => {
+it("refreshes requested together are sent as one request, and one that fails doesn't affect the other", async () => {
   const world = await makeWorld();
   const home = await world.home();
   const refresh = (id: string) => ({ target: { refresh: [id] } });

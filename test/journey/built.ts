@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The `sluice.js` of the package that was built from this checkout. */
+    /** The `sluice.js` of the package built from this checkout. */
     readonly door: string;
   }
 }
@@ -16,13 +16,13 @@ const root = join(import.meta.dirname, '../..');
 const built = join(root, 'node_modules/.cache/built');
 const sources = ['src/**/*', 'connectors/**/*', 'deploy/build/*', 'package.json', 'package-lock.json'];
 
-/** Builds the package once for all test files, unless that of an earlier run is newer than all sources. */
+/** Builds the package once for all test files, unless an earlier run's package is newer than all sources. */
 export default async function build({ provide }: TestProject): Promise<void> {
   if ((await writtenAt(join(built, 'dist/build.json'))) < (await newest())) await make();
   provide('door', join(built, 'src/cli/sluice.js'));
 }
 
-/** Made beside its place and moved there, so that no process ever sees a part of it. */
+/** Built next to its final path and then renamed, so that no process ever sees an incomplete package. */
 async function make(): Promise<void> {
   const fresh = `${built}.${process.pid}`;
   await mkdir(join(fresh, 'src/cli'), { recursive: true });
@@ -40,7 +40,7 @@ async function newest(): Promise<number> {
   return at;
 }
 
-/** Epoch milliseconds; 0 if there is no such file. */
+/** Epoch milliseconds; 0 if the file doesn't exist. */
 async function writtenAt(file: string): Promise<number> {
   return (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
 }

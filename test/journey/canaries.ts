@@ -1,28 +1,30 @@
 import { createHash } from 'node:crypto';
 
-/** Secrets that can be found again wherever they went, and in whatever writing. */
+/** Secrets that can be found wherever they end up, in any encoding. */
 export class Canaries {
-  /** Places by the letters and digits that stand in the middle of what was planted there. */
+  /** Places, keyed by the letters and digits in the middle of the secret planted there. */
   readonly #cores = new Map<string, string>();
 
-  /** A secret for a place, with signs around its core that each kind of text spells in its own way. */
+  /** A secret for a place, whose core is surrounded by characters that each text format escapes differently. */
   odd(place: string): string {
     return `"'<&${this.core(place)}\\%/+ö>`;
   }
 
-  /** A secret without blanks, quotes and foreign letters, as keys have to be. */
+  /** A secret without spaces, quotes and non-ASCII letters, as keys require. */
   key(place: string): string {
     return `&%${this.core(place)}+/=`;
   }
 
-  /** Letters and digits alone. */
+  /** Letters and digits only. */
   core(place: string): string {
     const core = `Cnry${createHash('sha256').update(place).digest('hex').slice(0, 28)}`;
     this.#cores.set(core, place);
     return core;
   }
 
-  /** Places whose secrets, or the most of them, can be read in a text: as they are, in base64 of anything, or in hexadecimal. */
+  /**
+   * The places whose secrets, in full or in large part, can be found in a text: in plain text, base64 or hexadecimal.
+   */
   in(text: string): string[] {
     const found = [...this.#cores].filter(([core]) => shapesOf(core).some((shape) => text.includes(shape)));
     return found.map(([, place]) => place);
@@ -33,7 +35,7 @@ export class Canaries {
   }
 }
 
-/** Half of a secret is as bad as all of it: cut off at the end of a line, or at its beginning. */
+/** Half of a secret is as bad as all of it: cut off at its end, or at its beginning. */
 function shapesOf(core: string): string[] {
   const halves = [core.slice(4, 20), core.slice(-16)];
   return halves.flatMap((half) => {

@@ -13,7 +13,7 @@ interface Connection {
 
 const sql = "select 1 as id, 'a' as name";
 
-/** Jobs over one source, each with something that names a column; and what `check --connect` says of them. */
+/** Jobs with one source, each with an option that names a column, and the output of `check --connect` for them. */
 async function checkJobs(source: object, jobs: Readonly<Record<string, object>>) {
   const world = await makeWorld();
   const home = await world.home();
@@ -41,7 +41,7 @@ async function checkJobs(source: object, jobs: Readonly<Record<string, object>>)
 
 const fine = 'its query returns the columns that the job requires';
 
-it('check --connect names the columns that a job names and its query does not give, and reads nothing', async () => {
+it("check --connect names the columns that a job uses and its query doesn't return, and reads no rows", async () => {
   const query = { sql: 'select id, name from orders' };
   const { code, said, uploads } = await checkJobs(
     { driver: 'sqlite', file: 'shop.db' },
@@ -67,7 +67,7 @@ it('check --connect names the columns that a job names and its query does not gi
 });
 
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'check --connect', (server) => {
-  it.each(['PostgreSQL', 'MariaDB'] as const)('looks at the columns of a query on %s, and leaves it', async (kind) => {
+  it.each(['PostgreSQL', 'MariaDB'] as const)('reads the columns of a query on %s, and disconnects', async (kind) => {
     const { host, port, database, user, password } = server(kind);
     const driver = kind === 'PostgreSQL' ? 'postgres' : 'mariadb';
     const { code, said } = await checkJobs(

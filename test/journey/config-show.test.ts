@@ -16,7 +16,7 @@ interface Shown {
   readonly from: Record<string, string>;
 }
 
-it('shows what the daemon goes by, whatever becomes of the file: an edit, a reload that is refused, one that is taken', async () => {
+it('shows the active config, even if the file is edited, a reload is rejected, or a reload succeeds', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const key = `\${env:KEY}`;
@@ -64,7 +64,7 @@ it('shows what the daemon goes by, whatever becomes of the file: an edit, a relo
   expect(told.stdout + JSON.stringify(after)).not.toContain(adminKey);
 });
 
-it('shows what the daemon goes by where the file cannot be read any more, and which faults it left out when it began', async () => {
+it("shows the active config if the file can't be read any more, and the errors that the daemon ignored at startup", async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.config({

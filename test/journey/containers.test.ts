@@ -3,8 +3,8 @@ import { firstProcess as container, noFirstProcess } from './first-process.ts';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-describe('two containers on one state folder, in each of which Sluice is process 1', () => {
-  it('see each other live, refuse to be a second daemon, and do not touch what the other is at work on', async ({
+describe('two containers that share a state folder, with Sluice as process 1 in each', () => {
+  it("see each other's processes as alive, refuse a second daemon, and don't touch each other's work", async ({
     skip,
   }) => {
     const reason = noFirstProcess();

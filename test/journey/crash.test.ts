@@ -17,7 +17,7 @@ const newer = 'id,name\n1,new\n2,"wïth ""quotes"", and\nlines"\n';
 const newest = 'id,name\n3,newest\n';
 const day = 24 * 60 * 60 * 1000;
 
-/** The stage of a case: a service that never refuses for speed (its own log shows how fast we were), a proxy before it. */
+/** The setup of a case: a service that doesn't rate-limit (its own log shows how fast we were), behind a proxy. */
 const scope = forSuite();
 let world: World;
 let proxy: FaultProxy;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 interface Stage {
   readonly home: Home;
   readonly instance: string;
-  /** Arrivals at the service and at the proxy together: a request that the proxy answered was sent as well. */
+  /** Requests to the service and the proxy together: a request that the proxy answered was also sent. */
   sent(): number;
 }
 
@@ -61,7 +61,7 @@ async function expectHealthy({ home }: Stage): Promise<void> {
   expect(outbox.filter(({ state }) => state === 'owed')).toEqual([]);
   expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
   expect(leases).toEqual([]);
-  // The last payload stays until it is sent again, if an older upload may still arrive.
+  // The last payload is kept until it's sent again, if an older upload may still arrive.
   const last = outbox.findLast(({ state }) => state === 'delivered');
   const again = outbox.some(({ unanswered_at, sha256 }) => unanswered_at !== null && sha256 !== last?.sha256);
   const kept = outbox.filter((row) => row.state === 'dead' || (again && row === last)).map(({ path }) => path);
@@ -75,15 +75,15 @@ async function expectPaced(): Promise<void> {
 }
 
 interface Case {
-  /** What the first upload meets. */
+  /** What happens to the first upload. */
   readonly fault?: Fault;
-  /** Done before the process that is killed. */
+  /** Runs before the process that is killed. */
   readonly before?: (stage: Stage) => Promise<void>;
-  /** What the killed process reads; the newer text where nothing is said. */
+  /** What the killed process reads; by default, the newer text. */
   readonly reads?: string;
-  /** Requests that may be sent before and after the kill together. */
+  /** Maximum number of requests before and after the kill together. */
   readonly requests: readonly number[];
-  /** For a case in which the day has to turn before anything can be sent again. */
+  /** For a case in which nothing more can be sent until the next day. */
   readonly dayTurns?: true;
 }
 
@@ -104,7 +104,7 @@ const deliverNewer = async ({ home }: Stage) => {
   expect((await home.sync()).code).toBe(0);
 };
 
-/** Events that only the daemon, a refresh or a source that resumes says; their processes are cut in other places. */
+/** Events that only the daemon, a refresh or a source that resumes emits; other tests kill their processes. */
 type Elsewhere =
   | 'run.warning'
   | 'run.retrying'
@@ -126,7 +126,7 @@ type Elsewhere =
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
 
-/** One case for each event: a new event without a case is a type error. */
+/** One case per event: a new event without a case is a type error. */
 const matrix: { readonly [S in Step]: Case } = {
   'run.started': { requests: [1] },
   'extract.started': { requests: [1] },
@@ -155,7 +155,7 @@ const matrix: { readonly [S in Step]: Case } = {
 
 describe('a sync that is killed', () => {
   for (const [event, given] of Object.entries(matrix)) {
-    it(`at ${event} leaves nothing that the next one does not bring to its end`, async () => {
+    it(`at ${event} leaves nothing that the next sync doesn't complete`, async () => {
       const one = await stage(newer);
       const { home, instance } = one;
       await given.before?.(one);
@@ -182,7 +182,7 @@ describe('a sync that is killed', () => {
 
 describe('after a kill', () => {
   it.for(['payload.owed', 'upload.started', 'request.answered'])(
-    'at %s newer rows win over those that were owed, which are never sent again',
+    'at %s, newer rows replace the owed ones, which are never sent',
     async (event) => {
       const one = await stage(older);
       const { home, instance } = one;
@@ -197,7 +197,7 @@ describe('after a kill', () => {
     },
   );
 
-  it('what was owed is delivered although the source fails now, and the failure is what is reported', async () => {
+  it('delivers what was owed although the source now fails, and reports that failure', async () => {
     const one = await stage(newer);
     const { home, instance } = one;
     await home.sync(killAt('payload.owed'));
@@ -213,7 +213,7 @@ describe('after a kill', () => {
     expect(one.sent()).toBe(1);
   });
 
-  it('unchanged rows are sent again if it is unknown whether they arrived', async () => {
+  it("sends unchanged rows again if it's unknown whether they arrived", async () => {
     const one = await stage(newer);
     const { home, instance } = one;
     await home.sync(killAt('request.answered'));
@@ -224,7 +224,7 @@ describe('after a kill', () => {
     expect(one.sent()).toBe(2);
   });
 
-  it('in the middle of an extract what it had half written is gone with the next start, however young it is', async () => {
+  it('in the middle of an extract, the next start deletes the partial file, however new it is', async () => {
     let stalls = true;
     const api = createServer((_request, answer) => {
       answer.writeHead(200, { 'content-type': 'text/csv' });
@@ -256,7 +256,7 @@ describe('after a kill', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('several times in a row, at a later step each time, the instance still ends with the newest rows', async () => {
+  it('several times in a row, at a later step each time, still leaves the newest rows in the instance', async () => {
     const one = await stage(older);
     const { home, instance } = one;
     for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {
@@ -270,7 +270,7 @@ describe('after a kill', () => {
     await expectPaced();
   });
 
-  it('in the middle of an upload the service goes on to show the old rows, whole, until the new ones are', async () => {
+  it('in the middle of an upload, the service keeps showing all the old rows until the new ones are complete', async () => {
     const many = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},row number ${i}\n`).join('')}`;
     const one = await stage(older);
     const { home, instance } = one;
@@ -292,7 +292,7 @@ describe('after a kill', () => {
     await expectHealthy(one);
   });
 
-  it('rows from a database arrive like those from a file', async () => {
+  it('delivers rows from a database in the same way as rows from a file', async () => {
     const instance = await world.instance('json');
     const home = await world.home();
     const file = join(home.folder, 'shop.sqlite');
@@ -327,7 +327,7 @@ describe('after a kill', () => {
   });
 });
 
-/** Whole numbers as they were written, where a float could not hold them. */
+/** Integers exactly as written, where a float would lose digits. */
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
   const { source } = context ?? {};
   if (typeof value !== 'number' || source === undefined) return value;

@@ -18,7 +18,7 @@ async function openShop() {
   return { file, run };
 }
 
-it('a job that reads only what is new shows just that, keeps it while nothing comes, and loses no row to a crash', async () => {
+it('an incremental job shows only the new rows, keeps them while nothing changes, and loses none in a crash', async () => {
   const [shop, world] = [await openShop(), await makeWorld()];
   const instance = await world.instance('csv');
   const home = await world.home();
@@ -39,7 +39,7 @@ it('a job that reads only what is new shows just that, keeps it while nothing co
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
   const delivered = await shownAsOf();
   expect(await sync()).toMatchObject({ state: 'unchanged', rows: 0, requests: 0 });
-  // Looked at again, found the same: what is shown is as new as that look.
+  // Checked again and unchanged: the data shown is as recent as this check.
   expect(Date.parse(await shownAsOf())).toBeGreaterThan(Date.parse(delivered));
   expect(await world.data(instance)).toBe('id\n1\n');
 
@@ -50,14 +50,14 @@ it('a job that reads only what is new shows just that, keeps it while nothing co
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 2 });
   expect(await world.data(instance)).toBe('id\n2\n3\n');
 
-  // Written late, within the lag.
+  // Committed late, within the lag.
   shop.run("insert into orders values (2, '2026-01-31 10:01:00')");
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
   expect(await world.data(instance)).toBe('id\n2\n');
   expect(await sync()).toMatchObject({ state: 'unchanged' });
 });
 
-it('a person can see how far a job has read, forget it or set it, which is written down', async () => {
+it('a user can show, clear and set the checkpoint of a job, and each change is recorded', async () => {
   const [shop, world] = [await openShop(), await makeWorld()];
   const home = await world.home();
   await home.config({

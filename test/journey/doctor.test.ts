@@ -39,11 +39,11 @@ async function setUp(): Promise<{
 }
 
 describe('sluice doctor', () => {
-  it('finds nothing where all is well', async () => {
+  it('finds nothing if everything is in order', async () => {
     expect(await (await setUp()).bad()).toEqual({ code: 0, checks: [] });
   });
 
-  it('finds a config with secrets that others may read, and a state folder that is open', async () => {
+  it('reports a config with secrets that others can read, and an open state folder', async () => {
     const { home, state, bad } = await setUp();
     await chmod(join(home.folder, 'sluice.yaml'), 0o644);
     await chmod(state, 0o755);
@@ -55,7 +55,7 @@ describe('sluice doctor', () => {
     expect(stdout).not.toContain(adminKey);
   });
 
-  it('takes a variable that has no value for no secret', async () => {
+  it("doesn't treat an unset variable as a secret", async () => {
     const { home } = await setUp();
     const file = join(home.folder, 'sluice.yaml');
     await writeFile(file, (await readFile(file, 'utf8')).replace(adminKey, `\${env:NOBODY_SETS_THIS}`));
@@ -65,7 +65,7 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/ok +config file +no secret in it is open to others/);
   });
 
-  it('finds a file of secrets that others may read, and owed payloads that are gone', async () => {
+  it('reports a secrets file that others can read, and owed payloads whose files are missing', async () => {
     const { home, state, bad } = await setUp();
     const path = await home.write('key', adminKey);
     await chmod(path, 0o644);
@@ -78,13 +78,13 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['secret file', 'payloads'] });
   });
 
-  it('finds a database that is damaged, and leaves it as it is', async () => {
+  it("reports a damaged database, and doesn't change it", async () => {
     const { state, bad } = await setUp();
     await writeFile(join(state, 'sluice.db'), 'not a database at all, and longer than a header would be');
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
   });
 
-  it('finds a database that a newer Sluice wrote', async () => {
+  it('reports a database written by a newer version of Sluice', async () => {
     const { state, bad } = await setUp();
     const database = new SqliteDatabase(join(state, 'sluice.db'));
     database.prepare("insert into migrations values (999, 'later', 0)").run();
@@ -92,7 +92,7 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
   });
 
-  it('wants room for what is owed, and the clock changes of the law', () => {
+  it('checks for disk space for what is owed, and for current time zone data', () => {
     expect(diskFinding({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
     expect(diskFinding({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
     const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];
@@ -101,7 +101,7 @@ describe('sluice doctor', () => {
     expect(zoneFinding(2026, [undefined, undefined]).ok).toBe(false);
   });
 
-  it('finds what a killed backup left, and counts what nothing refers to', async () => {
+  it('reports what a killed backup left behind, and counts unreferenced files', async () => {
     const { home, state, bad } = await setUp();
     await mkdir(join(state, 'payloads', 'run'), { recursive: true });
     await writeFile(join(state, 'payloads', 'run', 'orphan.csv'), 'id\n');
@@ -115,14 +115,14 @@ describe('sluice doctor', () => {
     expect(orphansFinding({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
   });
 
-  it('tells what runs here', async () => {
+  it('lists the running processes', async () => {
     const { home } = await setUp();
     const { stdout } = await home.sluice(['doctor']);
     expect(stdout).toMatch(/^ok +versions +Sluice \S+ \(.+\), Node \S+, SQLite 3\.\S+$/m);
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
   });
 
-  it('holds the clock against that of the service, for one request that is paid', async () => {
+  it("compares the clock with the service's clock, at the price of one request", async () => {
     const world = await makeWorld();
     const { home } = await setUp();
     const file = await home.config({
@@ -151,7 +151,7 @@ describe('sluice doctor', () => {
 });
 
 describeWithServer({ servers: 'MariaDB' }, 'sluice doctor --connect', (server) => {
-  it('says by which privileges the account of a source may write, and which source does not answer', async () => {
+  it("reports the privileges that let a source's account write, and a source that doesn't respond", async () => {
     const world = await makeWorld();
     const home = await world.home();
     const { host, port, database, user, password } = server();

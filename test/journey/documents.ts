@@ -1,10 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import { SaxesParser } from 'saxes';
 
-/** Rows of texts; null is null. */
+/** Rows of strings; null means null. */
 export type Table = (string | null)[][];
 
-/** An empty field is null, `""` an empty text. */
+/** An empty field is null, `""` an empty string. */
 export function readCsv(text: string): Table {
   return parse(text, { cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell) }) as Table;
 }
@@ -14,7 +14,7 @@ export interface JsonCell {
   readonly text: string | null;
 }
 
-/** Numbers with every digit that stands in the document. */
+/** Numbers keep every digit of the document. */
 export function exactly(text: string): unknown {
   return JSON.parse(text, (_name, value, context?: { source?: string }) =>
     typeof value === 'number' ? { number: context?.source } : value,
@@ -29,7 +29,7 @@ export function cellOf(value: unknown): JsonCell {
   return { kind: 'json', text: JSON.stringify(value) };
 }
 
-/** Elements that are missing are null. */
+/** Missing elements are null. */
 export function readXml(text: string, names: readonly string[]): Table {
   const parser = new SaxesParser();
   const rows: Table = [];

@@ -12,7 +12,7 @@ interface Explanation {
   readonly fix?: string;
 }
 
-/** A job that reads a file into an instance of a service, and how it is explained. */
+/** A job that reads a file into an instance of a service, and the output of `explain` for it. */
 async function setUp(given: { job?: object; destination?: object; serve?: readonly string[] } = {}) {
   const world = await makeWorld({ serve: given.serve ?? ['--no-limits'] });
   const home = await world.home();
@@ -41,12 +41,12 @@ async function setUp(given: { job?: object; destination?: object; serve?: readon
 }
 
 describe('sluice explain', () => {
-  it('says of a job that never ran what would start it', async () => {
+  it('says what would start a job that never ran', async () => {
     const { explain } = await setUp();
     expect(await explain()).toMatchObject({ verdict: 'never ran', fix: 'sluice sync orders' });
   });
 
-  it('says what the instance shows, by the name of the job and by the id of the instance', async () => {
+  it('shows what an instance shows, by the name of the job or by the instance ID', async () => {
     const { world, home, explain } = await setUp();
     await home.sync();
     const delivered = await explain();
@@ -59,7 +59,7 @@ describe('sluice explain', () => {
     expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
   });
 
-  it('tells what the state knows of a job that this shell cannot use, such as without the key of its destination', async () => {
+  it("shows the state of a job that can't run in this shell, for example because the destination's key isn't set", async () => {
     const { world, home, config } = await setUp({ destination: { api_key: `\${env:DASHBOARD_KEY}` } });
     const env = { DASHBOARD_KEY: adminKey };
     const explain = async (asked: string, given = {}): Promise<{ code: number | null; found: Explanation[] }> => {
@@ -100,7 +100,7 @@ describe('sluice explain', () => {
     expect((await home.sluice(['explain', 'ordes'])).code).toBe(2);
   });
 
-  it('counts how long a job has been failing, and names the last run that was good', async () => {
+  it('counts how long a job has been failing, and names the last successful run', async () => {
     const { home, explain } = await setUp();
     await home.sync();
     await rm(join(home.folder, 'orders.csv'));
@@ -121,7 +121,7 @@ describe('sluice explain', () => {
     ]);
   });
 
-  it('tells a refused key and a spent allowance apart, and reports that no daemon is running to send the owed payload', async () => {
+  it('distinguishes a refused key from a used-up allowance, and reports that no daemon is running to send the owed payload', async () => {
     const { home, config, explain } = await setUp({ destination: { requests_per_day: 1 } });
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();
@@ -171,7 +171,7 @@ describe('sluice explain', () => {
     expect((await explain()).verdict).toBe('older data: a person discarded the last result');
   });
 
-  it('asks for apply where the declared data source is not there yet', async () => {
+  it("suggests `apply` if the declared data source doesn't exist yet", async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
     expect(await explain()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
     const { home, explain: again } = await setUp({
@@ -181,7 +181,7 @@ describe('sluice explain', () => {
     expect(await again()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
   });
 
-  it('refuses a name that it does not know and offers the nearest', async () => {
+  it('rejects an unknown name, and suggests the closest one', async () => {
     const { home } = await setUp();
     const { code, stderr } = await home.sluice(['explain', 'order']);
     expect(code).toBe(2);
@@ -190,7 +190,7 @@ describe('sluice explain', () => {
 });
 
 describe('sluice history', () => {
-  it('lists runs, the newest first, as a table and for machines', async () => {
+  it('lists runs, newest first, as a table and as JSON', async () => {
     const { home } = await setUp();
     await home.sync();
     await home.sync();

@@ -3,28 +3,30 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net';
 import { forTest, type Scope } from './process.ts';
 
-/** What happens to one upload on its way to the service. Everything else passes untouched. */
+/** What happens to one upload on its way to the service. Everything else passes unchanged. */
 export type Fault =
-  /** The proxy answers in the service's stead, after it has read the body. */
+  /** The proxy answers in place of the service, after it has read the body. */
   | {
       readonly answer: number;
       readonly code?: string;
       readonly words?: string;
       readonly headers?: Record<string, string>;
     }
-  /** Something that is not the service answers with 200. */
+  /** Something other than the service answers with 200. */
   | { readonly page: string }
-  /** The connection is reset: before a byte of the body was read, after half of it, after all of it was thrown away. */
+  /**
+   * The connection is reset: before any byte of the body is read, after half of it, or after all of it was discarded.
+   */
   | { readonly reset: 'before the body' | 'after half of the body' | 'after the body' }
-  /** The service takes the upload, and its answer is lost, or breaks off. */
+  /** The service accepts the upload, but its answer is lost or cut off. */
   | { readonly answerIs: 'lost' | 'cut' }
-  /** Nothing ever comes back. */
+  /** No answer ever comes. */
   | { readonly hole: true }
-  /** Half of the body is passed on; then nothing moves until `drop`. */
+  /** Half of the body is forwarded; then nothing moves until `drop`. */
   | { readonly stall: true }
-  /** Is passed on once the promise resolves. */
+  /** Forwarded once the promise resolves. */
   | { readonly after: Promise<unknown> }
-  /** Passes untouched: for a script in which only a later one is hit. */
+  /** Forwarded unchanged: for a script that affects only a later upload. */
   | 'pass';
 
 export interface Met {
@@ -33,21 +35,23 @@ export interface Met {
 }
 
 export interface FaultProxy {
-  /** Base URL to use instead of the service's. */
+  /** Base URL to use in place of the service's. */
   readonly url: string;
-  /** Every upload that came by, and what was done to it. */
+  /** Every upload seen, and what was done to it. */
   readonly met: readonly Met[];
-  /** What happens to the next uploads to an instance, in order; what comes after passes. */
+  /** What happens to the next uploads to an instance, in order; later ones are forwarded. */
   script(instance: string, ...faults: Fault[]): void;
-  /** What happens to each upload to an instance that no script says otherwise of. */
+  /** What happens to each upload to an instance without a script. */
   always(instance: string, fault: Fault): void;
-  /** Leads to another service from now on: the same address, another life of what is behind it. */
+  /** Forwards to another service from now on: the same address for a restarted service. */
   aim(upstream: string): void;
-  /** Breaks everything that is stalled, on both sides. */
+  /** Breaks all stalled connections, on both sides. */
   drop(): void;
 }
 
-/** A small proxy on real sockets between the command line and the service, which breaks what it is told to break. */
+/**
+ * A small proxy on real sockets between the command line and the service; it injects the faults that a test asks for.
+ */
 export async function openFaultProxy(service: string, scope: Scope = forTest): Promise<FaultProxy> {
   let upstream = service;
   const scripts = new Map<string, Fault[]>();
@@ -124,7 +128,7 @@ function answerBy(fault: Extract<Fault, { answer: number }>, answer: ServerRespo
 }
 
 interface Breaking {
-  /** Called once when half of the body has been passed on; nothing more is. */
+  /** Called once, when half of the body has been forwarded and nothing more will be. */
   readonly atHalf?: () => void;
   readonly lose?: 'lost' | 'cut';
 }

@@ -4,7 +4,7 @@ import type { Home, JobResult } from './home.ts';
 import { adminKey, type Ended, forSuite, makeWorld, until, type World } from './world.ts';
 
 const older = 'id,name\n1,old\n';
-/** More than the buffers of two sockets hold, so that half of it is really under way. */
+/** More than the buffers of two sockets hold, so that half of it is really in transit. */
 const newer = `id,name\n${Array.from({ length: 150_000 }, (_, i) => `${i},new row number ${i}\n`).join('')}`;
 const small = 'id,name\n1,new\n';
 
@@ -21,7 +21,7 @@ interface Stage {
   readonly home: Home;
   /** The instance of the job that meets the fault. */
   readonly instance: string;
-  /** The instance of a job beside it, which must notice nothing (invariant 7). */
+  /** The instance of another job, which must not be affected (invariant 7). */
   readonly beside: string;
 }
 
@@ -32,11 +32,11 @@ interface Given {
   readonly faults?: readonly Fault[];
   readonly always?: Fault;
   readonly target?: string;
-  /** The service asks the whole account for quiet: the job beside has another account. */
+  /** The service rate-limits the whole account: the other job has another account. */
   readonly ownAccount?: boolean;
 }
 
-/** A job that is about to meet faults, over rows that arrived before, and a job beside it. */
+/** A job that is about to meet faults, with rows that arrived before, and another job. */
 async function stage({
   text = small,
   destination,
@@ -78,11 +78,11 @@ async function stage({
 
 interface Seen extends Ended {
   readonly rows: JobResult;
-  /** Uploads of the job that met the fault, in this sync. */
+  /** Uploads of the job with the fault, in this sync. */
   readonly sent: number;
 }
 
-/** One sync of both jobs. Whatever became of the one, the other delivered its rows with one request. */
+/** One sync of both jobs. Whatever happened to the first, the other delivered its rows with one request. */
 async function syncBoth({ home, instance, beside }: Stage, args: readonly string[] = []): Promise<Seen> {
   const before = sentTo(instance);
   const { jobs, ...ended } = await home.sync({ args });
@@ -99,7 +99,7 @@ interface Passing {
   readonly faults: readonly Fault[];
   readonly text?: string;
   readonly destination?: object;
-  /** What the instance shows while the fault is on: the fault may come after the service took the rows. */
+  /** What the instance shows during the fault: the fault may occur after the service accepted the rows. */
   readonly taken?: true;
   readonly ownAccount?: true;
 }
@@ -108,21 +108,25 @@ const passing: readonly Passing[] = [
   { what: '429 with Retry-After', faults: [{ answer: 429, headers: { 'retry-after': '1' } }], ownAccount: true },
   { what: '500, then 503', faults: [{ answer: 500 }, { answer: 503 }] },
   { what: '503 with Retry-After', faults: [{ answer: 503, headers: { 'retry-after': '1' } }], ownAccount: true },
-  { what: 'a login page instead of an answer', faults: [{ page: '<html>Please log in</html>' }] },
-  { what: 'a reset before the body', faults: [{ reset: 'before the body' }], text: newer },
-  { what: 'a reset after half of the body', faults: [{ reset: 'after half of the body' }], text: newer },
-  { what: 'a reset after the body, which never arrived', faults: [{ reset: 'after the body' }], text: newer },
-  { what: 'an answer that was lost', faults: [{ answerIs: 'lost' }], text: newer, taken: true },
-  { what: 'an answer that broke off', faults: [{ answerIs: 'cut' }], text: newer, taken: true },
-  { what: 'a hole', faults: [{ hole: true }], destination: { timeout_seconds: 1 } },
+  { what: 'a login page as the response', faults: [{ page: '<html>Please log in</html>' }] },
+  { what: 'a connection reset before the body', faults: [{ reset: 'before the body' }], text: newer },
+  { what: 'a connection reset after half of the body', faults: [{ reset: 'after half of the body' }], text: newer },
+  {
+    what: 'a connection reset after the body, which never arrived',
+    faults: [{ reset: 'after the body' }],
+    text: newer,
+  },
+  { what: 'a lost response', faults: [{ answerIs: 'lost' }], text: newer, taken: true },
+  { what: 'a truncated response', faults: [{ answerIs: 'cut' }], text: newer, taken: true },
+  { what: 'a connection without any response', faults: [{ hole: true }], destination: { timeout_seconds: 1 } },
 ];
 
 describe('an upload that meets', () => {
   it.for(passing)(
-    '$what is repeated and arrives whole',
+    '$what is retried and arrives complete',
     async ({ faults, text = small, destination, taken, ownAccount = false }) => {
       const one = await stage({ text, faults, ownAccount, ...(destination === undefined ? {} : { destination }) });
-      // First without the patience to wait: what is shown in between is whole, old or new.
+      // First with retries disabled: in the meantime, the instance shows complete data, old or new.
       const hasty = await syncBoth(one, ['--wait', '0']);
       expect(hasty).toMatchObject({ code: 1, sent: 1, rows: { state: 'waiting_retry', requests: 1 } });
       expect(await world.data(one.instance)).toBe(taken ? text : older);
@@ -136,7 +140,7 @@ describe('an upload that meets', () => {
     },
   );
 
-  it('several faults in a row is repeated within one sync, each attempt paid for', async () => {
+  it('several faults in a row is retried within one sync, and each attempt is counted', async () => {
     const faults: Fault[] = [
       { answer: 500 },
       { reset: 'after half of the body' },
@@ -156,8 +160,8 @@ describe('an upload that meets', () => {
   });
 });
 
-describe('an upload that is not going to succeed', () => {
-  it('because the service fails stays owed beyond the attempts that the config allows, in the words of the service', async () => {
+describe('an upload that cannot succeed', () => {
+  it('stays owed after the configured number of attempts if the service fails, with the message of the service', async () => {
     const one = await stage({
       destination: { attempts: 1 },
       always: { answer: 503, words: 'The service is under maintenance' },
@@ -178,7 +182,7 @@ describe('an upload that is not going to succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('because the key is refused stays owed, with an exit code of its own, and goes when the key is right', async () => {
+  it('stays owed if the key is refused, with its own exit code, and is sent once the key is valid', async () => {
     const one = await stage({ faults: [{ answer: 401, words: 'Unknown key' }], ownAccount: true });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
@@ -189,7 +193,7 @@ describe('an upload that is not going to succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('because the target is unknown marks it dead at once, with the fix', async () => {
+  it('is dead at once if the target is unknown, with the fix', async () => {
     const one = await stage({ target: 'f'.repeat(32) });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 1 });
@@ -197,7 +201,7 @@ describe('an upload that is not going to succeed', () => {
     expect(rows.problem!.next).toMatch(/target's id/);
   });
 
-  it('because the service finds fault with the rows is dead at once, with the words of the service', async () => {
+  it('is dead at once if the service rejects the rows, with the message of the service', async () => {
     const one = await stage({ faults: [{ answer: 422, words: 'Row 7 has a date that is none' }] });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent, state: rows.state }).toEqual({ code: 1, sent: 1, state: 'dead' });
@@ -207,7 +211,7 @@ describe('an upload that is not going to succeed', () => {
 });
 
 describe('a payload that must not be sent', () => {
-  it('is refused before a request is spent when it is too large, with its size and the limit', async () => {
+  it("is rejected before a request is sent if it's too large, with its size and the limit", async () => {
     const one = await stage({ text: newer, destination: { upload_limit_bytes: 100_000 } });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 0 });
@@ -221,7 +225,7 @@ describe('a payload that must not be sent', () => {
     expect(one.home.payloads()).toEqual([]);
   });
 
-  it('is refused when the source gave no rows, unless the job allows it', async () => {
+  it('is rejected if the source returned no rows, unless the job allows that', async () => {
     const one = await stage({ text: 'id,name\n' });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 0 });
@@ -236,15 +240,15 @@ describe('a payload that must not be sent', () => {
   });
 });
 
-describe('a sync that is told to stop', () => {
-  it('while the service is silent ends by itself, keeps the payload owed, and the next one delivers it', async () => {
+describe('a sync that is asked to stop', () => {
+  it("ends while the service doesn't respond, keeps the payload owed, and the next sync delivers it", async () => {
     const one = await stage({ faults: [{ hole: true }] });
     const sync = one.home.start(['sync', 'rows', '--json']);
     await until('the upload to be under way', () => sentTo(one.instance) === 2);
     sync.child.kill('SIGTERM');
     const ended = await sync.ended;
     expect(ended).toMatchObject({ code: 143, signal: null });
-    // Node warns of a timer with a negative time, in a line that is not part of the output.
+    // Node warns about a timer with a negative delay, on a line that isn't part of the output.
     expect(ended.stderr).not.toContain('Warning');
     expect(one.home.state().outbox.map(({ state, attempts }) => [state, attempts])).toContainEqual(['owed', 0]);
     expect((await one.home.sync({ args: ['rows'] })).code).toBe(0);

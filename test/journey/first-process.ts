@@ -9,7 +9,7 @@ export const firstProcess: readonly string[] = [
   ...['--pid', '--fork', '--mount-proc', '--kill-child'],
 ];
 
-/** Why there can be no such process on this machine; undefined where there can. */
+/** Why this machine can't run such a process; undefined if it can. */
 export function noFirstProcess(): string | undefined {
   const [program, ...flags] = [...firstProcess, 'true'];
   const { status, stderr, error } = spawnSync(program!, flags, { encoding: 'utf8' });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   proxy = await openFaultProxy(world.url, scope);
 });
 
-/** So many rows, told apart by a word. */
+/** A table of `count` rows that contain a word. */
 function table(rows: number, word: string): string {
   return `id,name\n${Array.from({ length: rows }, (_, i) => `${i},${word}\n`).join('')}`;
 }
@@ -28,7 +28,7 @@ interface Stage {
   readonly instance: string;
 }
 
-/** A job over a file whose rows were delivered, in this order. */
+/** A job that reads a file, and has delivered these versions of it in order. */
 async function stage(texts: readonly string[], job: object = {}, top: object = {}): Promise<Stage> {
   const instance = await world.instance('csv');
   const home = await world.home();
@@ -61,7 +61,7 @@ async function json<T>({ home }: Stage, ...args: string[]): Promise<T> {
 
 const killAt = (event: string) => ({ preload: ['kill-at'], env: { KILL_AT: event, KILL_NTH: '1' } });
 
-/** A job that has delivered all its rows, and whose next result was held back. */
+/** A job that has delivered all its rows, and whose next result was quarantined. */
 async function quarantined(): Promise<Stage> {
   const one = await stage([whole]);
   expect(await read(one, half)).toMatchObject({ code: 1, state: 'quarantined' });
@@ -69,7 +69,7 @@ async function quarantined(): Promise<Stage> {
 }
 
 describe('a source that loses half of its rows', () => {
-  it('is held back without a guard being asked for: the dashboard keeps the old data, and the run says why', async () => {
+  it('is quarantined even if no guard is configured: the dashboard keeps the old data, and the run says why', async () => {
     const one = await stage([whole]);
     const held = await read(one, half);
     expect(held).toMatchObject({ code: 1, state: 'quarantined', requests: 0, problem: { code: 'GUARD_FAILED' } });
@@ -80,19 +80,19 @@ describe('a source that loses half of its rows', () => {
     expect(one.home.state().runs.at(-1)).toMatchObject({ state: 'quarantined', code: 'GUARD_FAILED' });
   });
 
-  it('is foretold by a dry run, which changes nothing', async () => {
+  it('is predicted by a dry run, which changes nothing', async () => {
     const one = await stage([whole]);
     await one.home.write('rows.csv', half);
     const ended = await one.home.sluice(['sync', '--dry-run', '--json']);
     expect(ended.code).toBe(1);
-    // Nothing is quarantined yet, so there is nothing that "sluice quarantine" could show.
+    // Nothing is quarantined yet, so `sluice quarantine` has nothing to show.
     const next = expect.stringMatching(/^sluice sync \S+ --dry-run --diff$/);
     const told = { would: 'would be quarantined', problem: { code: 'GUARD_FAILED', next } };
     expect((JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs).toMatchObject([told]);
     expect(one.home.state().outbox).toHaveLength(1);
   });
 
-  it('is compared with the last good result by a dry run, which sends nothing and leaves nothing', async () => {
+  it('is compared with the last good result by a dry run, which sends and stores nothing', async () => {
     const one = await quarantined();
     const TMPDIR = await makeFolder();
     const ended = await one.home.sluice(['sync', '--diff', '--json'], { env: { TMPDIR } });
@@ -107,7 +107,7 @@ describe('a source that loses half of its rows', () => {
     expect(await world.uploads(one.instance)).toHaveLength(1);
   });
 
-  it('is not compared where the last good result is not there', async () => {
+  it("is not compared if the last good result's file is missing", async () => {
     const one = await quarantined();
     const last = one.home.state().outbox.find(({ state }) => state === 'delivered')!;
     await rm(last.path);
@@ -120,7 +120,7 @@ describe('a source that loses half of its rows', () => {
     }
   });
 
-  it('is shown with figures then and now and how its rows differ', async () => {
+  it('is shown with old and new figures, and a comparison of the rows', async () => {
     const one = await quarantined();
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toMatchObject([{ job: 'rows', state: 'quarantined' }]);
     const shown = await json<Record<string, unknown>>(one, 'quarantine', 'show', 'rows');
@@ -146,7 +146,7 @@ describe('a source that loses half of its rows', () => {
     expect((await one.home.sluice(['quarantine'])).stdout).toContain('fell by 55%');
   });
 
-  it('arrives as exactly those bytes when a person approves it, and is the measure from then on', async () => {
+  it('arrives unchanged once a user approves it, and is the reference from then on', async () => {
     const one = await quarantined();
     await one.home.write('rows.csv', table(5, 'changed meanwhile'));
     const done = await json(one, 'quarantine', 'approve', 'rows', '--why', 'spring cleaning');
@@ -163,7 +163,7 @@ describe('a source that loses half of its rows', () => {
     expect(await read(one, table(80, 'next'))).toMatchObject({ state: 'delivered' });
   });
 
-  it('stays owed when it is approved while the service fails, and arrives with the next sync that finds no newer data', async () => {
+  it("stays owed if it's approved while the service fails, and the next sync that finds no newer data delivers it", async () => {
     const one = await quarantined();
     proxy.script(one.instance, { answer: 503 });
     const ended = await one.home.sluice(['quarantine', 'approve', 'rows', '--json']);
@@ -175,7 +175,7 @@ describe('a source that loses half of its rows', () => {
     expect(await world.data(one.instance)).toBe(half);
   });
 
-  it('is gone when a person discards it, and nothing is sent', async () => {
+  it('is deleted if a user discards it, and nothing is sent', async () => {
     const one = await quarantined();
     expect(await json(one, 'quarantine', 'discard', 'rows')).toMatchObject({ state: 'discarded' });
     expect(await world.data(one.instance)).toBe(whole);
@@ -186,14 +186,14 @@ describe('a source that loses half of its rows', () => {
     expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(1);
   });
 
-  it('gives way to the next good result by itself, and stays in the list of what was', async () => {
+  it('is superseded by the next good result, and stays in the full list', async () => {
     const one = await quarantined();
     expect(await read(one, table(190, 'back'))).toMatchObject({ code: 0, state: 'delivered' });
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toEqual([]);
     expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'superseded' }]);
   });
 
-  it('is never approved unread: a file that was changed on the disk is refused, and nothing moves', async () => {
+  it("is never approved if its file was changed on disk: it's rejected, and nothing moves", async () => {
     const one = await quarantined();
     const { path } = one.home.state().outbox.find(({ state }) => state === 'quarantined')!;
     await writeFile(path, (await readFile(path, 'utf8')).replace('half', 'HALF'));
@@ -206,12 +206,12 @@ describe('a source that loses half of its rows', () => {
 });
 
 describe('guards', () => {
-  it('let the first result of a job through, whatever its size', async () => {
+  it('allow the first result of a job, whatever its size', async () => {
     const one = await stage([]);
     expect(await read(one, half)).toMatchObject({ code: 0, state: 'delivered' });
   });
 
-  it('of the top level hold for a job that does not say otherwise, and "false" takes one away', async () => {
+  it('at the top level apply to every job that doesn\'t override them, and "false" turns one off', async () => {
     const guards = { rows: { minimum: 100 } };
     const bound = await stage([], {}, { guards });
     expect(await read(bound, half)).toMatchObject({ state: 'quarantined' });
@@ -219,7 +219,7 @@ describe('guards', () => {
     expect(await read(free, table(1, 'few'))).toMatchObject({ state: 'delivered' });
   });
 
-  it('look into cells on their way: missing ones, and a newest date that is too old', async () => {
+  it('check cells while they stream: missing values, and a newest date that is too old', async () => {
     const guards = { nulls: { name: '10%' }, newest: { column: 'day', within: '2d' } };
     const one = await stage([], { guards });
     const rows = (day: string, gaps: number) =>
@@ -230,7 +230,7 @@ describe('guards', () => {
     expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29 23:59:59Z');
   });
 
-  it('let bytes that a person approved through again, and say so of no others', async () => {
+  it('allow exactly the bytes that a user approved before', async () => {
     const one = await stage([], { guards: { rows: { minimum: 100 } } });
     expect(await read(one, half)).toMatchObject({ state: 'quarantined' });
     expect(await json(one, 'quarantine', 'approve', 'rows')).toMatchObject({ state: 'delivered' });
@@ -241,7 +241,7 @@ describe('guards', () => {
 
 describe('a kill', () => {
   it.for(['payload.quarantined', 'payload.superseded'])(
-    'at %s, while something is held back, loses neither that nor what is shown',
+    'at %s, while a result is quarantined, loses neither that result nor the data shown',
     async (event) => {
       const one = event === 'payload.superseded' ? await quarantined() : await stage([whole]);
       await one.home.write('rows.csv', table(50, 'killed'));
@@ -255,7 +255,7 @@ describe('a kill', () => {
   );
 
   it.for(['payload.approved', 'upload.started', 'request.answered', 'payload.delivered'])(
-    'at %s, while a person approves, loses nothing: the approved bytes arrive with the next sync of the job',
+    "at %s, during an approval, loses nothing: the job's next sync delivers the approved bytes",
     async (event) => {
       const one = await quarantined();
       const killed = await one.home.sluice(['quarantine', 'approve', 'rows'], killAt(event));
@@ -268,7 +268,7 @@ describe('a kill', () => {
     },
   );
 
-  it('at payload.discarded leaves nothing behind that the next start does not sweep', async () => {
+  it("at payload.discarded leaves nothing behind that the next start doesn't delete", async () => {
     const one = await quarantined();
     const killed = await one.home.sluice(['quarantine', 'discard', 'rows'], killAt('payload.discarded'));
     expect(killed.signal).toBe('SIGKILL');
@@ -278,7 +278,7 @@ describe('a kill', () => {
     expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'discarded' }]);
   });
 
-  it('at payload.revived loses nothing: the dead payload arrives with the next sync of the job', async () => {
+  it("at payload.revived loses nothing: the job's next sync delivers the dead payload", async () => {
     const one = await stage([]);
     proxy.script(one.instance, { answer: 422 });
     expect(await read(one, whole)).toMatchObject({ state: 'dead' });
@@ -290,7 +290,7 @@ describe('a kill', () => {
   });
 
   it.for(['payload.restored', 'upload.started', 'request.answered', 'payload.delivered'])(
-    'at %s, while a person rolls back, loses nothing: the job is held and its former rows arrive',
+    'at %s, during a rollback, loses nothing: the job is on hold, and its earlier rows arrive',
     async (event) => {
       const one = await stage([whole, table(150, 'wrong')]);
       expect((await one.home.sluice(['rollback', 'rows'], killAt(event))).signal).toBe('SIGKILL');
@@ -328,7 +328,7 @@ describe('a rollback', () => {
     expect(await world.data(one.instance)).toBe(table(180, 'right'));
   });
 
-  it('goes one further back each time, or to the run that is named', async () => {
+  it('goes back one more payload each time, or to the run that the user names', async () => {
     const texts = [table(120, 'first'), whole, table(150, 'wrong')];
     const one = await stage(texts);
     const runs = one.home.state().outbox.map(({ run }) => run);
@@ -344,7 +344,7 @@ describe('a rollback', () => {
     expect(await world.data(other.instance)).toBe(texts[0]);
   });
 
-  it('finds no more payloads than are kept, and the sweep of a start leaves those alone', async () => {
+  it("finds only the payloads that are kept, and cleanup at startup doesn't delete those", async () => {
     const texts = [1, 2, 3, 4, 5].map((n) => table(100 + n, 'row'));
     const one = await stage(texts, {}, { keep: { payloads: 2 } });
     one.home.age();
@@ -356,7 +356,7 @@ describe('a rollback', () => {
 });
 
 describe('a payload that the service refused', () => {
-  it('is listed, shown with its words, and sent again when a person says so', async () => {
+  it("is listed and shown with the service's message, and is sent again on request", async () => {
     const one = await stage([]);
     proxy.script(one.instance, { answer: 422 });
     expect(await read(one, whole)).toMatchObject({ state: 'dead' });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-it('the history of a run and its log line name what the instance shows, by its hash', async () => {
+it("a run's history and its log line name what the instance shows, by its hash", async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('rows.csv', 'id\n1\n');
@@ -35,7 +35,7 @@ it('the history of a run and its log line name what the instance shows, by its h
   expect(stdout).toMatch(/made {5}1 row, .*, 1 request\n/);
 });
 
-it('a state that knows no data source says that its volume may be missing, and apply says so of what it finds there', async () => {
+it('a state without data sources warns that its volume may be missing, and apply warns about the ones it finds', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('rows.csv', 'id\n1\n');

@@ -5,24 +5,24 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { OutboxRow, RunRow, WatermarkRow } from '../../src/state/tables.ts';
 import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
 
-/** The folder of a user: sources, one config, one state. */
+/** A user's folder: sources, one config, one state. */
 export interface Home {
   readonly folder: string;
   /** Writes (or replaces) a file and returns its path. */
   write(name: string, text: string): Promise<string>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;
-  /** Starts `sluice <args>` with the config named in its environment. */
+  /** Starts `sluice <args>` with the config in its environment. */
   start(args: readonly string[], how?: Start): Running;
-  /** The same, to its end. */
+  /** Like `start`, and waits for the end. */
   sluice(args: readonly string[], how?: Start): Promise<Ended>;
-  /** `sluice sync --json`, to its end, with what it printed. */
+  /** Runs `sluice sync --json`, and returns what it printed. */
   sync(how?: Start & { readonly args?: readonly string[] }): Promise<Ended & { readonly jobs: readonly JobResult[] }>;
-  /** What the store says. */
+  /** What the store contains. */
   state(): State;
-  /** Everything below the state's payloads/, files and folders, relative. */
+  /** Everything below the state's payloads/, files and folders, as relative paths. */
   payloads(): readonly string[];
-  /** Makes the files of the state look unchanged for an hour. */
+  /** Makes the files of the state look an hour old. */
   age(): void;
 }
 
@@ -47,7 +47,7 @@ export interface JobResult {
 export interface State {
   readonly runs: readonly RunRow[];
   readonly outbox: readonly OutboxRow[];
-  /** How far each job has read its source. */
+  /** The checkpoint of each job. */
   readonly watermarks: readonly WatermarkRow[];
   readonly leases: readonly { readonly name: string }[];
   readonly quota: readonly { readonly day: string; readonly used: number; readonly spent_until: number | null }[];
@@ -78,8 +78,8 @@ export async function makeHome(scope: Scope): Promise<Home> {
 }
 
 /**
- * JSON is YAML; relative paths are meant from the config's folder. A run that fails is not tried again unless the config says so:
- * most tests want to see how the first attempt ends. It is written last, so that no line of the config moves.
+ * JSON is YAML; relative paths are relative to the config's folder. By default, failed runs aren't retried: most tests
+ * check how the first attempt ends. The default comes last, so that no line of the config moves.
  */
 export async function writeConfig(folder: string, config: object): Promise<string> {
   const file = join(folder, 'sluice.yaml');
@@ -88,7 +88,7 @@ export async function writeConfig(folder: string, config: object): Promise<strin
   return file;
 }
 
-/** A process that was killed, or that refused its config, has printed no results. */
+/** A process that was killed, or that rejected its config, has printed no results. */
 function jobsIn({ stdout, stderr, signal, code }: Ended): readonly JobResult[] {
   if (stdout.trim() !== '') return (JSON.parse(stdout) as { jobs: JobResult[] }).jobs;
   if (signal === null && code !== 2) throw new Error(`sync ended with ${code} and without results: ${stderr}`);

@@ -20,23 +20,23 @@ beforeAll(async () => {
 
 const through = () => ({ destinations: { main: { url: proxy.url, api_key: adminKey, attempts: 1 } } });
 
-/** Files of the rows that jobs keep. */
+/** Files of the kept rows of jobs. */
 const files = ({ home }: Shop) =>
   (readdirSync(join(home.folder, 'state', 'sets'), { recursive: true }) as string[]).filter((name) =>
     /rows$/.test(name),
   );
 
-/** The steps of a sync that does `sync`, before each of which it can be killed. */
+/** The steps of a sync (`sync`) before each of which it can be killed. */
 async function stepsOf(shop: Shop): Promise<string[]> {
   const file = join(shop.home.folder, 'steps');
   await shop.sync(dieAt(shop, ''));
   const steps = readFileSync(file, 'utf8').trim().split('\n');
   await rm(file);
-  // Of several equal steps in a row, only tests the first, and the second of those that make a file durable.
+  // Of several equal steps in a row, test only the first one, and the second one of those that make a file durable.
   return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#1$|(folder|payload) #2$/.test(step));
 }
 
-/** No request of before can arrive any more. */
+/** No earlier request can still arrive. */
 function passAnHour({ home }: Shop): void {
   const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
   db.exec('update outbox set last_attempt_at = last_attempt_at - 3600000');
@@ -48,10 +48,10 @@ const dieAt = ({ home }: Shop, step: string) => ({
   env: { STEPS_FILE: join(home.folder, 'steps'), STEPS_UNDER: join(home.folder, 'state'), DIE_AT: step },
 });
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads only what changed', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads only changes', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('shows all of the table: what was there, what is new, what changed, and not what was deleted', async () => {
+  it('shows the whole table: existing, new and changed rows, and no deleted ones', async () => {
     const shop = await open();
     await shop.put([2, 'two'], [10, 'ten'], [-3, 'minus']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.same();
   });
 
-  it('gets rows that were committed late, within the lag, without reading all again', async () => {
+  it('gets rows that were committed late, within the lag, without reading everything again', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two'], [3, 'three']);
     await shop.sync();
@@ -79,7 +79,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.same();
   });
 
-  it('shows only the rows of the window, and is sent again when a row becomes too old, even if nothing changed', async () => {
+  it('shows only the rows of the window, and is sent again if a row becomes too old, even if nothing changed', async () => {
     const shop = await open({
       job: {
         write: { disposition: 'merge', key: 'id', deleted: 'gone', retain: { column: 'updated_at', within: '2h' } },
@@ -100,7 +100,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
   });
 
-  it('is what a dry run foretold, which changes nothing', async () => {
+  it('matches what a dry run predicted, which changes nothing', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     const foretold = async () => {
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
   });
 
   it.for(seeds)(
-    'is whole again after a kill before any durable step of a sync (seed %i)',
+    'is complete after a kill before any durable step of a sync (seed %i)',
     { timeout: 280_000 },
     async (seed) => {
       const shop = await open();
@@ -133,7 +133,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
       for (const [i, step] of hand.entries()) {
         await shop.put([1, `one at ${i}`], [100 + i, 'new'], [100 + i - 2, 'gone', true]);
         if ((await shop.sync(dieAt(shop, step))).signal !== null) killed += 1;
-        // Whatever it shows is what the source had at some time, and never half of it.
+        // Whatever it shows is a complete state of the source at some time.
         if (i % 3 === 0) await shop.put([1, `again at ${i}`]);
         await shop.sync();
         await shop.same();
@@ -145,7 +145,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     },
   );
 
-  it('forgets nothing when a result is held back: the next one has it, whether the first is discarded or approved', async () => {
+  it('forgets nothing if a result is quarantined: the next run includes it, whether the result is discarded or approved', async () => {
     const shop = await open({ job: { guards: { rows: { maximum: 3 } } } });
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -160,14 +160,14 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'quarantined' }]);
     expect(await shop.home.sluice(['quarantine', 'approve', 'orders'])).toMatchObject({ code: 0 });
     await shop.same();
-    // What was approved is what the next run goes on from.
+    // The next run continues from the approved result.
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
     await shop.put([1, 'one', true]);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
     await shop.same();
   });
 
-  it('goes back with a payload that is dead, reads the same again, and on with it when it is sent after all', async () => {
+  it('moves the checkpoint back if a payload is dead, reads the same rows again, and continues after a retry of the payload', async () => {
     const shop = await open({ top: through() });
     await shop.config({}, through());
     await shop.put([1, 'one']);
@@ -187,11 +187,11 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     proxy.always(shop.instance, 'pass');
     expect(await shop.home.sluice(['dead', 'send', 'orders'])).toMatchObject({ code: 0 });
     await shop.same();
-    // What the service refused does not come late: nothing is left to be said.
+    // What the service refused can't arrive late: nothing needs to be sent again.
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
   });
 
-  it('shows a former payload until the job is let go again, and goes on from what was known then', async () => {
+  it('shows an earlier payload until the job is resumed, and continues from the rows of that payload', async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -209,7 +209,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.same();
   });
 
-  it('comes from a backup as well, with all that was kept', async () => {
+  it('survives a backup and restore, including all kept rows', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -219,7 +219,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.sync();
     await rm(join(shop.home.folder, 'state'), { recursive: true });
     expect(await shop.home.sluice(['restore', backup])).toMatchObject({ code: 0 });
-    // The row before the watermark is gone from the source: only what was kept still has it.
+    // The row before the watermark is gone from the source: only the kept rows still contain it.
     await shop.run('delete from orders where id in (1, 3)');
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2, requests: 1 }]);
     expect(await shop.shown()).toBe('id,name,amount\n1,one,1.50\n2,two,2.50\n');
@@ -246,7 +246,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
-    // Deleted at the source without a trace: a full read would lack it.
+    // Deleted at the source without a trace: a full read would not return it.
     await shop.run('delete from orders where id = 1');
     await shop.config({ transforms: [{ select: ['id'] }] });
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
@@ -255,7 +255,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect((await shop.sync()).jobs).toMatchObject([{ rows: 1 }]);
   });
 
-  it('keeps history by adding rows, the newest of so many', async () => {
+  it('keeps a history by appending rows, up to a maximum', async () => {
     const shop = await open({ job: { write: { disposition: 'append', retain: { rows: 3 } } } });
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it('refuses to change the checkpoint of a job while a run of another process holds its lease', async () => {
+  it("refuses to change a job's checkpoint while a run of another process holds the job's lease", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -291,14 +291,14 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
       code: 1,
       stderr: expect.stringContaining('JOB_BUSY'),
     });
-    // A process that dies holds nothing any more.
+    // A process that dies no longer holds its lease.
     run.child.kill('SIGKILL');
     await run.ended;
     expect(await shop.home.sluice(['state', 'clear', 'orders', '--why', 'in the way'])).toMatchObject({ code: 0 });
     expect((await shop.home.sluice(['audit', '--json'])).stdout).toContain('in the way');
   });
 
-  it('tells how many rows are kept, and what they take on the disk', async () => {
+  it('reports how many rows are kept, and their size on disk', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope });
 });
 
-/** All bytes of the state, as they lie on the disk. */
+/** All bytes of the state, as stored on disk. */
 function stateBytes({ folder }: Home): string {
   const root = join(folder, 'state');
   const names = readdirSync(root, { recursive: true }) as string[];
@@ -35,7 +35,7 @@ function liftHolds({ folder }: Home): void {
   database.close();
 }
 
-/** What each of the commands says, by its words. */
+/** The output of each command, by command line. */
 async function saidBy(home: Home, commands: readonly string[], env: NodeJS.ProcessEnv): Promise<Map<string, string>> {
   const said = new Map<string, string>();
   for (const command of commands) {
@@ -46,18 +46,18 @@ async function saidBy(home: Home, commands: readonly string[], env: NodeJS.Proce
   return said;
 }
 
-/** Where secrets can be read, and which. */
+/** Where secrets appear, and which ones. */
 function leaksIn(said: ReadonlyMap<string, string>, canaries: Canaries): string[] {
   return [...said].flatMap(([where, text]) => canaries.in(text).map((place) => `${place} in ${where}`));
 }
 
-/** Names of headers that servers want secrets in. */
+/** Names of headers that carry secrets. */
 const headers = ['x-api-token', 'x-auth', 'x-session-id', 'x-signature', 'apikey', 'x-access-key', 'cookie'];
 
 const looking = ['check', 'check --json', 'config show', 'config show --json', 'plan', 'doctor', 'schedules', 'status'];
 
 describe('secrets of every connector', () => {
-  /** A value for each secret that a schema has, the required rest by its examples. */
+  /** A value for each secret of a schema, and examples for the other required options. */
   function planted(options: OptionSet, at: string, canaries: Canaries): Record<string, unknown> {
     const wanted = Object.entries(options).filter(
       ([, option]) => option.secret || option.required || hasSecret(option.schema),
@@ -92,7 +92,7 @@ describe('secrets of every connector', () => {
     );
   }
 
-  it('are in no command that looks at the config, whether or not the config holds', async () => {
+  it('appear in no output of commands that read the config, whether or not the config is valid', async () => {
     const canaries = new Canaries();
     const { connectors } = await loadCatalog();
     const sources: Record<string, object> = {};
@@ -129,7 +129,7 @@ describe('secrets of every connector', () => {
   });
 });
 
-describe('secrets at work, where everybody refuses them and says them back', () => {
+describe('secrets in use, with servers that refuse and echo them', () => {
   async function setUp() {
     const canaries = new Canaries();
     const echo = await openEcho(scope);
@@ -237,7 +237,7 @@ describe('secrets at work, where everybody refuses them and says them back', () 
     return { canaries, home, env, collector, echo };
   }
 
-  it('are in nothing that leaves a process: output, state, answers, traces', { timeout: 300_000 }, async () => {
+  it('appear in nothing that leaves a process: output, state, responses, traces', { timeout: 300_000 }, async () => {
     const { canaries, home, env, collector, echo } = await setUp();
     const commands = [
       'config show --json',
@@ -284,14 +284,14 @@ describe('secrets at work, where everybody refuses them and says them back', () 
     said.set('traces', collector.got.map(({ text }) => text).join('\n'));
     expect(leaksIn(said, canaries)).toEqual([]);
     const all = [...said.values()].join('\n');
-    // What was looked for was really said back, and really taken out.
+    // The secrets were really echoed, and really redacted.
     expect(all.split('[redacted]').length).toBeGreaterThan(100);
     expect(canaries.in(echo.heard()).length).toBeGreaterThan(8);
     expect(said.get('traces')).toContain('sluice.run');
     expect(said.get('a collector that refuses')).toContain('failed to send traces');
   });
 
-  it('are not in the last words of a process that falls over a fault', async () => {
+  it("don't appear in the crash report of a process", async () => {
     const { canaries, home, env } = await setUp();
     const spilt = canaries.odd('db');
     const daemon = home.start(['run'], {

@@ -7,11 +7,11 @@ import { adminKey, busiestWindow, forSuite, type Logged, makeWorld, until, type 
 
 const perSecond = 5;
 const scope = forSuite();
-/** More instances than one process of each test could fill in two seconds. */
+/** More instances than one process per test could fill in two seconds. */
 const instances: string[] = [];
 let world: World;
 
-/** The instances are made while nothing is refused; then the service lives again with its limits in force. */
+/** The instances are created while nothing is rate-limited; then the service restarts with its limits. */
 beforeAll(async () => {
   const data = await makeFolder(scope);
   const before = await makeWorld({ scope, data, serve: ['--no-limits'] });
@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, data, instances: before.instances });
 });
 
-/** A home whose jobs `job-0`, `job-1` … write a line that names them to an instance of their own. */
+/** A home whose jobs `job-0`, `job-1` … each write a line with their name to their own instance. */
 async function jobsFor(
   home: Home,
   { only = instances, limits = {}, url = world.url }: { only?: string[]; limits?: object; url?: string } = {},
@@ -28,7 +28,7 @@ async function jobsFor(
   const jobs: Record<string, object> = {};
   for (const [i, target] of only.entries()) {
     await home.write(`${i}.csv`, `id,name\n${i},${target}\n`);
-    // Every third goes through another name of the same account: one allowance, whatever the destination is called.
+    // Every third job uses another name for the same account: one allowance, whatever the destination's name.
     const destination = i % 3 === 2 ? 'again' : 'main';
     jobs[`job-${i}`] = { source: 'files', query: `${i}.csv`, format: 'csv', target, destination };
   }
@@ -41,7 +41,7 @@ async function jobsFor(
   return Object.keys(jobs);
 }
 
-/** What the service saw since, once the speed of what the test itself asked for has worn off. */
+/** The service's log since then, once the test's own requests no longer count toward the limit. */
 async function uploadsSince(since: number): Promise<Logged[]> {
   return (await world.uploads()).filter(({ arrived }) => arrived > since);
 }
@@ -54,14 +54,14 @@ function expectWithinLimits(uploads: readonly Logged[]): void {
 }
 
 describe('several processes on one state folder and one account', () => {
-  it('never press more than five requests into any sliding second, and none is ever refused', async () => {
+  it('never send more than five requests in any sliding second, and none is ever refused', async () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const names = await jobsFor(home, { url: proxy.url });
     await wait(1100);
     const began = monotonic();
     const shares = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
-    // A process may start late on a busy machine. So one upload of each is passed on only when all of them have sent something.
+    // A process may start late on a busy machine. So one upload of each is held until all of them have sent something.
     const allSend = until('all processes to send', async () =>
       (await Promise.all(shares.map(({ jobs }) => hasArrived(jobs, began)))).every(Boolean),
     );
@@ -74,7 +74,7 @@ describe('several processes on one state folder and one account', () => {
     const uploads = await uploadsSince(began);
     expect(uploads).toHaveLength(36);
     expectWithinLimits(uploads);
-    // They did work side by side: no process had to wait until another was done.
+    // They worked in parallel: no process had to wait until another was done.
     const first = (jobs: readonly string[]) => arrivalsOf(uploads, jobs)[0]!;
     const last = (jobs: readonly string[]) => arrivalsOf(uploads, jobs).at(-1)!;
     for (const one of shares) for (const other of shares) expect(first(one.jobs)).toBeLessThan(last(other.jobs));
@@ -84,17 +84,18 @@ describe('several processes on one state folder and one account', () => {
     }
   });
 
-  it('a person is not kept waiting by a daemon with a long list, nor the daemon by the person', async () => {
+  it("a daemon with a long queue doesn't delay a user's command, nor the command the daemon", async () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const { url } = proxy;
     const names = await jobsFor(home, { url, limits: { requests_per_day: 1 } });
     const [owed, asked] = [names.slice(0, 24), names.slice(24)];
     await wait(1100);
-    // A day of one request: nearly all of it is owed when the daemon starts.
+    // Only one request left on that day: nearly everything is owed when the daemon starts.
     expect((await home.sync({ args: owed })).code).toBe(4);
     await jobsFor(home, { url });
-    // The daemon's list must not end before the person's process has started, however long that takes: one of its uploads waits.
+    // The daemon's queue must not be empty before the command has started, however long that takes: one of its uploads
+    // waits.
     const last = home.state().outbox.find(({ state }) => state === 'owed')!.instance!;
     const began = monotonic();
     proxy.script(last, { after: until('the person to send', () => hasArrived(asked, began)) });
@@ -113,7 +114,7 @@ describe('several processes on one state folder and one account', () => {
     expect(theirs[0]).toBeLessThan(ours.at(-1)!);
   });
 
-  it('the same job in two of them runs once, and the other one says who has it', async () => {
+  it('run the same job once, and the other process reports which one runs it', async () => {
     const home = await world.home();
     const [name] = await jobsFor(home, { only: instances.slice(0, 1) });
     await home.write('0.csv', `id,name\n${Array.from({ length: 400_000 }, (_, i) => `${i},x\n`).join('')}`);
@@ -121,7 +122,7 @@ describe('several processes on one state folder and one account', () => {
     const began = monotonic();
     const both = await Promise.all([home.sync({ args: [name!] }), home.sync({ args: [name!] })]);
     const states = both.map(({ jobs }) => jobs[0]!.state).sort();
-    // Whether the second comes before or after the end of the first, nothing is sent twice.
+    // Whether the second starts before or after the end of the first, nothing is sent twice.
     expect([
       ['busy', 'delivered'],
       ['delivered', 'unchanged'],
@@ -138,7 +139,7 @@ const instanceOf = (job: string): string => instances[Number(job.slice('job-'.le
 const hasArrived = async (jobs: readonly string[], since: number): Promise<boolean> =>
   arrivalsOf(await uploadsSince(since), jobs).length > 0;
 
-/** Arrivals of the uploads of these jobs, soonest first. */
+/** Arrival times of these jobs' uploads, earliest first. */
 function arrivalsOf(uploads: readonly Logged[], jobs: readonly string[]): number[] {
   const wanted = new Set<string | undefined>(jobs.map(instanceOf));
   const ofJobs = uploads.filter(({ path }) => wanted.has(path.split('/').at(-2)));

@@ -21,7 +21,7 @@ interface Place {
   readonly home: Home;
 }
 
-/** A vendor, and a user of Sluice with jobs that read it; the browser may come back to any free port of this machine. */
+/** A vendor, and a user of Sluice with jobs that read it; the browser may return to any free port of this machine. */
 async function makePlace(
   options: VendorOptions = {},
   more: { login?: object; source?: object; jobs?: number } = {},
@@ -47,13 +47,13 @@ async function makePlace(
   return { vendor, home };
 }
 
-/** The address that a running login printed. */
+/** The URL that a running login printed. */
 async function addressOf(login: Running): Promise<string> {
   await until('the address', () => /^ {2}http/m.test(login.output()));
   return /^ {2}(http\S+)/m.exec(login.output())![1]!;
 }
 
-/** Logs in as a person would whose browser is on this machine. */
+/** Logs in like a user whose browser is on this machine. */
 async function logIn(home: Home): Promise<string> {
   const login = home.start(['login', 'acme', '--no-browser']);
   const url = await addressOf(login);
@@ -67,7 +67,7 @@ async function logIn(home: Home): Promise<string> {
 }
 
 describe('sluice login', () => {
-  it('has a person agree in a browser, keeps the tokens encrypted, and every job of the source then runs', async () => {
+  it('asks the user to agree in a browser, stores the tokens encrypted, and then every job of the source runs', async () => {
     const { vendor, home } = await makePlace();
     const before = await home.sync();
     expect(before.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_NEEDED', next: 'sluice login acme' });
@@ -84,7 +84,7 @@ describe('sluice login', () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('does not take an answer that has another state, and goes on waiting for the right one', async () => {
+  it('rejects a response with another state, and keeps waiting for the right one', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--no-browser']);
     const url = new URL(await addressOf(login));
@@ -98,7 +98,7 @@ describe('sluice login', () => {
     await expect(fetch(right)).rejects.toThrow();
   });
 
-  it('takes the address that a person pastes from another machine, and prints neither code nor token', async () => {
+  it('accepts the URL that a user pastes from another machine, and prints neither code nor token', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--paste'], { input: true });
     const url = await addressOf(login);
@@ -110,7 +110,7 @@ describe('sluice login', () => {
     expect(stdout + stderr).not.toContain(new URL(back).searchParams.get('code'));
   });
 
-  it('shows a code to enter on another machine, and waits for it', async () => {
+  it('shows a code to enter on another machine, and waits until it was entered', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--code']);
     const address = await addressOf(login);
@@ -133,7 +133,7 @@ describe('sluice login', () => {
     expect((await login.ended).code).toBe(130);
   });
 
-  it('names the other way where a vendor has no codes', async () => {
+  it('suggests the other method if a vendor has no device codes', async () => {
     const { home } = await makePlace({}, { source: { codes: false } });
     const { code, stderr } = await home.sluice(['login', 'acme', '--code']);
     expect(code).toBe(2);
@@ -141,7 +141,7 @@ describe('sluice login', () => {
     expect(stderr).toContain('sluice login acme --paste');
   });
 
-  it('logs in at any REST API that a person lets an app into', async () => {
+  it('logs in at any REST API to which a user gives an app access', async () => {
     const { vendor, home } = await makePlace();
     const { url } = vendor;
     const auth = {
@@ -166,7 +166,7 @@ describe('sluice login', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
-  it('says so when the person does not agree', async () => {
+  it('reports that the user did not agree', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--no-browser']);
     const url = new URL(await addressOf(login));
@@ -179,7 +179,7 @@ describe('sluice login', () => {
     expect(stderr).toContain('LOGIN_DENIED: The consent was refused in the browser');
   });
 
-  it('tries a login of the app itself at once', async () => {
+  it("tests an app's own login immediately", async () => {
     const login = { grant: 'client_credentials', client_id: robot.id, client_secret: robot.secret, scopes: ['read'] };
     const { home } = await makePlace({}, { login });
     const { code, stdout } = await home.sluice(['login', 'acme']);
@@ -196,7 +196,7 @@ describe('sluice login', () => {
 });
 
 describe('sluice logins', () => {
-  it('lists who is logged in where, for people and machines, and ends a login at the vendor', async () => {
+  it('lists logins for people and as JSON, and revokes a login at the vendor', async () => {
     const { home } = await makePlace();
     expect((await home.sluice(['logins'])).stdout).toContain('needs a person');
     await logIn(home);
@@ -208,7 +208,7 @@ describe('sluice logins', () => {
     expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 
-  it('is reported by check and status if a person must log in', async () => {
+  it('makes check and status report that a user must log in', async () => {
     const { home } = await makePlace();
     const check = await home.sluice(['check', '--connect']);
     expect(check.stdout).toContain('sluice login acme');
@@ -217,8 +217,8 @@ describe('sluice logins', () => {
   });
 });
 
-describe('tokens at work', () => {
-  it('are renewed in the middle of a run that takes longer than they live', async () => {
+describe('tokens in use', () => {
+  it('are renewed in the middle of a run that takes longer than their lifetime', async () => {
     const source = { pages: 6, pause_ms: 700 };
     const { vendor, home } = await makePlace({ accessTtl: 2 }, { source });
     await logIn(home);
@@ -228,7 +228,7 @@ describe('tokens at work', () => {
     expect(vendor.asked.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('are renewed once by three processes that find them ended together', async () => {
+  it('are renewed only once if three processes find them expired at the same time', async () => {
     const { vendor, home } = await makePlace({ accessTtl: 60 }, { jobs: 3 });
     await logIn(home);
     const how = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '55000' } };
@@ -237,7 +237,7 @@ describe('tokens at work', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('are there after a process that was killed as soon as they were on disk', async () => {
+  it('survive if the process is killed as soon as they are on disk', async () => {
     const { vendor, home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { CLOCK_SHIFT_MS: '55000' };
@@ -251,7 +251,7 @@ describe('tokens at work', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('are not dropped by a process that is told to end while the vendor answers', async () => {
+  it('are not lost if the process is asked to stop while the vendor responds', async () => {
     const { vendor, home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '70000' } };
@@ -265,7 +265,7 @@ describe('tokens at work', () => {
     expect(vendor.asked.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('report that a process was killed before it stored the token, and a new login fixes it', async () => {
+  it('are lost if the process is killed before it stores them: that is reported, and a new login fixes it', async () => {
     const { home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { CLOCK_SHIFT_MS: '70000' };
@@ -282,7 +282,7 @@ describe('tokens at work', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('are not lost without the key: it is asked for, and with it all is as before', async () => {
+  it('are not lost without the key: the error asks for it, and with the key everything works again', async () => {
     const { home } = await makePlace();
     const key = { SLUICE_KEY: 'k'.repeat(40) };
     const login = home.start(['login', 'acme', '--no-browser'], { env: key });

@@ -4,10 +4,10 @@ import { adminKey, forSuite, makeWorld, type World } from './world.ts';
 
 const scope = forSuite();
 
-/** A shell that sends the output of the process elsewhere. */
+/** A shell that redirects the output of the process. */
 const redirected = (to: string) => ['sh', '-c', `exec "$@" ${to}`, 'sh'];
 
-describe('output that cannot be written', () => {
+describe("output that can't be written", () => {
   let world: World;
   let home: Home;
   beforeAll(async () => {
@@ -25,12 +25,12 @@ describe('output that cannot be written', () => {
 
   it.each([
     ['on standard error', '2>/dev/full', []],
-    ['on standard error, beside a log', '2>/dev/full', ['--log', 'info']],
+    ['on standard error, with a log', '2>/dev/full', ['--log', 'info']],
     ['on standard output', '>/dev/full', []],
     ['on both', '>/dev/full 2>&1', []],
-    ['as json', '>/dev/full', ['--json']],
+    ['as JSON', '>/dev/full', ['--json']],
     ['to closed descriptors', '>&- 2>&-', []],
-  ])('stops no sync: %s', async (what, to, flags) => {
+  ])("doesn't stop a sync: %s", async (what, to, flags) => {
     await home.write('orders.csv', `id\n"${what}"\n`);
     const { code, stderr } = await home.sluice(['sync', 'orders', ...flags], { under: redirected(to) });
     expect(stderr).not.toContain('fault');
@@ -38,14 +38,14 @@ describe('output that cannot be written', () => {
     expect(await world.data(world.instances.csv)).toContain(what);
   });
 
-  it('leaves exit codes true', async () => {
+  it("doesn't change exit codes", async () => {
     for (const to of ['2>/dev/full', '>/dev/full 2>&1']) {
       expect((await home.sluice(['sync', 'missing'], { under: redirected(to) })).code).toBe(1);
       expect((await home.sluice(['sync', 'nonsense'], { under: redirected(to) })).code).toBe(2);
     }
   });
 
-  it('goes on when the reader of its messages went away', async () => {
+  it("doesn't stop a sync if the reader of its messages exits", async () => {
     await home.write('orders.csv', 'id\n"no reader"\n');
     const running = home.start(['sync', 'orders']);
     running.child.stderr!.destroy();
@@ -54,7 +54,7 @@ describe('output that cannot be written', () => {
     expect(await world.data(world.instances.csv)).toContain('no reader');
   });
 
-  it('is told in a line by a command that only prints', async () => {
+  it('is reported in one line by a command that only prints', async () => {
     for (const args of [['status'], ['history', '--json'], ['--version']]) {
       const { code, stderr } = await home.sluice(args, { under: redirected('>/dev/full') });
       expect(stderr).toBe('Cannot write the output: ENOSPC: no space left on device, write\n');

@@ -8,18 +8,19 @@ import { adminKey, type Format, makeFolder, makeWorld, type World } from './worl
 const million = 1_000_000;
 const sizeLimit = 10_000_000_000;
 /**
- * 150 to 185 MB on a quiet machine, 207 seen on one with twenty processes waiting for two cores: how much freed memory
- * the allocator keeps depends on how the threads take turns. What grows with the rows would be 30 MB at 30 bytes a row.
+ * 150 to 185 MB on a quiet machine, 207 MB on one with twenty processes waiting for two cores: how much freed memory
+ * the allocator keeps depends on how threads are scheduled. Memory that grows with the rows would be 30 MB at 30 bytes
+ * per row.
  */
 const mostMegabytes = 230;
 /**
- * A quarter of what Node would take by itself: rows that are kept would not fit in many times over. Node that loads sources has a
- * young generation of 30 MB more than Node that loads the package (heap of 66 and 41 MB while rows pass); 4 MB for each of its
- * halves make them alike.
+ * A quarter of Node's default: kept rows would not fit even a few times. When Node loads sources, its young generation
+ * is 30 MB larger than when it loads the package (heaps of 66 and 41 MB while rows pass); 4 MB for each of its halves
+ * make them alike.
  */
 const smallHeap = ['--max-old-space-size=96', '--max-semi-space-size=4'];
 
-/** Rows that the server makes as it sends them. */
+/** Rows that the server generates while it sends them. */
 const rowsUpTo = (count: number): string => `
   select i as id, 'Customer ' || i as customer, (i % 1000)::numeric(12,2) / 8 as amount,
     timestamptz '2024-01-01 00:00+00' + i * interval '1 second' as created_at,
@@ -31,7 +32,7 @@ interface Peaks {
   readonly service: number;
 }
 
-/** Carries so many rows through a CLI process with a small heap; the largest resident sets afterwards, in megabytes. */
+/** Moves this many rows with a CLI process with a small heap, and returns the peak resident set sizes in megabytes. */
 async function carry(
   count: number,
   { server, world, format = 'csv', job = {} }: { server: TestServer; world: World; format?: Format; job?: object },
@@ -55,7 +56,7 @@ async function peakOfService(world: World): Promise<number> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
-  it('of the command and of the service is the same for four million rows as for one, in a heap of 96 MB', async () => {
+  it('of the command and of the service is the same for four million rows as for one, with a heap of 96 MB', async () => {
     const data = await makeFolder();
     const world = await makeWorld({ data, serve: ['--upload-limit', String(sizeLimit)] });
     const one = await carry(million, { server: server(), world });
@@ -68,14 +69,18 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
   const kinds: readonly { what: string; format?: Format; job?: object }[] = [
     { what: 'json', format: 'json' },
     { what: 'xml', format: 'xml' },
-    { what: 'rows that are merged into kept ones', job: { write: { disposition: 'merge', key: 'id' } } },
-    { what: 'rows that are added to kept ones', job: { write: { disposition: 'append' } } },
+    { what: 'rows merged into kept ones', job: { write: { disposition: 'merge', key: 'id' } } },
+    { what: 'rows appended to kept ones', job: { write: { disposition: 'append' } } },
   ];
 
-  it.for(kinds)('does not grow with the rows, in a heap of 96 MB: $what', { timeout: 200_000 }, async (kind) => {
-    const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
-    const few = await carry(million / 5, { server: server(), world, ...kind });
-    const many = await carry(million, { server: server(), world, ...kind });
-    expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.25 * few.cli));
-  });
+  it.for(kinds)(
+    'does not grow with the number of rows, with a heap of 96 MB: $what',
+    { timeout: 200_000 },
+    async (kind) => {
+      const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
+      const few = await carry(million / 5, { server: server(), world, ...kind });
+      const many = await carry(million, { server: server(), world, ...kind });
+      expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.25 * few.cli));
+    },
+  );
 });

@@ -3,13 +3,13 @@ import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { forTest } from './process.ts';
 import { adminKey, makeWorld, until } from './world.ts';
 
-/** What makes a process believe that it is this instant now. */
+/** Makes a process see this time as the current time. */
 const at = (instant: string) => ({
   preload: ['shifted-clock'],
   env: { CLOCK_SHIFT_MS: String(Date.parse(instant) - Date.now()) },
 });
 
-it('a daemon that was killed makes good each hour that it missed in the night of the clock change, once, with the dates of that hour', async () => {
+it('a daemon that was killed catches up each hour that it missed in the night of the clock change, once, with its dates', async () => {
   const source = await new TestServer().start();
   forTest(() => source.stop());
   source.answer = (url, response) => sendJson(response, [{ asked: url.search }]);

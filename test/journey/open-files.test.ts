@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Opens files until there may be no more. */
+/** Opens files until the limit is reached. */
 const greedy = `
 import { closeSync, openSync } from 'node:fs';
 import { defineConnector } from 'sluice/sdk';
@@ -40,7 +40,7 @@ async function setUp() {
   return { world, home };
 }
 
-it('refuses to start a command that may open too few files, with the fix', async () => {
+it('rejects a command with too low a limit of open files, with the fix', async () => {
   const { home } = await setUp();
   for (const command of ['sync', 'status', 'run', 'doctor', 'demo']) {
     const { code, stderr } = await home.sluice([command], limitedTo(24));
@@ -53,7 +53,7 @@ it('refuses to start a command that may open too few files, with the fix', async
   }
 });
 
-it('delivers with 64 open files, and tells a run that reaches a limit about the limit', async () => {
+it('delivers with 64 open files, and names the limit in the error of a run that reaches it', async () => {
   const { world, home } = await setUp();
   const { code, jobs, stderr } = await home.sync(limitedTo(64));
   expect(code, stderr).toBe(1);
@@ -65,7 +65,7 @@ it('delivers with 64 open files, and tells a run that reaches a limit about the 
   expect(await world.data(world.instances.csv)).toBe('id\n1\n');
 });
 
-it('tells the folder for temporary files that is not there, and TMPDIR', async () => {
+it('reports a missing folder for temporary files, and names TMPDIR', async () => {
   const { home } = await setUp();
   const env = { TMPDIR: join(home.folder, 'nowhere') };
   const demo = await home.sluice(['demo'], { env });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fileJob, plannedHome } from './planned-home.ts';
 import { makeWorld } from './world.ts';
 
-/** Noon in New York: the day that the plan is for has twelve hours left. */
+/** Noon in New York: the planned day has twelve hours left. */
 const atNoon = {
   preload: ['shifted-clock'],
   env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:00:00Z') - Date.now()) },
@@ -10,7 +10,7 @@ const atNoon = {
 const inTwoHours = '2026-06-10T18:05:00Z';
 
 describe('sluice plan', () => {
-  it('works without a state, leaves none behind, and ends with 0 when all fits', async () => {
+  it('works without a state, creates none, and exits with 0 if everything fits', async () => {
     const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '*/15 * * * *' } } });
     const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours], atNoon);
     expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe('sluice plan', () => {
     expect(stdout).toContain('estimate: stock has no history yet, so each firing counts as one request');
   });
 
-  it('lists every firing when asked to, and says how when there are many', async () => {
+  it('lists every firing with the option for it, and mentions that option if there are many', async () => {
     const home = await plannedHome({ jobs: { stock: { ...fileJob, schedule: '* * * * *' } } });
     const lines = async (...flags: string[]) => {
       const { stdout } = await home.sluice(['plan', ...flags], atNoon);
@@ -62,12 +62,12 @@ describe('sluice plan', () => {
     expect(other!.throttled).toEqual([]);
   });
 
-  it('ends with 2 when the config has a fault', async () => {
+  it('exits with 2 if the config is invalid', async () => {
     const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '61 * * * *' } } });
     expect((await home.sluice(['plan'])).code).toBe(2);
   });
 
-  it('takes today’s usage and the cost of earlier runs into account', async () => {
+  it("includes today's usage and the cost of earlier runs", async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const home = await plannedHome({
       destination: { url: world.url },

@@ -5,7 +5,7 @@ import { adminKey } from './world.ts';
 /** For commands that only calculate: connection refused. */
 const nowhere = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
 
-/** A job from a file to there; a test says the rest. */
+/** A job from a file to this destination; a test adds the rest. */
 export const fileJob = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
 
 /** A home whose jobs are planned and never run. */

@@ -6,23 +6,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, inject, onTestFinished } from 'vitest';
 
 const preloads = new URL('./preloads/', import.meta.url);
-/** Compiled code is shared by all processes of the suite, and by the next run of it. */
+/** Compiled code is shared by all processes of the test suite, and by its next run. */
 const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
 
-/** Longest life of a process that should have ended by itself; one that hangs fails its test instead of the whole run. */
+/** Maximum lifetime of a process that should end by itself; if one hangs, its test fails instead of the whole run. */
 const longestLifeMs = 200_000;
 
-/** Keeps what has to be undone until its time. */
+/** Collects cleanup functions until they are due. */
 export type Scope = (undo: () => unknown) => void;
 
-/** What is undone at the end of the running test. */
+/** What is cleaned up at the end of the running test. */
 export const forTest: Scope = (undo) => {
   onTestFinished(async () => {
     await undo();
   });
 };
 
-/** A scope that ends after the last test of the suite that calls this; the last thing made is undone first. */
+/** A scope that ends after the last test of the calling suite; cleanup runs in reverse order. */
 export function forSuite(): Scope {
   const undos: (() => unknown)[] = [];
   afterAll(async () => {
@@ -42,22 +42,22 @@ export interface Ended {
 export interface Start {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Flags of Node itself: a heap limit. */
+  /** Flags for Node itself, such as a heap limit. */
   readonly node?: readonly string[];
-  /** A program, with its flags, that starts the process in its own place. */
+  /** A program, with its flags, that starts the process. */
   readonly under?: readonly string[];
-  /** Modules of preloads/ that are loaded first. */
+  /** Modules of preloads/ to load first. */
   readonly preload?: readonly string[];
   readonly scope?: Scope;
-  /** It is meant to live until it is told to end. */
+  /** The process runs until it's asked to stop. */
   readonly serves?: boolean;
-  /** It reads what the test writes to its standard input; otherwise there is none. */
+  /** It reads what the test writes to its standard input; by default, it has none. */
   readonly input?: boolean;
-  /** By default the built package, which starts in half of the CPU time of the sources. */
+  /** By default the built package, which starts in half of the CPU time that the sources need. */
   readonly program?: Program;
 }
 
-/** A Sluice that can be started: the Node that runs it, and its `sluice.js`. */
+/** A Sluice that can be started: Node, and its `sluice.js`. */
 export interface Program {
   readonly node: string;
   readonly door: string;
@@ -102,7 +102,7 @@ export function start(args: readonly string[], how: Start = {}): Running {
   return { child, ended, output: () => text.stdout + text.stderr };
 }
 
-/** A private folder that goes with its scope. */
+/** A private folder that is deleted with its scope. */
 export async function makeFolder(scope: Scope = forTest): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-journey-'));
   scope(() => rm(folder, { recursive: true, force: true }));
@@ -111,11 +111,11 @@ export async function makeFolder(scope: Scope = forTest): Promise<string> {
 
 interface UntilOptions {
   readonly withinMs?: number;
-  /** What explains that it did not become true, for the error. */
+  /** Details for the error if the condition doesn't become true. */
   readonly seen?: () => string | Promise<string>;
 }
 
-/** Waits until something is true; fails with what was waited for. */
+/** Waits until a condition is true; otherwise fails with its name. */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,

@@ -4,20 +4,20 @@ import { type Home, makeHome } from './home.ts';
 import { forTest, makeFolder } from './process.ts';
 import { adminKey, makeWorld, type World } from './world.ts';
 
-/** A preload that lets a process believe that it is this instant now. */
+/** A preload that makes a process see this time as the current time. */
 function at(instant: string): { preload: string[]; env: NodeJS.ProcessEnv } {
   return { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: String(Date.parse(instant) - Date.now()) } };
 }
 
 interface Ages {
-  /** Address that stays the same through all lives of the service. */
+  /** An address that stays the same across restarts of the service. */
   readonly proxy: FaultProxy;
   readonly instances: readonly string[];
-  /** The service lives at this instant; the life before ends. */
+  /** Restarts the service at this time. */
   live(instant: string, serve?: readonly string[]): Promise<World>;
 }
 
-/** A service that lives at several instants, with `count` instances that were made long before the first of them. */
+/** A service that is restarted at several times, with `count` instances that were created long before the first. */
 async function makeAges({ count, requestsPerDay }: { count: number; requestsPerDay: number }): Promise<Ages> {
   const data = await makeFolder();
   const company = { requests_per_day: requestsPerDay, requests_per_second: 1000 };
@@ -61,8 +61,8 @@ async function expectShown({ instances }: Ages, world: World): Promise<void> {
   for (const [i, instance] of instances.entries()) expect(await world.data(instance)).toBe(rowsOf(i));
 }
 
-describe('a day of few requests', () => {
-  it('ends with what is left owed and said so, and the midnight after sends just that', async () => {
+describe('a day with few requests', () => {
+  it('ends with a report of the owed payloads, and only those are sent after midnight', async () => {
     const ages = await makeAges({ count: 6, requestsPerDay: 3 });
     const home = await makeJobs(ages, { requests_per_day: 3 });
     const today = await ages.live('2026-06-10T19:00:00Z');
@@ -100,7 +100,7 @@ describe('a day of few requests', () => {
     await expectShown(ages, await ages.live('2026-06-11T05:00:00Z', ['--no-limits']));
   });
 
-  it('that others have used up is closed by the first answer that says so; nothing more is sent until midnight', async () => {
+  it('is over at the first response that says others used up the allowance; nothing more is sent until midnight', async () => {
     const ages = await makeAges({ count: 8, requestsPerDay: 8 });
     const home = await makeJobs(ages);
     const today = await ages.live('2026-06-10T19:00:00Z');
@@ -108,12 +108,12 @@ describe('a day of few requests', () => {
     const first = await home.sync(at('2026-06-10T19:00:00Z'));
     expect(first.code).toBe(4);
     expect(countOf(first.jobs, 'waiting_quota')).toBe(8);
-    // Those that were under way when the first answer came were sent too, no others.
+    // Only those that were in progress when the first response came were sent too.
     const sent = await today.uploads();
     expect(sent.length).toBeGreaterThan(0);
     expect(sent.length).toBeLessThanOrEqual(5);
     expect(sent.every(({ status }) => status === 429)).toBe(true);
-    // The service says for how long; its clock here is a moment ahead of ours, as clocks are.
+    // The service sends the wait time; its clock here is slightly ahead of ours, as clocks are.
     const [day, ...others] = home.state().quota;
     expect(others).toEqual([]);
     const midnight = Date.parse('2026-06-11T04:00:00Z');
@@ -133,7 +133,7 @@ describe('a day of few requests', () => {
     await expectShown(ages, await ages.live('2026-06-11T05:00:00Z', ['--no-limits']));
   });
 
-  it('keeps back what the config reserves for people, who may use it', async () => {
+  it('keeps the configured reserve for commands that users run', async () => {
     const ages = await makeAges({ count: 3, requestsPerDay: 100 });
     const home = await makeJobs(ages, { requests_per_day: 3, reserve_requests: 2 });
     await ages.live('2026-06-10T19:00:00Z');
@@ -146,7 +146,7 @@ describe('a day of few requests', () => {
 interface OddDay {
   readonly title: string;
   readonly starts: string;
-  /** As late as it can be on that day, by the calendar. */
+  /** As late as possible on that day, by the calendar. */
   readonly late: string;
   readonly turns: string;
 }
@@ -167,7 +167,7 @@ const oddDays: readonly OddDay[] = [
 ];
 
 describe.for(oddDays)('a day of $title', ({ starts, late, turns }) => {
-  it('has one allowance from its first minute to its last, and the next day the next one', async () => {
+  it('has one allowance from its first to its last minute, and the next day has the next one', async () => {
     const ages = await makeAges({ count: 2, requestsPerDay: 1 });
     const home = await makeJobs(ages, { requests_per_day: 1 });
     await ages.live(starts);
@@ -179,7 +179,7 @@ describe.for(oddDays)('a day of $title', ({ starts, late, turns }) => {
     await ages.live(late);
     expect((await home.sync(at(late))).code).toBe(4);
     expect(ages.proxy.met).toHaveLength(1);
-    // One who does not count for himself hears the same from the service.
+    // A client that doesn't count its requests itself gets the same response from the service.
     const stranger = await makeJobs(ages);
     expect((await stranger.sync(at(late))).code).toBe(4);
     const heard = ages.proxy.met.length;

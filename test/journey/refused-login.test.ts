@@ -18,7 +18,7 @@ interface Town {
   readonly home: Home;
   readonly server: ScriptedFtp;
   readonly instance: string;
-  /** Sets the one password that the server takes. */
+  /** Sets the only password that the server accepts. */
   accept(password: string): void;
   /** Writes the config with this password. */
   write(password: string): Promise<string>;
@@ -49,7 +49,7 @@ async function setUp(): Promise<Town> {
   return { home, server, instance, write, accept, logins };
 }
 
-/** Lets the attempt of every hold be due. */
+/** Makes the attempt of every hold due. */
 function makeDue({ folder }: Home): void {
   const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
   database.exec('update login_holds set retry_at = 1');
@@ -66,7 +66,7 @@ function holdsOf({ folder }: Home): unknown[] {
 const refused = [{ state: 'failed', problem: { code: 'FTP_LOGIN_REFUSED' } }];
 const held = [{ state: 'on_hold', problem: { code: 'LOGIN_ON_HOLD' } }];
 
-it('a person sees that a login was refused, and everything that goes on a timer leaves it alone', async () => {
+it('status shows that a login was refused, and nothing scheduled tries it', async () => {
   const { home, logins } = await setUp();
   expect((await home.sync()).jobs).toMatchObject(refused);
   expect(await home.sync()).toMatchObject({ code: 1, jobs: held });
@@ -89,7 +89,7 @@ it('a person sees that a login was refused, and everything that goes on a timer 
   expect(sources).toMatch(/^files +ftp +ftp:\/\/127\.0\.0\.1:\d+ as u +rows +login on hold; retried at /m);
 });
 
-it('another password, a good check and a resume each let the source log in again', async () => {
+it('a new password, a successful check and a resume each let the source log in again', async () => {
   const { home, instance, write, accept, logins } = await setUp();
   expect((await home.sync()).jobs).toMatchObject(refused);
   await write('right');
@@ -118,7 +118,7 @@ it('another password, a good check and a resume each let the source log in again
   expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('Did you mean "files"?');
 });
 
-it('two syncs that start at the same moment send a wrong password once', async () => {
+it('two syncs that start at the same time send a wrong password once', async () => {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const reply = async (verb: string) => {
     if (verb !== 'PASS') return undefined;
@@ -142,7 +142,7 @@ it('two syncs that start at the same moment send a wrong password once', async (
   await until('the login of the first one', () => logins() === 1);
   const second = home.sync({ args: ['second'] });
   await until('the run of the second one', () => home.state().runs.some((run) => run.job === 'second'));
-  // Time to log in, for one that does not wait.
+  // Time to log in, for one that doesn't wait.
   await wait(500);
   answer();
   expect((await first).jobs).toMatchObject(refused);
@@ -150,7 +150,7 @@ it('two syncs that start at the same moment send a wrong password once', async (
   expect(logins()).toBe(1);
 });
 
-it('a process that is killed around the steps of a refusal sends the password at most once again', async () => {
+it('a process that is killed around the steps of a refused login sends the password at most once more', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>
@@ -168,7 +168,7 @@ it('a process that is killed around the steps of a refusal sends the password at
   }
 }, 120_000);
 
-it('a process that is killed around the attempt that was due has made it, or leaves it to the next', async () => {
+it('a process that is killed around a due attempt has made it, or the next process does', async () => {
   const listed = await setUp();
   await listed.home.sync();
   makeDue(listed.home);
@@ -186,7 +186,7 @@ it('a process that is killed around the attempt that was due has made it, or lea
   }
 }, 120_000);
 
-it('a process that is killed around the login that lifts a hold leaves nothing on hold that works', async () => {
+it('a process that is killed around the login that lifts a hold leaves no working login on hold', async () => {
   const heldSince = async () => {
     const town = await setUp();
     await town.home.sync();
@@ -202,7 +202,7 @@ it('a process that is killed around the login that lifts a hold leaves nothing o
   for (const step of steps) {
     const town = await heldSince();
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
-    // An attempt that was taken and not made counts as made: the next one is due later.
+    // An attempt that was claimed and not made counts as made: the next one is due later.
     makeDue(town.home);
     expect((await town.home.sync()).jobs, step).toMatchObject([
       { state: expect.stringMatching(/delivered|unchanged/) },

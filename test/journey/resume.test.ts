@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** An API with versioned data, which responds with 304 to clients that have the current version. */
+/** An API with versioned data that responds with 304 to clients that have the current version. */
 async function openApi() {
   const api = { version: 1, answers: [] as number[], url: '' };
   const server = createServer((request, response) => {
@@ -19,7 +19,7 @@ async function openApi() {
   return api;
 }
 
-it('data that has not changed costs one small request, and comes whole wherever it has not been delivered', async () => {
+it('checking for unchanged data costs one small request, and data that was not delivered is read again', async () => {
   const [api, world] = [await openApi(), await makeWorld()];
   const [instance, other] = [await world.instance('csv'), await world.instance('csv')];
   const home = await world.home();

@@ -7,14 +7,14 @@ import { adminKey, makeWorld, until } from './world.ts';
 /** The only firing of the day. */
 const firing = Date.parse('2026-11-23T22:00:00Z');
 
-/** Lets processes that start now believe that it is a time relative to the firing. */
+/** Makes processes that start from now on see a time relative to the firing. */
 const clockAt = (fromFiringMs: number) => ({ CLOCK_SHIFT_MS: String(firing + fromFiringMs - Date.now()) });
 
 it.each([
-  ['when the first attempt has been written down', 'run.retrying', 1],
-  ['when the second attempt has begun', 'run.started', 2],
-  ['before the end of the second attempt is written down', 'extract.failed', 2],
-  ['when the second attempt has been written down', 'run.retrying', 2],
+  ['when the first attempt has been recorded', 'run.retrying', 1],
+  ['when the second attempt has started', 'run.started', 2],
+  ['before the end of the second attempt is recorded', 'extract.failed', 2],
+  ['when the second attempt has been recorded', 'run.retrying', 2],
   ['before the payload of the third attempt is owed', 'payload.spooled', 1],
   ['when the payload of the third attempt is owed', 'payload.owed', 1],
 ])('a daemon that is killed %s delivers the firing once, after its next start', async (_, event, nth) => {
@@ -41,7 +41,7 @@ it.each([
       },
     },
   });
-  // A daemon that was there an hour before makes the firing due at the start of the next one, however slow the machine is.
+  // A daemon that ran an hour before makes the firing due at the next start, however slow the machine is.
   const before = home.start(['run'], { preload: ['shifted-clock'], env: clockAt(-3_600_000), serves: true });
   await until('the daemon has started', () => before.output().includes('daemon.started'));
   before.child.kill('SIGTERM');
@@ -63,7 +63,7 @@ it.each([
   const { runs, outbox } = home.state();
   expect(outbox).toHaveLength(1);
   expect(runs.filter(({ state }) => state === 'delivered')).toHaveLength(1);
-  // A run whose process died under it is begun again, as any other; one that waited goes on.
+  // If the process died during a run, the run starts again, as any other; one that waited continues.
   expect(runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code)).toEqual(
     event === 'run.retrying' || event === 'payload.owed' ? [] : ['RUN_INTERRUPTED'],
   );

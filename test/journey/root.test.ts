@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** The user of a service, where we may be root; else ourselves, and there is nothing to give away. */
+/** The user of a service if the tests run as root; otherwise the current user, and nothing changes owner. */
 const service = process.getuid!() === 0 ? 12_345 : process.getuid!();
 
 const ownersIn = (folder: string) =>
   new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(folder, name)).uid));
 
-describe('commands by root on the state of a service', () => {
-  it('leave nothing there that the service cannot read: payloads, kept rows, a whole state that is restored', async () => {
+describe("commands run by root on a service's state", () => {
+  it("leave no file that the service can't read: payloads, kept rows, a restored state", async () => {
     const world = await makeWorld();
     const home = await world.home();
     const state = join(home.folder, 'state');

@@ -4,13 +4,13 @@ import { adminKey, makeWorld, type World } from './world.ts';
 
 const newKey = 'be'.repeat(20);
 
-/** A company with a key that is about to be exchanged for another. */
+/** A company whose key is about to be replaced. */
 const company = {
   requests_per_second: 1000,
   users: [{ email: 'a@test.example', first_name: 'A', last_name: 'B', role: 'Admin', api_keys: [adminKey, newKey] }],
 };
 
-/** Jobs that send a row each; the key stands in a file. */
+/** Jobs that send one row each; the key is in a file. */
 async function setUp(world: World, { count, limits = {} }: { count: number; limits?: object }) {
   const home = await world.home();
   const targets: string[] = [];
@@ -32,8 +32,8 @@ async function setUp(world: World, { count, limits = {} }: { count: number; limi
 
 const statesOf = (jobs: readonly { state: string }[]) => jobs.map(({ state }) => state).sort();
 
-describe('a key that is exchanged', () => {
-  it('begins no new day: what its company has used counts on, there and back', async () => {
+describe('a key that is replaced', () => {
+  it("doesn't reset the company's usage of the day, in either direction", async () => {
     const world = await makeWorld({ company });
     const { home, write } = await setUp(world, { count: 3, limits: { requests_per_day: 5 } });
     await write('first');

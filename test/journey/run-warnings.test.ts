@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from './home.ts';
 import { adminKey, forSuite, makeWorld } from './world.ts';
 
-/** A connector of the user's own that warns: twice of the same thing, once with a secret in the text. */
+/** A user's own connector that warns: twice with the same text, once with a secret in it. */
 const warner = `import { batchOf, defineConnector, option } from 'sluice/sdk';
 const columns = [{ name: 'a', type: 'text' }];
 const cut = { code: 'WARNER_CUT', message: 'The server cut 2 values', seen: 'group_concat()', next: 'raise group_concat_max_len' };
@@ -34,7 +34,7 @@ const echo = { code: 'WARNER_ECHO', message: 'The server echoed [redacted]' };
 
 const scope = forSuite();
 
-describe('what a source warns of', () => {
+describe('a warning of a source', () => {
   let home: Home;
   beforeAll(async () => {
     const world = await makeWorld({ scope });
@@ -53,7 +53,7 @@ describe('what a source warns of', () => {
     });
   });
 
-  it('is shown once each by a sync, which delivers all the same', async () => {
+  it('is shown once by a sync, which still delivers', async () => {
     const { code, stderr, stdout } = await home.sluice(['sync', 'orders']);
     expect(stdout).toContain('delivered');
     expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe('what a source warns of', () => {
     expect(stderr).toContain('warning WARNER_ECHO: The server echoed [redacted]');
   });
 
-  it('is part of the result for machines', async () => {
+  it('is part of the JSON result', async () => {
     expect((await home.sync({ args: ['orders'] })).jobs).toMatchObject([{ job: 'orders', warnings: [cut, echo] }]);
   });
 
@@ -72,7 +72,7 @@ describe('what a source warns of', () => {
     expect(JSON.parse(forMachines.stdout)).toMatchObject({ jobs: [{ warnings: [cut, echo] }] });
   });
 
-  it('stays in the history, of a run that failed as well', async () => {
+  it('stays in the history, even of a failed run', async () => {
     await home.sync({ args: ['broken'] });
     const history = async (...args: string[]) => (await home.sluice(['history', ...args])).stdout;
     const [failed] = JSON.parse(await history('broken', '--json')) as { run: string }[];
@@ -81,7 +81,7 @@ describe('what a source warns of', () => {
     expect(await history('orders')).toContain('warning: The server cut 2 values (and 1 more)');
   });
 
-  it('is told by explain together with the fix', async () => {
+  it('is shown by explain, with the fix', async () => {
     const { stdout } = await home.sluice(['explain', 'orders', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([
       {
@@ -93,7 +93,7 @@ describe('what a source warns of', () => {
     ]);
   });
 
-  it('is a line of the log', async () => {
+  it('is logged', async () => {
     const { stderr } = await home.sluice(['sync', 'orders', '--log', 'warn']);
     expect(stderr).toContain('"msg":"run.warning"');
   });

@@ -5,7 +5,7 @@ import { adminKey } from './world.ts';
 
 const job = { source: 'files', query: 'orders.csv', format: 'csv' };
 
-/** Every line without the blanks at its end. */
+/** Every line without trailing spaces. */
 const linesOf = (text: string): string[] =>
   text
     .trimEnd()
@@ -24,7 +24,7 @@ async function homeWith(jobs: object, more: object = {}) {
 }
 
 describe('sluice schedules', () => {
-  it('shows when each job fires next on the clock of its zone, through the change of the clocks, and touches no state', async () => {
+  it("shows when each job fires next in its time zone, across a clock change, and doesn't touch the state", async () => {
     const home = await homeWith({
       nightly: { ...job, target: 'a'.repeat(32), schedule: { cron: '30 2 * * *', timezone: 'Europe/Berlin' } },
       often: { ...job, target: 'b'.repeat(32), schedule: 'every 13h' },
@@ -44,7 +44,7 @@ describe('sluice schedules', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('tries a schedule that no config has yet, and says what is wrong with it', async () => {
+  it("tests a schedule that isn't in the config, and says what is wrong with it", async () => {
     const home = await makeHome(forTest);
     const tried = await home.sluice(['schedules', '--try', 'every 6h', '--from', '2026-03-29', '-n', '1', '--json']);
     expect(JSON.parse(tried.stdout)).toEqual([

@@ -9,7 +9,7 @@ import { openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
 import { forSuite, makeWorld, type World } from './world.ts';
 
-/** Every secret of the suite, by where it stands. Those with odd characters surface in several spellings. */
+/** Every secret of the suite, by where it's used. Those with special characters appear in several encodings. */
 const secrets = {
   fileKey: 'key-from-a-file-51c7a1e0b2',
   envKey: 'key-from-the-environment-0d11',
@@ -24,7 +24,7 @@ const secrets = {
 };
 const user = 'reader@test.example';
 
-/** How a secret may look in a log, an address, a header, a JSON text. */
+/** How a secret may look in a log, a URL, a header, a JSON string. */
 function spellings(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [
@@ -38,13 +38,13 @@ function spellings(secret: string): string[] {
   ];
 }
 
-/** The names of the secrets that stand in a text. */
+/** The names of the secrets that a text contains. */
 function spilt(text: string): string[] {
   const shown = Object.entries(secrets).filter(([, secret]) => spellings(secret).some((one) => text.includes(one)));
   return shown.map(([name]) => name);
 }
 
-/** All bytes of the state, as they lie on the disk. */
+/** All bytes of the state, as stored on disk. */
 function stateBytes({ folder }: Home): string {
   const root = join(folder, 'state');
   const names = readdirSync(root, { recursive: true }) as string[];
@@ -54,7 +54,7 @@ function stateBytes({ folder }: Home): string {
 
 const scope = forSuite();
 let world: World;
-/** An API that says back everything that it was sent, as a bad one does in its error messages. */
+/** An API that echoes everything it receives, as bad ones do in error messages. */
 let echo: string;
 
 beforeAll(async () => {
@@ -94,7 +94,7 @@ beforeAll(async () => {
   echo = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-/** Ways in which a config is looked at or carried out; together they have every kind of output. */
+/** Ways to read or run a config; together, they produce every kind of output. */
 const commands = [
   ['check', '--connect'],
   ['check', '--connect', '--json'],
@@ -104,7 +104,7 @@ const commands = [
   ['status', '--json'],
 ];
 
-/** What all of them say, and the state that they leave. */
+/** The output of all of them, and the state that they leave. */
 async function everything(home: Home, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const said: string[] = [];
   for (const command of commands) {
@@ -129,7 +129,7 @@ async function homeWith(plan: Plan): Promise<Home> {
   return home;
 }
 
-/** Job names stand in the output of each command: without them the search would have found nothing to search. */
+/** The output of each command contains the job names: without them, there would be nothing to search. */
 function expectClosedMouth(text: string, ...words: string[]): void {
   expect(words.filter((word) => !text.includes(word))).toEqual([]);
   expect(spilt(text)).toEqual([]);
@@ -167,7 +167,7 @@ describe('secrets of destinations', () => {
     expect(home.state().outbox.filter(({ state }) => state === 'delivered')).toHaveLength(4);
   });
 
-  it('never appear if the other side refuses and echoes them', async () => {
+  it('never appear if the server refuses and echoes them', async () => {
     const pair = Buffer.from(`${user}:${secrets.basicPassword}`).toString('base64');
     const basic = `no ${secrets.basicPassword}, and no ${pair}`;
     const proxy = await openFaultProxy(world.url);
@@ -263,7 +263,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
     expectClosedMouth(text, 'DB_LOGIN_REFUSED', 'job_pg_url', 'job_pg_env', 'job_pg_file', 'job_maria', 'job_nowhere');
   });
 
-  it('never appear if they are right and the query is wrong, or right', async () => {
+  it('never appear if they are valid, whether or not the query is', async () => {
     const { password, url, port, host } = server('PostgreSQL');
     const maria = server('MariaDB');
     const home = await homeWith({
@@ -284,22 +284,19 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
   });
 });
 
-describe('a config that cannot be used', () => {
+describe('an invalid config', () => {
   const broken: readonly (readonly [string, object])[] = [
-    ['an address that is none', { connector: 'db', url: `postgres://sluice:${secrets.dbPassword}@h:port/x` }],
-    [
-      'a driver that is not known',
-      { connector: 'db', url: `oracle://sluice:${encodeURIComponent(secrets.dbPassword)}@h/x` },
-    ],
+    ['an invalid URL', { connector: 'db', url: `postgres://sluice:${secrets.dbPassword}@h:port/x` }],
+    ['an unknown driver', { connector: 'db', url: `oracle://sluice:${encodeURIComponent(secrets.dbPassword)}@h/x` }],
     ['a misspelt option', { connector: 'db', driver: 'postgres', host: 'h', pasword: secrets.dbPassword }],
     ['a password that is a list', { connector: 'db', driver: 'postgres', host: 'h', password: [secrets.dbPassword] }],
     [
-      'a token of a kind that is not known',
+      'an unknown kind of token',
       { connector: 'simple_rest', url: 'http://h', auth: { kind: 'beer', token: secrets.bearer } },
     ],
   ];
 
-  it.for(broken)('because of %s shows no secret', async ([, source]) => {
+  it.for(broken)('with %s shows no secret', async ([, source]) => {
     const home = await homeWith({
       destinations: { main: { url: world.url, api_key: secrets.plainKey } },
       sources: { broken: source },
@@ -313,7 +310,7 @@ describe('a config that cannot be used', () => {
     }
   });
 
-  it('because of credentials in the address of the service shows none of them', async () => {
+  it("with credentials in the service's URL doesn't show them", async () => {
     const url = world.url.replace('://', `://sluice:${encodeURIComponent(secrets.plainKey)}@`);
     const home = await homeWith({
       destinations: { main: { url, api_key: `${secrets.envKey} with blanks` } },

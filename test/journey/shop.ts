@@ -5,26 +5,26 @@ import type { Home } from './home.ts';
 import { forTest, type Scope } from './process.ts';
 import { adminKey, type World } from './world.ts';
 
-/** A table of orders that a job keeps a copy of, and a dashboard that is to show the whole of it. */
+/** A table of orders that a job copies, and a dashboard that shows all of it. */
 export interface Shop {
   readonly home: Home;
   readonly instance: string;
   /** Runs SQL at the source. */
   run(sql: string): Promise<pg.QueryResult>;
-  /** Rows that came or changed now, by id; each change is a minute later than the one before. */
+  /** Inserts or updates rows by ID; each change is a minute later than the previous one. */
   put(...rows: readonly (readonly [id: number, name: string, gone?: boolean])[]): Promise<void>;
-  /** What the dashboard has to show: a SELECT of the source, as csv. */
+  /** What the dashboard has to show: a SELECT at the source, as csv. */
   wanted(where?: string): Promise<string>;
   shown(): Promise<string | null>;
-  /** One sync; its only job. */
+  /** One sync, and its only job. */
   sync(how?: Parameters<Home['sync']>[0]): ReturnType<Home['sync']>;
-  /** Expects the dashboard to show what the source has. */
+  /** Expects the dashboard to show what the source contains. */
   same(where?: string): Promise<void>;
   /** Writes the config again with another job. */
   config(job: object, top?: object): Promise<string>;
 }
 
-/** Times are before this, so that what is new is never in the future. */
+/** All times are before this one, so new rows are never in the future. */
 const began = Date.now() - 3_600_000 * 24;
 let tables = 0;
 

@@ -5,7 +5,9 @@ import { forTest } from './process.ts';
 
 const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
 
-/** A user of Sluice whose every peer takes connections and says nothing: a login, sources, the service, a mail server. */
+/**
+ * A user of Sluice whose peers all accept connections and never respond: a login, sources, the service, a mail server.
+ */
 async function makePlace(): Promise<{ peer: Peer; home: Home }> {
   const peer = await openPeer();
   const home = await makeHome(forTest);
@@ -18,7 +20,7 @@ async function makePlace(): Promise<{ peer: Peer; home: Home }> {
     sources: {
       robot: { connector: 'acme', url: `http://${at}`, login: robot },
       person: { connector: 'acme', url: `http://${at}`, login: { client_id: 'person', client_secret: 'b' } },
-      // Logins of one account go one after the other; here each source has its own.
+      // Logins of one account run one after the other; here, each source has its own account.
       postgres: { connector: 'db', url: `postgres://p:b@${at}/c`, connect_timeout_seconds: 600 },
       mysql: { connector: 'db', url: `mysql://m:b@${at}/c`, connect_timeout_seconds: 600 },
       sqlserver: { connector: 'db', url: `sqlserver://s:b@${at}/c`, connect_timeout_seconds: 600 },
@@ -43,13 +45,13 @@ it.each([
   ['check --connect', 7],
   ['sync', 3],
 ] as const)(
-  'sluice %s ends in order when it is told to, though all its peers are silent',
+  "sluice %s exits cleanly when it's asked to stop, though none of its peers respond",
   async (command, connections) => {
     const { peer, home } = await makePlace();
     const running = home.start(command.split(' '));
     await expect.poll(peer.open).toBeGreaterThanOrEqual(connections);
     running.child.kill('SIGTERM');
-    // A process that does not end by itself is ended by a signal.
+    // A process that doesn't exit by itself is ended by a signal.
     expect(await running.ended).toMatchObject({ code: 143, signal: null });
   },
   150_000,

@@ -9,7 +9,7 @@ import type { Home } from './home.ts';
 import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';
 
 const older = 'id,name\n1,old\n';
-/** Rows without an end, as far as a test is concerned, a kilobyte each; PostgreSQL keeps none of them. */
+/** Practically endless rows of a kilobyte each; PostgreSQL stores none of them. */
 const endless = "select generate_series(1, 1000000000) as id, repeat('x', 1000) as name";
 const few = "select 1 as id, 'new' as name";
 const newer = 'id,name\n1,new\n';
@@ -24,11 +24,11 @@ beforeAll(async () => {
 interface Stage {
   readonly home: Home;
   readonly instance: string;
-  /** Replaces the query, and the server where one is given. */
+  /** Replaces the query, and the server if one is given. */
   ask(sql: string, url?: string): Promise<void>;
 }
 
-/** A job that has delivered once and is about to ask something else. */
+/** A job that has delivered once and is about to run another query. */
 async function stage(url: string, sql: string): Promise<Stage> {
   const instance = await world.instance('csv');
   const home = await world.home();
@@ -46,7 +46,7 @@ async function stage(url: string, sql: string): Promise<Stage> {
   return { home, instance, ask };
 }
 
-/** The old rows are shown, nothing was sent for the failed run, and nothing of it is left. */
+/** The old rows are shown, nothing was sent for the failed run, and none of its files are left. */
 async function expectUntouched({ home, instance }: Stage): Promise<void> {
   expect(await world.data(instance)).toBe(older);
   expect(await world.uploads(instance)).toHaveLength(1);
@@ -62,7 +62,7 @@ async function expectWorksAgain({ home, instance, ask }: Stage, url?: string): P
   expect(await world.data(instance)).toBe(newer);
 }
 
-/** Resolves once rows have reached the disk: the extract is in its middle. */
+/** Resolves once rows have reached the disk: the extract is in progress. */
 async function midExtract({ home }: Stage): Promise<void> {
   const path = (name: string) => join(home.folder, 'state', 'payloads', name);
   const parts = () => home.payloads().filter((name) => name.endsWith('.part'));
@@ -76,7 +76,7 @@ async function underWay(one: Stage): Promise<Running> {
   return sync;
 }
 
-/** Statements that the server is still working on for us. */
+/** Statements that the server is still running for us. */
 async function statementsOf(server: TestServer): Promise<number> {
   const client = new pg.Client(server.url);
   await client.connect();
@@ -90,7 +90,7 @@ async function statementsOf(server: TestServer): Promise<number> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle', (server) => {
-  it('at row 500,000 sends nothing; the report names job, source and row', async () => {
+  it('sends nothing at row 500,000; the report names job, source and row', async () => {
     const dies = 'select g as id, 1 / (500000 - g) as share from generate_series(1, 600000) g';
     const one = await stage(server().url, dies);
     const { code, jobs } = await one.home.sync();
@@ -107,7 +107,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     await expectWorksAgain(one);
   });
 
-  it('because its server is killed sends nothing, and the next sync works', async () => {
+  it('sends nothing because its server is killed, and the next sync works', async () => {
     const mortal = await startPostgres();
     try {
       const one = await stage(mortal.url, endless);
@@ -125,7 +125,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     }
   });
 
-  it('or that is not there stops no other job', async () => {
+  it("stops no other job if it can't be reached", async () => {
     const one = await stage(server().url, few);
     const { url, password } = server();
     const away = await world.instance('csv');
@@ -154,7 +154,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)('on %s', ([name, exitCode]) => {
-    it(`sync ends by itself with ${exitCode}, lets go of the server, and the next one works`, async () => {
+    it(`sync exits with ${exitCode}, disconnects from the server, and the next sync works`, async () => {
       const one = await stage(server().url, endless);
       const sync = await underWay(one);
       expect(await statementsOf(server())).toBe(1);
@@ -169,7 +169,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
 });
 
 describeWithServer({ servers: 'MariaDB' }, 'another source that fails in the middle', (server) => {
-  it('at row 500,000 is reported in the same way', async () => {
+  it('is reported in the same way at row 500,000', async () => {
     const dies = 'select seq as id, cast(9223372036854275807 + seq as signed) + 1 as share from seq_1_to_600000';
     const one = await stage(server().url, dies);
     const { code, jobs } = await one.home.sync();

@@ -9,10 +9,10 @@ import { adminKey, makeWorld, until, type World } from './world.ts';
 
 const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
 
-/** So that nothing fires while a test looks. */
+/** A schedule that doesn't fire during a test. */
 const seldom = { format: 'csv', schedule: '0 0 29 2 *' };
 
-/** A user with a job that can run, what a test puts beside it, and a webhook that hears of what is wrong. */
+/** A user with a job that can run, others that a test adds, and a webhook that receives alerts. */
 async function setUp(
   world: World,
   { jobs = {}, sources = {}, ...more }: { jobs?: object; sources?: object; [top: string]: unknown },
@@ -46,7 +46,7 @@ async function jobsOf(home: Home): Promise<string[]> {
   return Object.keys((JSON.parse(stdout) as { values: { jobs: object } }).values.jobs);
 }
 
-it('begins without the jobs that cannot run, tells of them, and takes that back once the config is whole', async () => {
+it("starts without the jobs that can't run, sends an alert about them, and resolves it once the config is valid", async () => {
   const world = await makeWorld();
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const { home, receiver, run, repair } = await setUp(world, { jobs: { bad } });
@@ -68,7 +68,7 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
   await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
-it('with retry, starts each job as soon as the file of its variable exists, and ignores an edited config', async () => {
+it('with retry, starts each job as soon as the file for its variable exists, and ignores an edited config', async () => {
   const world = await makeWorld();
   const late = (name: string) => ({ connector: 'file', folder: `\${file:${name}}` });
   const { home, run, repair } = await setUp(world, {
@@ -90,7 +90,7 @@ it('with retry, starts each job as soon as the file of its variable exists, and 
   expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);
 });
 
-it('with probe asks every source once at the start, and tells which run will fail', async () => {
+it('with probe, tests every source once at startup, and reports which run will fail', async () => {
   const world = await makeWorld();
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
   const { home, receiver, run } = await setUp(world, {
@@ -110,7 +110,7 @@ it('with probe asks every source once at the start, and tells which run will fai
   expect((await world.requests()).length).toBe(before);
 });
 
-it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all can run', async (how) => {
+it.each([['on_start_error: fail'], ['--strict']])('with %s, starts only if all jobs can run', async (how) => {
   const world = await makeWorld();
   const top = how === '--strict' ? {} : { on_start_error: 'fail' };
   const start = (home: Home) => home.sluice(['run', ...(how === '--strict' ? [how] : [])]);
@@ -128,7 +128,7 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all
   expect(await world.uploads()).toEqual([]);
 });
 
-it('with fail does not begin without a token for each login, nor with a connector that cannot be loaded', async () => {
+it("with fail, doesn't start without a token for each login, nor with a connector that can't be loaded", async () => {
   const world = await makeWorld();
   const vendor = await startVendor({ redirects: ['http://127.0.0.1:1/callback'] });
   onTestFinished(() => vendor.close());
@@ -153,7 +153,7 @@ it('with fail does not begin without a token for each login, nor with a connecto
 it.each([
   ['in the log, one line each', [], ['config.error', 'config.error'], /^CONFIG_UNUSABLE/],
   ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
-])('tells why a file cannot be used at all %s', async (_, flags, lines, stderr) => {
+])("reports why a file can't be used at all %s", async (_, flags, lines, stderr) => {
   const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });
   const started = await home.sluice(['run', ...flags]);
   expect(started.code).toBe(2);

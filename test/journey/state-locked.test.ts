@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { forTest, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Begins to write into the database of a state, as soon as no one else writes, and neither commits nor ends. */
+/** Starts a write to a state's database as soon as no one else writes, and neither commits nor exits. */
 const holder = `
 const { DatabaseSync } = require('node:sqlite');
 new DatabaseSync(process.argv[1], { timeout: 60_000 }).exec('begin immediate');
@@ -48,7 +48,7 @@ async function setUp() {
   return { world, home, file: join(home.folder, 'state/sluice.db') };
 }
 
-it('tells a command that writes that another process locks the state, and goes on once it does not', async () => {
+it("tells a command that writes that another process holds the lock of the state, and continues once it's released", async () => {
   const { world, home, file } = await setUp();
   const unlock = await lock(file);
   const { code, stdout, stderr } = await home.sluice(['sync']);
@@ -62,7 +62,7 @@ it('tells a command that writes that another process locks the state, and goes o
   expect(await world.data(world.instances.csv)).toBe('id\n2\n');
 });
 
-it('keeps a daemon alive while another process locks the state; it tells it, and is well once it does not', async () => {
+it('keeps a daemon running while another process holds the lock of the state; it logs that, and recovers afterwards', async () => {
   const { home, file } = await setUp();
   const daemon = home.start(['run'], { serves: true });
   await until('the daemon has started', () => daemon.output().includes('daemon.started'));
@@ -77,7 +77,7 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   await unlock();
   let last = '';
   const isWell = async (): Promise<boolean> => {
-    // A process for each question: without a pause they would take the time of the daemon that is waited for.
+    // A process per check: without a pause, they would take CPU time from the daemon that the test waits for.
     await wait(1000);
     const { code, stdout } = await home.sluice(['health']);
     last = stdout;

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { forTest } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Takes requests and answers none. */
+/** Accepts requests and answers none. */
 async function serveSilence() {
   const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -19,28 +19,31 @@ async function serveSilence() {
 it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s during an upload leaves the payload owed, and sync says so and who sends it', async (signal, code) => {
-  const world = await makeWorld();
-  const home = await world.home();
-  await home.write('orders.csv', 'id\n1\n');
-  const config = (url: string) =>
-    home.config({
-      destinations: { main: { url, api_key: adminKey } },
-      sources: { here: { connector: 'file' } },
-      jobs: {
-        orders: { source: 'here', query: { path: 'orders.csv' }, format: 'csv', target: world.instances.csv },
-      },
-    });
-  const { server, url } = await serveSilence();
-  await config(url);
-  const sync = home.start(['sync']);
-  await once(server, 'request');
-  sync.child.kill(signal);
-  const ended = await sync.ended;
-  expect(ended).toMatchObject({ code });
-  expect(ended.stdout).toMatch(/orders .* owed: the daemon will send it, or run "sluice sync orders"$/m);
-  expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
-  await config(world.url);
-  expect(await home.sync()).toMatchObject({ code: 0 });
-  expect(await world.data(world.instances.csv)).toBe('id\n1\n');
-});
+] as const)(
+  '%s during an upload leaves the payload owed, and sync reports that and who sends it',
+  async (signal, code) => {
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.write('orders.csv', 'id\n1\n');
+    const config = (url: string) =>
+      home.config({
+        destinations: { main: { url, api_key: adminKey } },
+        sources: { here: { connector: 'file' } },
+        jobs: {
+          orders: { source: 'here', query: { path: 'orders.csv' }, format: 'csv', target: world.instances.csv },
+        },
+      });
+    const { server, url } = await serveSilence();
+    await config(url);
+    const sync = home.start(['sync']);
+    await once(server, 'request');
+    sync.child.kill(signal);
+    const ended = await sync.ended;
+    expect(ended).toMatchObject({ code });
+    expect(ended.stdout).toMatch(/orders .* owed: the daemon will send it, or run "sluice sync orders"$/m);
+    expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
+    await config(world.url);
+    expect(await home.sync()).toMatchObject({ code: 0 });
+    expect(await world.data(world.instances.csv)).toBe('id\n1\n');
+  },
+);

@@ -30,7 +30,7 @@ async function setUp() {
 }
 
 describe('traces over OTLP', () => {
-  it('reach a collector that the variables of the standard name, before the command ends', async () => {
+  it('reach the collector that the standard variables name, before the command exits', async () => {
     const [home, collector] = [await setUp(), await openReceiver()];
     const address = new URL(collector.url).origin;
     const env = {
@@ -54,7 +54,7 @@ describe('traces over OTLP', () => {
     }
   });
 
-  it('cost nothing but a warning where the collector is gone', async () => {
+  it("cause only a warning if the collector can't be reached", async () => {
     const home = await setUp();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
     const { code, jobs, stderr } = await home.sync({ env, args: ['--log', 'warn'] });

@@ -8,7 +8,7 @@ import { control, controlInXml, mariadb, postgres, sqlite, type Told } from './k
 import { makeFolder } from './process.ts';
 import { forSuite, makeWorld, type World } from './world.ts';
 
-/** The statements that make and fill the table; `quote` marks a name. */
+/** The statements that create and fill the table; `quote` quotes a name. */
 function statements(columns: readonly Told[], quote: string): string[] {
   const names = columns.map(([name]) => quote + name + quote);
   const declared = columns.map(([, type], c) => `${names[c]} ${type}`);
@@ -31,7 +31,7 @@ function statements(columns: readonly Told[], quote: string): string[] {
   ];
 }
 
-/** What must arrive, first the header. */
+/** What must arrive; the header comes first. */
 function wanted(columns: readonly Told[]): Table {
   return [
     ['at', ...columns.map(([name]) => name)],
@@ -46,7 +46,7 @@ function jsonWanted(kind: Told[2], text: string | null): JsonCell {
   return kind === 'json' ? cellOf(exactly(text)) : { kind, text };
 }
 
-/** Carries the table in all three formats and compares what the service then shows. */
+/** Sends the table in all three formats and compares what the service shows. */
 function carried(columns: readonly Told[], source: () => object): void {
   const scope = forSuite();
   const names = ['at', ...columns.map(([name]) => name)];
@@ -76,11 +76,11 @@ function carried(columns: readonly Told[], source: () => object): void {
 
   const shown = async (format: 'csv' | 'json' | 'xml') => (await world.data(world.instances[format]))!;
 
-  it('arrive in csv as they are, null apart from empty', async () => {
+  it('arrive in csv unchanged, with null distinct from empty', async () => {
     expect(readCsv(await shown('csv'))).toEqual(wanted(columns));
   });
 
-  it('arrive in json as numbers with all their digits, texts, booleans and nested values', async () => {
+  it('arrive in json as numbers with all their digits, strings, booleans and nested values', async () => {
     const rows = exactly(await shown('json')) as Record<string, unknown>[];
     const [, ...expected] = wanted(columns);
     expect(rows.map((row) => Object.keys(row))).toEqual(expected.map(() => names));
@@ -94,7 +94,7 @@ function carried(columns: readonly Told[], source: () => object): void {
     );
   });
 
-  it('arrive in xml as they are, null by their absence', async () => {
+  it('arrive in xml unchanged, with null as a missing element', async () => {
     const [, ...expected] = wanted(columns);
     const carriable = expected.map((row) => row.map((text) => (text === control ? controlInXml : text)));
     expect(readXml(await shown('xml'), names)).toEqual(carriable);

@@ -17,7 +17,7 @@ export interface Logged {
   readonly method: string;
   readonly path: string;
   readonly from: string;
-  /** Null: the client went away first. */
+  /** Null if the client disconnected first. */
   readonly status: number | null;
 }
 
@@ -27,16 +27,16 @@ export interface World {
   readonly folder: string;
   /** Base URL of the embedded service. */
   readonly url: string;
-  /** Ids of push-only data sources, made beforehand without the daemon, by format. */
+  /** IDs of push-only data sources, created without the daemon, by format. */
   readonly instances: Readonly<Record<Format, string>>;
-  /** Makes one more of them. */
+  /** Creates another one. */
   instance(format?: Format): Promise<string>;
   /**
-   * The bytes that an instance shows; null when it never had any. A request of the account like those of the daemon: a test
-   * that repeats it until something is so serves with `--no-limits`, or else the daemon is refused for it and backs off.
+   * The bytes that an instance shows; null if it never had any. This is a request of the same account as the daemon's:
+   * a test that repeats it in a loop needs `--no-limits`; otherwise, the daemon is rate-limited because of it.
    */
   data(instance: string): Promise<string | null>;
-  /** All requests that have ended so far. */
+  /** All finished requests so far. */
   requests(): Promise<Logged[]>;
   /** The uploads among them, of one instance or of all. Only the daemon uploads. */
   uploads(instance?: string): Promise<Logged[]>;
@@ -50,7 +50,7 @@ export interface World {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Envelope }>;
-  /** Ends the service as an operator would; what it kept in its data folder stays. */
+  /** Stops the service as an operator would; its data folder is kept. */
   stop(): Promise<Ended>;
 }
 
@@ -65,15 +65,15 @@ export interface WorldOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly preload?: readonly string[];
   readonly scope?: Scope;
-  /** Another Sluice than the sources of this checkout, for the service. */
+  /** A Sluice for the service other than the sources of this checkout. */
   readonly program?: Program;
-  /** A folder that keeps the service's data over several lives of it; without one it forgets. */
+  /** A folder that keeps the service's data across restarts; by default, it keeps nothing. */
   readonly data?: string;
-  /** Data sources that are there already (a service that lives again): none are made. */
+  /** Data sources that exist already (if a service restarts): none are created. */
   readonly instances?: World['instances'];
 }
 
-/** A service in a process of its own, with one company, its admin, and one push-only source of each format. */
+/** A service in its own process, with one company, its admin, and one push-only source per format. */
 export async function makeWorld(options: WorldOptions = {}): Promise<World> {
   const { scope = forTest, env, preload, serve = [], data, program } = options;
   const folder = await makeFolder(scope);
@@ -148,7 +148,7 @@ function callTo(url: string): Call {
   };
 }
 
-/** Asks again where the limits that are under test turn the asking away: they are not what is asked. */
+/** Retries if the limits under test reject this request: it isn't what the test measures. */
 async function dataOf(url: string, instance: string): Promise<string | null> {
   for (;;) {
     const { statusCode, body } = await request(`${url}/datasource-instances/${instance}/data`, {
@@ -162,7 +162,7 @@ async function dataOf(url: string, instance: string): Promise<string | null> {
   }
 }
 
-/** The service writes a request's line once it is over, a moment after its answer: read until nothing is added. */
+/** The service logs a request once it's over, a moment after its response: read until nothing is added. */
 async function settledLog(file: string): Promise<Logged[]> {
   for (let before = -1; ; ) {
     const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
@@ -172,7 +172,7 @@ async function settledLog(file: string): Promise<Logged[]> {
   }
 }
 
-/** Makes a push-only source; the setting up must not be slowed or counted out by the limits under test. */
+/** Creates a push-only source; the limits under test must neither slow nor reject this. */
 async function push(call: Call, format: string): Promise<string> {
   for (;;) {
     const { status, body } = await call('POST', '/datasources', {
@@ -189,7 +189,7 @@ async function push(call: Call, format: string): Promise<string> {
   }
 }
 
-/** The most requests that any window of `windowMs` saw. */
+/** The maximum number of requests in any window of `windowMs`. */
 export function busiestWindow(arrivals: readonly number[], windowMs = 1000): number {
   const ordered = [...arrivals].sort((a, b) => a - b);
   let most = 0;

@@ -1,15 +1,17 @@
 import { aroundDurable, type DurableStep } from './durable.ts';
 
-/** What the disk does to steps below DISK_UNDER: DISK_FAULTS is a list of these as JSON; the first that fits is played. */
+/**
+ * Faults of disk operations below DISK_UNDER: DISK_FAULTS is a JSON list of them; the first that matches is applied.
+ */
 interface DiskFault {
   readonly what: string;
   /** Part of the path. */
   readonly on?: string;
-  /** `short`: a write takes half of what it was given; anything else is the code of a failure. */
+  /** `short`: a write writes half of what it was given; anything else is an error code. */
   readonly fails: string;
-  /** So many such steps pass before. */
+  /** Number of matching operations that succeed first. */
   readonly after?: number;
-  /** So often; always where nothing is said. */
+  /** How often it happens; by default, always. */
   readonly times?: number;
 }
 
@@ -28,7 +30,7 @@ aroundDurable(process.env.DISK_UNDER ?? '/nowhere', ({ what, on }, go, given) =>
   return go(piece, offset, Math.ceil(length / 2), position);
 });
 
-/** As the system says it: a failure to open names the file, one of an open file does not. */
+/** As the system reports it: a failed open names the file, an error of an open file doesn't. */
 function failure(code: string, { what, on }: DurableStep): Error {
   const path = what === 'create' ? { path: on } : {};
   return Object.assign(new Error(`${code}: the disk says so, ${what}`), { code, syscall: what, ...path });

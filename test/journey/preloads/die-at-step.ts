@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import { aroundDurable, type DurableStep } from './durable.ts';
 
 /**
- * Lists in STEPS_FILE everything durable that this process is about to do below STEPS_UNDER, and every event that it
- * says, one line each; kills it, as a power cut would, before it does what DIE_AT names. A step's name is the same in
- * every run that does the same: what is done, to what kind of file, and the how-manieth such step it is. What a
- * transaction changes before its commit is a step only where STEPS_CHANGES is set.
+ * Writes to STEPS_FILE every durable step below STEPS_UNDER that this process is about to take, and every event that it
+ * emits, one per line; kills the process, as a power failure would, before the step that DIE_AT names. The name of a
+ * step is the same in every run that does the same: the operation, the kind of file, and a counter. What a transaction
+ * changes before its commit is a step only if STEPS_CHANGES is set.
  */
 const { STEPS_FILE, STEPS_UNDER = '', STEPS_CHANGES, DIE_AT } = process.env;
 const counts = new Map<string, number>();
@@ -20,7 +20,7 @@ function reach(name: string): void {
   if (full === DIE_AT) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Hashes, run ids and process ids are other ones every time. */
+/** Hashes, run IDs and process IDs differ each time. */
 function kindOf({ what, on }: DurableStep): string {
   if (what === 'commit' || what === 'change') return `${what} ${on}`;
   const name = basename(on);

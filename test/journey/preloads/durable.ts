@@ -3,11 +3,11 @@ import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 
-/** One thing that a process is about to do to a disk. */
+/** One operation on a disk that a process is about to perform. */
 export interface DurableStep {
   /** `rename`, `write`, `sync`, `commit`, … */
   readonly what: string;
-  /** The file; for a commit the last statement before it. */
+  /** The file; for a commit, the last statement before it. */
   readonly on: string;
 }
 
@@ -15,10 +15,10 @@ export interface DurableStep {
 type Any = any;
 type Go = (...given: Any[]) => Any;
 
-/** Does `go`, or not, or something else; `given` is what it would be called with. */
+/** Calls `go`, or doesn't, or does something else; `given` is what it would be called with. */
 export type Around = (step: DurableStep, go: Go, given: Any[]) => Any;
 
-/** Puts `around` about everything durable that this process does below a folder, by files or by SQLite. */
+/** Wraps everything durable that this process does below a folder, in files or in SQLite, with `around`. */
 export function aroundDurable(folder: string, around: Around): void {
   const isOurs = (path: unknown): boolean => String(path).startsWith(folder);
   aroundFiles(isOurs, around);
@@ -96,7 +96,7 @@ function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Aro
   }
 }
 
-/** A commit, a statement that writes outside of a transaction and so commits by itself, and (`change`) one inside. */
+/** A commit, a statement that writes outside of a transaction and thus commits by itself, and (`change`) one inside. */
 function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
   const prototype = DatabaseSync.prototype as Any;
   const prepare = prototype.prepare as Go;

@@ -1,8 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 
 /**
- * Kills this very process, as a power cut would, at the moment the event named by KILL_AT was emitted (the KILL_NTH
- * time). Events are emitted right after the durable step they name, synchronously, so the cut is exact.
+ * Kills this process, as a power failure would, when the event named by KILL_AT is emitted (the KILL_NTH time). Events
+ * are emitted synchronously, right after the durable step that they name, so the kill is exact.
  */
 let left = Number(process.env.KILL_NTH ?? '1');
 

@@ -1,6 +1,6 @@
 import { Server } from 'node:net';
 
-/** The second server of the process cannot listen. */
+/** The second server of the process can't listen. */
 const listen = Server.prototype.listen as (...given: unknown[]) => Server;
 let servers = 0;
 Server.prototype.listen = function (this: Server, ...given: unknown[]): Server {

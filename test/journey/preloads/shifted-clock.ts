@@ -1,4 +1,4 @@
-/** Moves this process's wall clock by CLOCK_SHIFT_MS, as a machine whose clock was set would see it. */
+/** Shifts the wall clock of this process by CLOCK_SHIFT_MS, as if the machine's clock had been set. */
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? '0');
 const RealDate = Date;
 const realNow = Date.now;

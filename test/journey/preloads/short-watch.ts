@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import threads, { type WorkerOptions } from 'node:worker_threads';
 
-/** The watch over the event loop loses its patience after WATCH_MS instead of half a minute. */
+/** The watchdog of the event loop waits WATCH_MS instead of 30 seconds. */
 const limitMs = Number(process.env.WATCH_MS);
 const { Worker } = threads;
 

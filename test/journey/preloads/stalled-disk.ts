@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { aroundDurable } from './durable.ts';
 
-/** Where the file `stall` is there, the disk below DISK_UNDER does not answer once something becomes owed. */
+/** If the file `stall` exists, the disk below DISK_UNDER hangs once something becomes owed. */
 const folder = process.env.DISK_UNDER ?? '/nowhere';
 const stall = join(folder, '../stall');
 
