@@ -34,7 +34,7 @@ describe('two companies', () => {
     });
   });
 
-  it("answer 401, not 404, at the share rights of each other's data sources", async () => {
+  it("get 401, not 404, for the share rights of each other's data sources", async () => {
     const given = await bench();
     const theirs = await given.source({}, { key: keys.otherAdmin });
     expect(errorOf(await given.call('GET', `/datasources/${theirs}/share-rights`))).toEqual([401, 'permission_denied']);
@@ -50,7 +50,7 @@ describe('two companies', () => {
 });
 
 describe('a client account', () => {
-  it('is worked on with client_id, in the query or in the body, and is a world of its own', async () => {
+  it('is used with client_id, in the query or in the body, and is isolated from other accounts', async () => {
     const given = await bench();
     const inQuery = await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Rolls' } });
     const inBody = await given.call('POST', '/datasources', { body: { name: 'Bread', client_id: 'bakery' } });
@@ -65,7 +65,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasources/${own}?client_id=bakery`)).status).toBe(404);
   });
 
-  it('takes data pushed for it, whose members named client_id are data', async () => {
+  it('accepts data pushed for it, whose members named client_id are data', async () => {
     const given = await bench();
     const id = await given.source({ client_id: 'bakery' });
     const body = '{"client_id": "cafe"}';
@@ -83,7 +83,7 @@ describe('a client account', () => {
     expect((await given.call('POST', '/datasources', { body: { name: 'A', client_id: 7 } })).status).toBe(400);
   });
 
-  it('is reported by company_id to its company alone', async () => {
+  it('is reported by company_id to its own company only', async () => {
     const given = await bench();
     await given.call('GET', '/profile', { key: keys.clientAdmin });
     const report = (company: string, key: string = keys.acmeAdmin): Promise<Answer> =>
@@ -98,7 +98,7 @@ describe('a client account', () => {
 });
 
 describe('a data source', () => {
-  it('is visible only to its creator, to those it is shared with and to administrators', async () => {
+  it("is visible only to its creator, to those it's shared with, and to administrators", async () => {
     const given = await bench();
     const id = await given.source({}, { key: keys.acmeEditor });
     const seen = async (key: string): Promise<boolean[]> => [
@@ -125,7 +125,7 @@ describe('a data source', () => {
     expect(await seen(keys.acmeViewer)).toEqual(no);
   });
 
-  it('that is shared to be seen is not to be changed until can_edit says so', async () => {
+  it("that is shared for viewing can't be changed without can_edit", async () => {
     const given = await bench();
     const id = await given.source();
     const push = (): Promise<Answer> =>
@@ -139,7 +139,7 @@ describe('a data source', () => {
     expect((await push()).status).toBe(200);
   });
 
-  it('is shared whole or not at all', async () => {
+  it('is shared with all recipients of a request or none', async () => {
     const given = await bench();
     const id = await given.source();
     const path = `/datasources/${id}/share-rights`;
@@ -166,7 +166,7 @@ describe('a data source', () => {
     expect((await given.call('DELETE', `${path}/`)).status).toBe(400);
   });
 
-  it('that is deleted takes its instance, its data and its shares along', async () => {
+  it('is deleted with its instance, its data and its shares', async () => {
     const given = await bench();
     const id = await given.source();
     await given.call('PUT', `/datasource-instances/${id}/data`, { body: '[1]' });
@@ -179,7 +179,7 @@ describe('a data source', () => {
     }
   });
 
-  it('answers what it was given, and keeps what an update does not name', async () => {
+  it("returns the values it was created with, and an update keeps the fields it doesn't name", async () => {
     const given = await bench();
     const id = await given.source({
       name: 'A',
@@ -205,7 +205,7 @@ describe('a data source', () => {
     });
   });
 
-  it('that refers to user properties is dynamic, with instances of ids of their own', async () => {
+  it('that refers to user properties is dynamic, with instances that have their own IDs', async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources', {
       body: { name: 'Mine', properties: { endpoint_url: 'https://x.test/{props.region}', method: 'GET' } },
@@ -224,7 +224,7 @@ describe('a data source', () => {
 });
 
 describe('properties of a data source', () => {
-  it('may hold half a reference in one text and braces in the next', async () => {
+  it('may hold half of a reference in one value and braces in the next', async () => {
     const given = await bench();
     const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
     const answer = await given.call('POST', '/datasources', { body: { name: 'Mine', properties } });
@@ -238,7 +238,7 @@ describe('properties of a data source', () => {
 });
 
 describe('share rights', () => {
-  it('take a null can_edit as not given, and refuse a null among the groups', async () => {
+  it('treat a null can_edit as missing, and reject a null among the groups', async () => {
     const given = await bench();
     const path = `/datasources/${await given.source()}/share-rights`;
     const put = (groups: unknown[]): Promise<Answer> => given.call('PUT', path, { body: { groups, users: null } });
@@ -250,7 +250,7 @@ describe('share rights', () => {
 });
 
 describe('properties of an instance', () => {
-  it('are set one by one, keep their JSON type, and are removed by name', async () => {
+  it('are set individually, keep their JSON type, and are removed by name', async () => {
     const given = await bench();
     const id = await given.source({
       properties: { endpoint_url: 'https://a.test', method: 'get', parameters: '[{"name":"X"}]' },
@@ -274,7 +274,7 @@ describe('properties of an instance', () => {
     expect((await given.call('GET', path)).body.data.properties).not.toHaveProperty('retries');
   });
 
-  it('named like a prototype never reach one', async () => {
+  it('named like prototype members never reach a prototype', async () => {
     const given = await bench();
     const id = await given.source();
     const path = `/datasource-instances/${id}/properties`;
@@ -288,7 +288,7 @@ describe('properties of an instance', () => {
 });
 
 describe('lists', () => {
-  it('come in pages of 25 unless told, in the order of creation, with how many there are in all', async () => {
+  it('are paged by 25 by default, in creation order, with the total count', async () => {
     const given = await bench();
     const all: string[] = [];
     for (let i = 0; i < 30; i++) all.push(await given.source({ name: `n${30 - i}` }));
@@ -311,8 +311,8 @@ describe('lists', () => {
   });
 });
 
-describe('who is asking', () => {
-  it('is told by Basic credentials as well, the e-mail in any case; a key decides where both are sent', async () => {
+describe('the authenticated user', () => {
+  it('may also use Basic credentials, with the e-mail in any case; if both are sent, the API key wins', async () => {
     const given = await bench({ given: fixtures });
     const basic = (text: string): Record<string, string> => ({
       authorization: `Basic ${Buffer.from(text).toString('base64')}`,
@@ -334,7 +334,7 @@ describe('who is asking', () => {
     expect(errorOf(await profile(null, { authorization: 'Bearer x' }))).toEqual([401, 'auth_fail']);
   });
 
-  it('is shown by the profile, in full with groups and permissions, and leaves the last login alone', async () => {
+  it("is shown by the profile, in full with groups and permissions, which doesn't change the last login", async () => {
     const given = await bench();
     const { data } = (await given.call('GET', '/profile?full=true', { key: keys.acmeViewer })).body;
     expect(data).toMatchObject({
@@ -349,7 +349,7 @@ describe('who is asking', () => {
     expect((await given.call('GET', '/profile')).body.data).not.toHaveProperty('groups');
   });
 
-  it('may do what the role holds: an editor creates but neither reads reports nor works on clients', async () => {
+  it('may do what their role allows: an editor creates, but neither reads reports nor manages clients', async () => {
     const given = await bench({ given: fixtures });
     const sent = { key: keys.acmeEditor };
     expect((await given.call('POST', '/datasources', { ...sent, body: { name: 'A' } })).status).toBe(201);

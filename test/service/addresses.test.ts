@@ -7,7 +7,7 @@ import { pullDatasource } from '../../src/cli/pull.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
 import { type Bench, bench } from './service.ts';
 
-/** A server of the test's own; counts who came. */
+/** The test's own server; it counts connections. */
 async function target(answer: (path: string) => { status: number; location?: string }): Promise<{
   port: number;
   asked: string[];
@@ -62,16 +62,16 @@ const near = [
 ];
 const far = ['1.1.1.1', '172.15.0.1', '172.32.0.1', '192.169.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'];
 
-describe('the policy for addresses that a refresh fetches', () => {
-  it('lets everybody reach public addresses', () => {
+describe('the address policy of refreshes', () => {
+  it('always allows public addresses', () => {
     for (const policy of [shared, own, open]) expect(far.filter((address) => !policy(address))).toEqual([]);
   });
 
-  it('refuses loopback, link-local and private addresses to a service that others can reach', () => {
+  it('blocks loopback, link-local and private addresses for a service that others can reach', () => {
     expect([...loopback, ...near].filter(shared)).toEqual([]);
   });
 
-  it('lets a service on loopback reach loopback, and no more', () => {
+  it('lets a service on loopback reach only loopback addresses', () => {
     expect(loopback.filter((address) => !own(address))).toEqual([]);
     expect(near.filter(own)).toEqual([]);
     for (const host of ['localhost', '::1', '127.0.0.2']) {
@@ -82,13 +82,13 @@ describe('the policy for addresses that a refresh fetches', () => {
     }
   });
 
-  it('lets all be reached when that is asked for', () => {
+  it('allows all addresses if configured', () => {
     expect([...loopback, ...near].filter((address) => !open(address))).toEqual([]);
   });
 });
 
 describe('fetching under a policy', () => {
-  it('rejects an address in every notation, and a name by what it resolves to', async () => {
+  it('rejects an address in every notation, and a name by the addresses it resolves to', async () => {
     const { port, asked } = await target(() => ({ status: 200 }));
     const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '127.1'];
     for (const host of hosts) {
@@ -100,7 +100,7 @@ describe('fetching under a policy', () => {
     expect(await fetched(`http://localhost:${port}/`, own)).toBe('[1]');
   });
 
-  it('asks again where a redirect leads', async () => {
+  it('checks the target of a redirect again', async () => {
     const elsewhere = await target(() => ({ status: 200 }));
     const { port, asked } = await target((path) => {
       if (path === '/same') return { status: 302, location: '/end' };
@@ -136,14 +136,14 @@ describe('a service', () => {
   };
   const refused = [1, expect.stringContaining('may not be fetched from here')];
 
-  it('on loopback fetches from loopback, not from the addresses beside it', async () => {
+  it('on loopback fetches from loopback, but not from other private addresses', async () => {
     const { port } = await target(() => ({ status: 200 }));
     const given = await bench({ pull: pullDatasource });
     expect(await outcome(given, `http://127.0.0.1:${port}/`)).toEqual([0, null]);
     expect(await outcome(given, 'http://169.254.169.254/latest/meta-data/')).toEqual(refused);
   });
 
-  it('that others can reach fetches from loopback only when that is allowed', async () => {
+  it('that others can reach fetches from loopback only if that is allowed', async () => {
     const { port, asked } = await target(() => ({ status: 200 }));
     const closed = await bench({ pull: pullDatasource, host: '0.0.0.0' });
     expect(await outcome(closed, `http://127.0.0.1:${port}/`)).toEqual(refused);

@@ -5,10 +5,10 @@ import type { Endpoint } from '../../src/service/endpoint.ts';
 import { prefixes } from '../../src/service/http/prefixes.ts';
 import { envelopeSchema, errorMeta, type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
-/** What a call of a test was answered. */
+/** The response to a test's call. */
 interface Answered {
   readonly method: string;
-  /** Below a prefix or with one. */
+  /** With or without a prefix. */
   readonly path: string;
   readonly status: number;
   readonly text: string;
@@ -26,7 +26,7 @@ const declared: readonly Declared[] = (await collectResources())
   .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
   .map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path), faults: checkerOf(endpoint) }));
 
-/** What is wrong with an answer, by what its endpoint declares; nothing when all is well. */
+/** How a response differs from what its endpoint declares; empty if it doesn't. */
 export function answerFaults({ method, path, status, text }: Answered): string[] {
   if (status >= 400) return isHead(method) ? [] : faultsIn(text, refused, status);
   const place = bare(path);
@@ -71,7 +71,7 @@ function checker(schema: OpenApiSchema): (value: unknown) => string[] {
     compiled.Check(value) ? [] : [...compiled.Errors(value)].map((one) => `${one.instancePath}: ${one.message}`);
 }
 
-/** The same schema, but an object has no other fields than the declared ones, unless it says that it may. */
+/** The same schema, but objects may have only the declared fields, unless they say otherwise. */
 function closed(schema: OpenApiSchema): OpenApiSchema {
   const { properties, items, anyOf } = schema;
   return {

@@ -2,23 +2,23 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bench, Sent } from './service.ts';
 
-/** A call of one endpoint that works, and ways to break it. An endpoint without one fails its test. */
+/** A successful call of one endpoint, and ways to break it. An endpoint without one fails its test. */
 export interface Case {
-  /** Prepares what the path names; answers the values of the path's parameters. */
+  /** Creates what the path names; returns the values of the path's parameters. */
   prepare?(given: Bench): Promise<Record<string, string>>;
   query?: string;
   body?: Sent['body'];
-  /** A body that works and names what was prepared, where `body` cannot. */
+  /** A valid body that names what was created, if `body` can't. */
   bodyWith?(params: Record<string, string>): object;
-  /** Calls that must be refused with 400 naming the field. */
+  /** Calls that must be rejected with 400 and the name of the field. */
   bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
-  /** The endpoint exists to refuse. */
+  /** The endpoint always refuses. */
   refuses?: number;
 }
 
 export type Cases = Record<string, Case>;
 
-/** The ways in which a list must not be asked for. */
+/** Invalid list parameters. */
 export const badPages = [
   'offset=-1',
   'offset=1.5',
@@ -31,7 +31,7 @@ export const badPages = [
   'limit=1&limit=2',
 ].map((query) => ({ query, field: query.split('=')[0]! }));
 
-/** Bodies that are to make something with a name and a description, and must not. */
+/** Invalid bodies for creating something with a name and a description. */
 export const badNews = [
   { body: {}, field: 'name' },
   { body: { name: null }, field: 'name' },
@@ -41,13 +41,13 @@ export const badNews = [
   { body: { name: 'A', description: 7 }, field: 'description' },
 ];
 
-/** Bodies that are to change either of the two, and must not. */
+/** Invalid bodies for changing either of the two. */
 export const badChanges = [
   { body: { name: '' }, field: 'name' },
   { body: { description: [] }, field: 'description' },
 ];
 
-/** The cases of every file in cases/, one for each resource. */
+/** The cases of all files in cases/, one file per resource. */
 export async function collectCases(): Promise<Cases> {
   const folder = join(import.meta.dirname, 'cases');
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();

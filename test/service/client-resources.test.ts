@@ -9,7 +9,7 @@ const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
 describe('the resources of a client', () => {
-  it('are listed by display name with the value in force, and set by name, whole or not at all', async () => {
+  it('are listed by display name with their current values, and are set by name, all or none', async () => {
     const given = await peopleBench();
     const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
     const listed = async () =>
@@ -29,7 +29,7 @@ describe('the resources of a client', () => {
     expect((await listed()).map(({ value }) => value)).toEqual([77, 5, -1, 4, -1]);
   });
 
-  it('let in as many users as there are seats, and no more', async () => {
+  it('limit the number of users to the number of seats', async () => {
     const given = await peopleBench();
     const add = (name: string): Promise<Answer> =>
       given.call('POST', '/users', { body: { email: `${name}@bakery.test`, password: 'x', client_id: 'bakery' } });
@@ -45,7 +45,7 @@ describe('the resources of a client', () => {
     expect((await given.call('GET', '/profile', { key: keys.clientAdmin })).status).toBe(200);
   });
 
-  it('change how many calls a day its own people have, from the next call on', async () => {
+  it("change the daily limit of the client's own users, from the next call on", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const call = (): Promise<Answer> => given.call('GET', '/profile', { key: keys.clientAdmin });
     await set(given, 'api.requests.perDay', 2);
@@ -58,7 +58,7 @@ describe('the resources of a client', () => {
     expect((await dataOf(given, report)).overview).toMatchObject([{ api_usage: '3', api_limit: '3' }]);
   });
 
-  it('change how many calls a second its own people have, and not what its company has', async () => {
+  it("change the per-second limit of the client's own users, and not the company's", async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     await set(given, 'api.requests.perSecond', 2);
@@ -69,7 +69,7 @@ describe('the resources of a client', () => {
     expect(statuses(await three('/users?client_id=bakery', keys.acmeAdmin))).toEqual([200, 200, 200]);
   });
 
-  it('are of one client alone', async () => {
+  it('belong to one client only', async () => {
     const given = await peopleBench();
     const mill = await make(given, '/clients', { name: 'Mill' });
     await set(given, 'company.seats', 1, mill);
@@ -78,7 +78,7 @@ describe('the resources of a client', () => {
 });
 
 describe('the features of a client', () => {
-  it('are all on until they are switched off', async () => {
+  it("are all on until they're switched off", async () => {
     const given = await peopleBench();
     const path = '/clients/bakery/features';
     const features = (await pagesOf(given, path, 'features')) as { name: string; enabled: boolean }[];
@@ -123,12 +123,12 @@ describe('the properties of a client', () => {
   });
 });
 
-describe('what a client may make', () => {
+describe('limits on what a client creates', () => {
   const tab = (given: Bench, name = 'T'): Promise<Answer> =>
     given.call('POST', '/tabs', { key: keys.clientAdmin, body: { name } });
   const idOf = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
 
-  it('is as many dashboards as its resources say, its own and imported ones together', async () => {
+  it('include imported dashboards in the maximum number of dashboards', async () => {
     const given = await peopleBench();
     await set(given, 'dashboard.combined.total', 2);
     const first = await tab(given);
@@ -146,7 +146,7 @@ describe('what a client may make', () => {
     expect((await given.call('POST', '/tabs', { body: { name: 'Not limited' } })).status).toBe(201);
   });
 
-  it('is as many private links as its resources say, and public ones beside them', async () => {
+  it("apply to private links; public links don't count", async () => {
     const given = await peopleBench();
     const key = keys.clientAdmin;
     const path = `/dashboard-published-links/${idOf(await tab(given))}`;
@@ -164,7 +164,7 @@ describe('what a client may make', () => {
     expect((await change(link, { isPublic: true })).status).toBe(200);
   });
 
-  it('is no published dashboard, or no public one, while that is switched off', async () => {
+  it('forbid any published dashboard, or any public one, if that feature is switched off', async () => {
     const given = await peopleBench();
     const key = keys.clientAdmin;
     const path = `/dashboard-published-links/${idOf(await tab(given))}`;

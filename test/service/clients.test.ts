@@ -18,7 +18,7 @@ const onClock = async (): Promise<{ given: Bench; clock: SteppingClock }> => {
 };
 
 describe('clients', () => {
-  it('answers what it was given, in the list and in detail', async () => {
+  it('returns the values it was created with, in the list and in detail', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1' });
     const item = { id, name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1', last_sign_in: null };
@@ -31,7 +31,7 @@ describe('clients', () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Windmill', description: 'grinds', seats: -1 });
   });
 
-  it('is an account of its own at once: with roles, and with people who sign in to it', async () => {
+  it('is an account of its own immediately: with roles, and with users who sign in to it', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill' });
     const { roles } = (await dataOf(given, `/roles?client_id=${id}`)) as { roles: { id: string; name: string }[] };
@@ -44,7 +44,7 @@ describe('clients', () => {
     expect(profile.body.data).toMatchObject({ company: { id, name: 'Mill' } });
   });
 
-  it('asks for the permission of each step', async () => {
+  it('requires the permission for each step', async () => {
     const given = await peopleBench();
     for (const [method, path] of [
       ['GET', '/clients'],
@@ -59,7 +59,7 @@ describe('clients', () => {
     }
   });
 
-  it('of another company is not there, and neither is a company', async () => {
+  it("of another company isn't found, and neither is a company", async () => {
     const given = await peopleBench();
     for (const id of ['cafe', 'other', 'acme', 'unknown']) {
       for (const path of ['', '/resources', '/features', '/properties']) {
@@ -79,7 +79,7 @@ describe('clients', () => {
     expect(errorOf(answer)).toEqual(forbidden);
   });
 
-  it('takes names of any script back as they were given', async () => {
+  it('returns names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/clients', { name });
@@ -87,7 +87,7 @@ describe('clients', () => {
     }
   });
 
-  it('that is deleted goes with its people, its sources and their data', async () => {
+  it('is deleted with its users, its sources and their data', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const source = await given.source({ client_id: 'bakery' });
@@ -101,7 +101,7 @@ describe('clients', () => {
     expect(await dataOf(given, '/clients')).toEqual({ clients: [] });
   });
 
-  it('that is billed directly says so, however often it is told', async () => {
+  it('that is billed directly says so, even if that is set again', async () => {
     const given = await peopleBench();
     for (let i = 0; i < 2; i++) expect((await act(given, 'bakery', 'enable_direct_billing')).status).toBe(200);
     expect(await dataOf(given, '/clients/bakery')).toMatchObject({ direct_billing: true });
@@ -109,7 +109,7 @@ describe('clients', () => {
 });
 
 describe('the state of a client', () => {
-  it('is setup only until it is left', async () => {
+  it('never returns to setup', async () => {
     const { given } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill', status: 'setup' });
     expect((await put(given, id, { status: 'setup' })).status).toBe(200);
@@ -122,7 +122,7 @@ describe('the state of a client', () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Mill', status: 'active' });
   });
 
-  it('turns from trial to expired fourteen days after the creation', async () => {
+  it('changes from trial to expired fourteen days after creation', async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     clock.advance(14 * day - 1);
@@ -137,7 +137,7 @@ describe('the state of a client', () => {
     expect(await statusOf(given, id)).toBe('active');
   });
 
-  it('stays on trial fourteen days more when extended, before its end or after, and once only', async () => {
+  it('stays on trial fourteen days longer if extended, before or after its end, but only once', async () => {
     const { given, clock } = await onClock();
     const early = await make(given, '/clients', { name: 'Early' });
     const late = await make(given, '/clients', { name: 'Late' });
@@ -152,7 +152,7 @@ describe('the state of a client', () => {
     expect(errorOf(await act(given, late, 'extend_trial'))).toEqual(forbidden);
   });
 
-  it('has no trial to extend when there is none, or when it ended too long ago', async () => {
+  it("can't be extended if there is no trial, or if it ended too long ago", async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     expect(errorOf(await act(given, 'bakery', 'extend_trial'))).toEqual(forbidden);
@@ -160,7 +160,7 @@ describe('the state of a client', () => {
     expect(errorOf(await act(given, id, 'extend_trial'))).toEqual(forbidden);
   });
 
-  it('locks out only its own users while it is disabled or expired', async () => {
+  it("locks out only the client's own users while it's disabled or expired", async () => {
     const { given } = await onClock();
     const enter = (): Promise<Answer> => given.call('GET', '/profile', { key: keys.clientAdmin });
     for (const status of ['disabled', 'expired']) {
@@ -174,7 +174,7 @@ describe('the state of a client', () => {
     }
   });
 
-  it('is counted among the failures of an address, whatever the credentials, when it shuts out', async () => {
+  it('counts the attempts of a locked-out address as failed logins, whatever the credentials', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     await put(given, 'bakery', { status: 'disabled' });
     const answers: Answer[] = [];
@@ -182,7 +182,7 @@ describe('the state of a client', () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array(20).fill(401), 429]);
   });
 
-  it('survives a restart on the same fixtures, which name none', async () => {
+  it('survives a restart with the same fixtures, which contain no state', async () => {
     const folder = await scratch();
     const before = await bench({ data: { folder } });
     await put(before, 'bakery', { status: 'grace', seats: 4 });

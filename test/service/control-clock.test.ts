@@ -17,7 +17,7 @@ const rows = async (given: Bench, name: string, from: string, to: string): Promi
 };
 
 describe('the clock of the control interface', () => {
-  it('is the real one until it is set; then stands, goes on, is sent ahead, and goes back', async () => {
+  it("is real until it's set; then it can stand still, run, be advanced, and be set back", async () => {
     const given = await controlled();
     expect((await given.control('GET', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });
     expect((await set(given, '2031-05-05T12:00:00Z')).data).toMatchObject({
@@ -45,7 +45,7 @@ describe('the clock of the control interface', () => {
     ['POST', '/clock/advance', { by: '1 month' }, 'duration'],
     ['POST', '/clock/advance', { by: 'P1M' }, 'duration'],
     ['POST', '/clock/advance', { by: '999999999999d' }, '9999'],
-  ])('refuses %s %s with %j and says what it takes', async (method, path, body, said) => {
+  ])('rejects %s %s with %j and names the allowed values', async (method, path, body, said) => {
     const given = await controlled();
     const { status, data } = await given.control(method, path, body);
     expect([status, (data.error as { message: string }).message]).toEqual([400, expect.stringContaining(said)]);
@@ -56,8 +56,8 @@ describe('the clock of the control interface', () => {
 describe.each([
   ['spring', '2026-03-08', '2026-03-07T15:00:00Z', 23],
   ['autumn', '2026-11-01', '2026-10-31T15:00:00Z', 25],
-])('the day on which the clocks change in %s', (_season, day, before, hours) => {
-  it(`has ${hours} hours for the daily limit, and leaves a picture of the account when it is over`, async () => {
+])('the day of a clock change in %s', (_season, day, before, hours) => {
+  it(`has ${hours} hours for the daily limit, and a snapshot of the account is kept at its end`, async () => {
     const company = { ...fixtures.companies[0]!, requests_per_day: 3, requests_per_second: 100 };
     const given = await controlled({ limits: true, given: { companies: [company, fixtures.companies[1]!] } });
     await set(given, before);
@@ -81,8 +81,8 @@ describe.each([
   });
 });
 
-describe('what goes by the clock', () => {
-  it('sees the same day again, and keeps its picture again, when the clock is set back', async () => {
+describe('what depends on the clock', () => {
+  it('repeats a day, and takes its snapshot again, if the clock is set back', async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
     await nextDay(given);
@@ -94,7 +94,7 @@ describe('what goes by the clock', () => {
     ]);
   });
 
-  it('lets a trial run out, and shuts the people of the client out', async () => {
+  it("ends a trial, and locks out the client's users", async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
     const made = await given.call('POST', '/clients', { body: { name: 'Mill' } });
@@ -111,7 +111,7 @@ describe('what goes by the clock', () => {
     expect(trend).toHaveLength(1);
   });
 
-  it('runs a refresh each time that its interval is over, and not before; also after the clock was set back', async () => {
+  it('runs a refresh each time its interval is over, and not before, even if the clock is set back', async () => {
     let pulls = 0;
     const pull = async function* () {
       pulls += 1;
@@ -144,7 +144,7 @@ describe('what goes by the clock', () => {
     await pulled(3);
   });
 
-  it('frees the second when time is let go by, and does not stop it when the clock stands', async () => {
+  it('frees the slots of a second if time is advanced, and even while the clock stands still', async () => {
     const given = await controlled({ limits: true });
     await given.control('PUT', '/clock', { frozen: true });
     const statuses: number[] = [];
@@ -155,7 +155,7 @@ describe('what goes by the clock', () => {
     expect((await given.call('GET', '/profile', { key: keys.otherAdmin })).status).toBe(200);
   });
 
-  it('dates what is made, uploaded and logged', async () => {
+  it('is used for the times of creation, uploads and logs', async () => {
     const given = await controlled();
     await set(given, '2027-07-07T07:07:07Z');
     const id = await given.source();

@@ -17,11 +17,11 @@ interface Seen {
   readonly status?: number;
   readonly headers?: Dispatcher.ResponseData['headers'];
   readonly text?: string;
-  /** The code of what a client throws. */
+  /** The code of the error that a client throws. */
   readonly broken?: string;
 }
 
-/** One call by a plain client that retries nothing. */
+/** One call by a plain client without retries. */
 async function see(
   given: Bench,
   method: string,
@@ -47,7 +47,7 @@ async function see(
 interface Told {
   readonly body?: string;
   readonly timeoutMs?: number;
-  /** How long the headers are waited for, if not as long. */
+  /** How long to wait for the headers, if not the default. */
   readonly headersMs?: number;
 }
 
@@ -61,7 +61,7 @@ const statuses = async (given: Bench, times: number, path = '/profile'): Promise
 };
 
 describe('a fault rule', () => {
-  it('says which call: every one, the n-th, every n-th, the first n, and how often at most', async () => {
+  it('selects calls: every one, the n-th, every n-th, the first n, and a maximum', async () => {
     const given = await controlled();
     const answer = { status: 503 };
     for (const [rule, expected] of [
@@ -79,7 +79,7 @@ describe('a fault rule', () => {
     }
   });
 
-  it('with a probability and a seed has the same bad luck every time', async () => {
+  it('with a probability and a seed applies to the same calls every time', async () => {
     const given = await controlled();
     const lucks: unknown[] = [];
     for (let i = 0; i < 2; i++) {
@@ -93,7 +93,7 @@ describe('a fault rule', () => {
     expect(await statuses(given, 3)).toEqual([200, 200, 200]);
   });
 
-  it('is for one method and for paths by pattern, below the version or whole', async () => {
+  it('applies to one method, and to paths by pattern, with or without the version', async () => {
     const given = await controlled();
     await add(given, { method: 'put', path: '/datasource-instances/*/data', answer: { status: 500 } });
     await add(given, { path: '/published/**', answer: { status: 502 } });
@@ -109,7 +109,7 @@ describe('a fault rule', () => {
     expect([page.statusCode, await page.body.text()]).toEqual([502, expect.stringContaining('injected')]);
   });
 
-  it('is asked in the order of adding; all that fit count the call', async () => {
+  it('is evaluated in the order of creation; every rule that matches counts the call', async () => {
     const given = await controlled();
     const first = await add(given, { id: 'first', first: 1, answer: { status: 500 } });
     await add(given, { id: 'second', nth: 2, answer: { status: 502 } });
@@ -147,7 +147,7 @@ describe('a fault rule', () => {
     [{ reset: 'before_body', answer_delay_ms: 5 }, 'delay_ms'],
     [{ drip: { bytes: 1 } }, 'every_ms'],
     [{ delay_ms: -1 }, 'milliseconds'],
-  ])('that makes no sense is refused: %j', async (rule, said) => {
+  ])('that is invalid is rejected: %j', async (rule, said) => {
     const given = await controlled();
     const { status, data } = await given.control('POST', '/faults', rule);
     expect([status, (data.error as { message: string }).message]).toEqual([400, expect.stringContaining(said)]);
@@ -155,8 +155,8 @@ describe('a fault rule', () => {
   });
 });
 
-describe('a client meets', () => {
-  it('an answer with any status, headers and body, in place of the one of the service', async () => {
+describe('a client receives', () => {
+  it('a response with any status, headers and body in place of the real one', async () => {
     const given = await controlled();
     await add(given, { nth: 1, answer: { status: 429, headers: { 'Retry-After': '7' } } });
     await add(given, {
@@ -187,29 +187,26 @@ describe('a client meets', () => {
     ['before_body', false, 0],
     ['after_body', false, 9],
     ['after_effect', true, 9],
-  ] as const)(
-    'a connection that is reset %s; whether the upload took effect: %s',
-    async (reset, takesEffect, bytesIn) => {
-      const given = await controlled();
-      const id = await given.source();
-      const { data } = await given.control('POST', '/faults', { method: 'PUT', path: '/datasources/*/data', reset });
-      expect(data.takes_effect).toBe(takesEffect);
-      const seen = await see(given, 'PUT', `/datasources/${id}/data`, { body: '[1,2,3,4]' });
-      expect(seen.broken).toMatch(/ECONNRESET|EPIPE|UND_ERR_SOCKET/);
-      const [entry] = await logged(given);
-      expect(entry).toMatchObject({
-        status: null,
-        bytes_in: bytesIn,
-        bytes_out: 0,
-        fault: `${data.id}: reset ${reset}`,
-      });
-      await given.control('DELETE', '/faults');
-      expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.data_size).toBe(takesEffect ? 9 : 0);
-      expect((await see(given, 'PUT', `/datasources/${id}/data`, { body: '[2]' })).status).toBe(200);
-    },
-  );
+  ] as const)('a connection reset %s; whether the upload took effect: %s', async (reset, takesEffect, bytesIn) => {
+    const given = await controlled();
+    const id = await given.source();
+    const { data } = await given.control('POST', '/faults', { method: 'PUT', path: '/datasources/*/data', reset });
+    expect(data.takes_effect).toBe(takesEffect);
+    const seen = await see(given, 'PUT', `/datasources/${id}/data`, { body: '[1,2,3,4]' });
+    expect(seen.broken).toMatch(/ECONNRESET|EPIPE|UND_ERR_SOCKET/);
+    const [entry] = await logged(given);
+    expect(entry).toMatchObject({
+      status: null,
+      bytes_in: bytesIn,
+      bytes_out: 0,
+      fault: `${data.id}: reset ${reset}`,
+    });
+    await given.control('DELETE', '/faults');
+    expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.data_size).toBe(takesEffect ? 9 : 0);
+    expect((await see(given, 'PUT', `/datasources/${id}/data`, { body: '[2]' })).status).toBe(200);
+  });
 
-  it('an answer that breaks off, after so many bytes or in the middle; what was asked for is done', async () => {
+  it('a response that is cut off, after some bytes or in the middle; the request takes effect', async () => {
     const given = await controlled();
     await add(given, { nth: 1, truncate: { after_bytes: 0 } });
     await add(given, { nth: 2, truncate: {} });
@@ -221,7 +218,7 @@ describe('a client meets', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('the same for a document that is streamed from the disk', async () => {
+  it('the same for a document that is streamed from disk', async () => {
     const given = await controlled({ data: { folder: await scratch() } });
     const id = await given.source();
     const document = JSON.stringify(Array.from({ length: 400_000 }, (_, i) => i));
@@ -236,7 +233,7 @@ describe('a client meets', () => {
     expect((await see(given, 'GET', path)).text).toBe(document);
   });
 
-  it('an answer that comes drop by drop, whole in the end, or too slow for it', async () => {
+  it('a response in small pieces, which is complete in the end, or too slow', async () => {
     const given = await controlled();
     const plain = await see(given, 'GET', '/profile');
     await add(given, { nth: 1, drip: { bytes: 20, every_ms: 2 } });
@@ -253,7 +250,7 @@ describe('a client meets', () => {
     expect(await logged(given, '?faulty=true&count=2')).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 
-  it('a delay before anything is done: who does not wait for it has asked for nothing', async () => {
+  it("a delay before anything happens: if the client doesn't wait, the request has no effect", async () => {
     const given = await controlled();
     await add(given, { nth: 1, delay_ms: 60_000 });
     await add(given, { nth: 2, delay_ms: 30, answer: { status: 500 } });
@@ -266,7 +263,7 @@ describe('a client meets', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(0);
   });
 
-  it('a delay of only the answer: the request takes effect even if the client disconnects', async () => {
+  it('a delay of only the response: the request takes effect even if the client disconnects', async () => {
     const given = await controlled();
     await add(given, { nth: 1, answer_delay_ms: 60_000 });
     await add(given, { nth: 2, answer_delay_ms: 30 });
@@ -277,7 +274,7 @@ describe('a client meets', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('no fault that holds up the end of the service', async () => {
+  it('no fault that delays the shutdown of the service', async () => {
     const given = await controlled();
     await add(given, { path: '/profile', delay_ms: 60_000 });
     await add(given, { path: '/klips', drip: { bytes: 1, every_ms: 60_000 } });

@@ -17,12 +17,12 @@ const requestsOf = async (given: Bench, query = ''): Promise<LoggedRequest[]> =>
 const errorOf = (data: Record<string, unknown>): Record<string, unknown> => data.error as Record<string, unknown>;
 
 describe('the control interface', () => {
-  it('is not there unless asked for', async () => {
+  it('is off by default', async () => {
     const given = await bench();
     expect(given.service.control).toBe(undefined);
   });
 
-  it('answers no request without its token', async () => {
+  it('rejects requests without its token', async () => {
     const given = await controlled();
     const { url } = given.service.control!;
     for (const authorization of ['', token, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`]) {
@@ -34,7 +34,7 @@ describe('the control interface', () => {
     }
   });
 
-  it('makes a token that cannot be guessed when none is given, and refuses one that can', async () => {
+  it('creates a random token if none is given, and rejects a weak one', async () => {
     const given = await bench({ control: {} });
     expect(given.service.control!.token).toMatch(/^[0-9a-f]{48}$/);
     expect((await given.control('GET', '/clock')).status).toBe(200);
@@ -42,12 +42,12 @@ describe('the control interface', () => {
     await expect(refused).rejects.toMatchObject({ code: 'SERVICE_CONTROL_TOKEN', family: 'config' });
   });
 
-  it('listens on loopback alone, also when the service does not', async () => {
+  it("listens on loopback only, even if the service doesn't", async () => {
     const given = await controlled({ host: '0.0.0.0' });
     expect(new URL(given.service.control!.url).hostname).toBe('127.0.0.1');
   });
 
-  it('cannot be reached through the port of the service', async () => {
+  it("can't be reached through the service's port", async () => {
     const given = await controlled();
     for (const path of ['/reset', '/clock', '/faults', '/requests', '/fixtures']) {
       const answer = await request(given.origin + path, { headers: { authorization: `Bearer ${token}` } });
@@ -57,7 +57,7 @@ describe('the control interface', () => {
     }
   });
 
-  it('lists what it can do, and refuses a field that it does not know with the one that was meant', async () => {
+  it('lists its commands, and rejects an unknown field with the closest valid name', async () => {
     const given = await controlled();
     const { endpoints } = (await given.control('GET', '/')).data as { endpoints: { path: string }[] };
     expect(endpoints.map(({ path }) => path)).toEqual(expect.arrayContaining(['/reset', '/clock', '/requests/wait']));
@@ -68,7 +68,7 @@ describe('the control interface', () => {
     expect((await given.control('POST', '/reset', '{')).status).toBe(400);
   });
 
-  it('says plainly when its port is taken, and leaves nothing running', async () => {
+  it('reports if its port is in use, and leaves nothing running', async () => {
     const given = await controlled();
     const port = Number(new URL(given.service.control!.url).port);
     const second = startService({ data: 'memory', control: { port } });
@@ -77,7 +77,7 @@ describe('the control interface', () => {
 });
 
 describe('a reset', () => {
-  it('brings back the fixtures as they are now, and forgets what was made, asked, limited and set', async () => {
+  it('restores the current fixtures, and discards everything created, counted, limited and set', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));
@@ -101,7 +101,7 @@ describe('a reset', () => {
     expect(usage.body.data.overview).toMatchObject([{ api_usage: '4' }]);
   });
 
-  it('keeps what it is told to keep', async () => {
+  it('keeps what the request says to keep', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     await given.control('POST', '/faults', { id: 'mine', path: '/klips', answer: { status: 500 } });
@@ -113,7 +113,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile')).body.data.date_created).toBe('2030-01-01T00:00:00.000Z');
   });
 
-  it('to empty leaves no accounts; without fixtures, a reset to the start has the first admin with the same key', async () => {
+  it('to empty leaves no accounts; without fixtures, a reset to the start keeps the first admin and their key', async () => {
     const given = new Bench(await startService({ data: 'memory', control: {} }));
     onTestFinished(() => given.close());
     const key = given.service.firstKey!;
@@ -123,7 +123,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile', { key })).body.data).toMatchObject({ company: { name: 'Local' } });
   });
 
-  it('with fixtures that have a fault changes nothing and says where the fault is', async () => {
+  it('with invalid fixtures changes nothing and says where the error is', async () => {
     const file = join(await scratch(), 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));
     const given = new Bench(await startService({ data: 'memory', fixtures: file, limits: false, control: {} }));
@@ -135,7 +135,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(1);
   });
 
-  it('of a folder takes the documents along, and the folder starts again as it was left', async () => {
+  it('of a data folder deletes the documents, and the folder restarts in the same state', async () => {
     const folder = await scratch();
     const given = await controlled({ data: { folder } });
     const id = await given.source();
@@ -147,7 +147,7 @@ describe('a reset', () => {
     expect((await again.call('GET', '/datasources')).body.data.datasources).toMatchObject([{ id: kept }]);
   });
 
-  it('ends a refresh under way, empties the queue, and refreshes go on afterwards', async () => {
+  it('cancels a running refresh, empties the queue, and later refreshes work', async () => {
     let [pulls, isHanging] = [0, true];
     const pull = async function* ({ signal }: { signal: AbortSignal }) {
       pulls += 1;
@@ -166,7 +166,7 @@ describe('a reset', () => {
     expect(pulls).toBe(2);
   });
 
-  it('cuts off an upload that does not end, lets requests wait, and answers them from the new state', async () => {
+  it("cancels an upload that doesn't end, makes requests wait, and answers them from the new state", async () => {
     const given = await controlled();
     const id = await given.source();
     const never = async function* () {
@@ -181,7 +181,7 @@ describe('a reset', () => {
     expect([(await reset).status, (await waiting).status]).toEqual([200, 404]);
   });
 
-  it('many at once, under load, leaves the service whole', async () => {
+  it('leaves the service consistent after many resets at once, under load', async () => {
     const given = await controlled();
     const load = Array.from({ length: 60 }, () => given.source());
     const resets = Array.from({ length: 5 }, () => given.control('POST', '/reset'));
@@ -196,7 +196,7 @@ describe('fixtures over the control interface', () => {
   const extra =
     'companies:\n  - name: Extra\n    plan: team\n    users:\n      - {email: e@e.test, role: Admin, api_keys: [eeeeeeee]}\n';
 
-  it('come on top of what is there, also as JSON, and again without a change', async () => {
+  it("are added to existing data, as JSON too, and change nothing when they're added again", async () => {
     const given = await controlled();
     const id = await given.source();
     const loaded = { companies: 1, clients: 0, users: 1, datasources: 0, klips: 0, dashboards: 0 };
@@ -209,7 +209,7 @@ describe('fixtures over the control interface', () => {
     expect((await given.control('POST', '/fixtures', fixtures)).status).toBe(200);
   });
 
-  it('take the place of what is there after a reset', async () => {
+  it('replace existing data after a reset', async () => {
     const given = await controlled();
     expect((await given.control('POST', '/fixtures?reset=true', extra)).status).toBe(200);
     expect((await given.call('GET', '/profile')).status).toBe(401);
@@ -217,7 +217,7 @@ describe('fixtures over the control interface', () => {
     expect(await requestsOf(given)).toHaveLength(2);
   });
 
-  it('with faults change nothing and name each with its line; those that do not fit say so', async () => {
+  it('change nothing if they are invalid, and report each error with its line, or each conflict', async () => {
     const given = await controlled();
     const { status, data } = await given.control(
       'POST',
@@ -240,8 +240,8 @@ describe('fixtures over the control interface', () => {
   });
 });
 
-describe('the requests, over the control interface', () => {
-  it('show who asked for what, when, with how many bytes, and what was answered; never a key', async () => {
+describe("the control interface's request log", () => {
+  it('shows who requested what and when, the number of bytes, and the response; never a key', async () => {
     const given = await controlled();
     const id = await given.source();
     await given.call('PUT', `/datasources/${id}/data`, { body: '[1,2,3]' });
@@ -284,7 +284,7 @@ describe('the requests, over the control interface', () => {
     expect(await ids('')).toEqual([4]);
   });
 
-  it('can be waited for: the answer comes with the last one that was wanted, or when the time is up', async () => {
+  it('can be waited for: the response comes with the last expected request, or at the timeout', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     const waiting = given.control('GET', '/requests/wait?path=/profile&count=2&timeout_ms=60000');
@@ -298,7 +298,7 @@ describe('the requests, over the control interface', () => {
     expect(late).toEqual({ status: 504, data: { requests: [], count: 0, wanted: 1 } });
   });
 
-  it('waited for do not hold up the end of the service', async () => {
+  it("doesn't delay the shutdown of the service if a client waits for it", async () => {
     const given = await controlled();
     const waiting = given.control('GET', '/requests/wait?count=9&timeout_ms=600000').then(
       ({ status }) => status,

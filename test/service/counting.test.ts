@@ -16,8 +16,8 @@ async function counted(given: Bench, key: string = keys.acmeAdmin): Promise<numb
   return Number((data.overview as { api_usage: string }[])[0]!.api_usage);
 }
 
-describe('counting calls', () => {
-  it('counts each of many at once, those of several companies apart', async () => {
+describe('call counting', () => {
+  it('counts each of many concurrent calls, separately per company', async () => {
     const given = await bench();
     const calls = Array.from({ length: 90 }, (_, i) =>
       given.call('GET', '/profile', { key: i % 3 === 0 ? keys.otherAdmin : keys.acmeAdmin }),
@@ -26,7 +26,7 @@ describe('counting calls', () => {
     expect([await counted(given), await counted(given, keys.otherAdmin)]).toEqual([61, 31]);
   });
 
-  it('lets no call too many through when they come at once', async () => {
+  it("lets no call too many through if they're concurrent", async () => {
     const company = { ...fixtures.companies[0]!, requests_per_day: 40, requests_per_second: 1000 };
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock, given: { companies: [company] } });
@@ -35,7 +35,7 @@ describe('counting calls', () => {
     expect(answers.filter(({ body }) => body.meta.error_code === 'daily_limit_reached')).toHaveLength(60);
   });
 
-  it('forgets only the account that deleted itself at that moment', async () => {
+  it('discards only the count of the account that just deleted itself', async () => {
     const given = await bench();
     await Promise.all([
       given.call('DELETE', '/clients/bakery'),
@@ -45,7 +45,7 @@ describe('counting calls', () => {
     expect([await counted(given), await counted(given, keys.otherAdmin)]).toEqual([2, 2]);
   });
 
-  it('has kept every call that was answered when the process is killed', async () => {
+  it('keeps every answered call if the process is killed', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
 
-/** A user with all permissions for what they see, who does not see everything. */
+/** A user with all permissions for what they can see, who can't see everything. */
 export const builderKey = 'a7'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;
@@ -14,7 +14,7 @@ const builder = {
   api_keys: [builderKey],
 };
 
-/** A service with a builder, who is the only member of the group acme-builders. */
+/** A service with a user "builder", the only member of the group acme-builders. */
 export const builderBench = (): Promise<Bench> =>
   bench({
     given: {
@@ -35,12 +35,12 @@ export const builderBench = (): Promise<Bench> =>
 
 const idIn = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
 
-/** A new dashboard, as Acme's admin unless told. */
+/** A new dashboard, by default as Acme's admin. */
 export async function createTab(given: Bench, body: object = {}, sent: Sent = {}): Promise<string> {
   return idIn(await given.call('POST', '/tabs', { ...sent, body: { name: 'Sales', ...body } }));
 }
 
-/** A new Klip, as Acme's admin unless told. */
+/** A new Klip, by default as Acme's admin. */
 export async function createKlip(given: Bench, body: object = {}, sent: Sent = {}): Promise<string> {
   return idIn(await given.call('POST', '/klips', { ...sent, body: { name: 'Orders', ...body } }));
 }
@@ -51,7 +51,7 @@ export interface PlacedKlip {
   readonly name: string;
 }
 
-/** Places Klips on a dashboard; answers the new instances. */
+/** Adds Klips to a dashboard; returns the new instances. */
 export async function placeKlips(given: Bench, tab: string, klips: object[], sent: Sent = {}): Promise<PlacedKlip[]> {
   const answer = await given.call('PUT', `/tabs/${tab}/klip-instances`, { ...sent, body: { klips } });
   return answer.body.data.klip_instances as PlacedKlip[];
@@ -59,7 +59,7 @@ export async function placeKlips(given: Bench, tab: string, klips: object[], sen
 
 export const linksPath = '/dashboard-published-links';
 
-/** A new published link of a dashboard. */
+/** A new published link to a dashboard. */
 export async function publish(given: Bench, tab: string, body: object = {}): Promise<string> {
   return idIn(await given.call('POST', `${linksPath}/${tab}`, { body: { name: 'For all', ...body } }));
 }
@@ -67,7 +67,7 @@ export async function publish(given: Bench, tab: string, body: object = {}): Pro
 export const linkOf = async (given: Bench, id: string): Promise<Record<string, unknown>> =>
   (await given.call('GET', `${linksPath}/${id}`)).body.data;
 
-/** The response to a viewer without an account at a link's address. */
+/** The response to a viewer without an account at the URL of a link. */
 export async function look(
   given: Bench,
   id: string,

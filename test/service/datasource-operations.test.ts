@@ -12,7 +12,7 @@ const instancesOf = async (given: Bench, id: string): Promise<Record<string, unk
 const propertiesOf = async (given: Bench, path: string): Promise<unknown> =>
   (await given.call('GET', `${path}/properties`)).body.data.properties;
 
-/** What the instances of a source ask for, in order of their values. */
+/** What the instances of a source request, sorted by value. */
 async function addressesOf(given: Bench, id: string): Promise<string[]> {
   const all = await Promise.all(
     (await instancesOf(given, id)).map((one) => propertiesOf(given, `/datasource-instances/${one.id}`)),
@@ -23,7 +23,7 @@ async function addressesOf(given: Bench, id: string): Promise<string[]> {
 const change = (given: Bench, id: string, properties: object): Promise<Answer> =>
   given.call('PUT', `/datasources/${id}/properties`, { body: { properties } });
 
-/** A source with an instance for each of two regions, whose data lies in a folder. */
+/** A source with an instance for each of two regions, whose data is in a folder. */
 async function dynamic(): Promise<{ given: Bench; id: string; documents: () => Promise<string[]> }> {
   const folder = await scratch();
   const given = await bench({ data: { folder } });
@@ -36,7 +36,7 @@ async function dynamic(): Promise<{ given: Bench; id: string; documents: () => P
   return { given, id, documents: () => readdir(join(folder, 'documents')) };
 }
 
-/** Gives users of Acme a role of their own. */
+/** Gives users of Acme their own role. */
 async function giveRole(given: Bench, permissions: string[], users: string[]): Promise<void> {
   const { body } = await given.call('POST', '/roles', { body: { name: 'Own', permissions } });
   const id = body.meta.location!.split('/').at(-1)!;
@@ -44,7 +44,7 @@ async function giveRole(given: Bench, permissions: string[], users: string[]): P
 }
 
 describe('the properties of a data source', () => {
-  it('are those of its one instance where it is not dynamic', async () => {
+  it("are those of its only instance if it isn't dynamic", async () => {
     const given = await bench();
     const id = await given.source({ properties: { endpoint_url: 'http://a.test', other: { deep: [1] } } });
     await change(given, id, { endpoint_url: 'http://b.test', none: null, 'žlutý 🐎': true });
@@ -62,7 +62,7 @@ describe('the properties of a data source', () => {
     expect((await given.call('DELETE', `/datasources/${id}/properties?name=gone`)).status).toBe(404);
   });
 
-  it('reach every instance of a dynamic one with its own values, and leave its data alone', async () => {
+  it("apply to every instance of a dynamic source, with that instance's values, and keep the data", async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({
@@ -79,7 +79,7 @@ describe('the properties of a data source', () => {
     expect(await addressesOf(given, id)).toEqual(['http://y.test/n?all', 'http://y.test/s?all', 'http://y.test/w?all']);
   });
 
-  it('that refer to other user properties than before recreate all instances, without data', async () => {
+  it('that now refer to other user properties recreate all instances, without data', async () => {
     const { given, id, documents } = await dynamic();
     await given.call('PUT', '/users/acme-viewer/properties', { body: { properties: { tier: 'n' } } });
     await change(given, id, { endpoint_url: 'http://x.test/{props.tier}' });
@@ -87,7 +87,7 @@ describe('the properties of a data source', () => {
     expect(await documents()).toEqual([]);
   });
 
-  it('make a source dynamic with the first reference and undo that with the last', async () => {
+  it('make a source dynamic with their first reference, and not dynamic without the last one', async () => {
     const { given } = await dynamic();
     const id = await given.source({ properties: { endpoint_url: 'http://x.test/' } });
     const isDynamic = async (): Promise<unknown> =>
@@ -100,7 +100,7 @@ describe('the properties of a data source', () => {
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({});
   });
 
-  it('are changed by those who may edit the source, and seen by those who see it', async () => {
+  it('can be changed by those who may edit the source, and read by those who can see it', async () => {
     const given = await bench();
     await giveRole(given, ['datasource.edit', 'dashboard.library'], ['acme-editor']);
     const id = await given.source({ properties: { a: '1' } });
@@ -116,8 +116,8 @@ describe('the properties of a data source', () => {
   });
 });
 
-describe('a data source in full', () => {
-  it('has its properties and who it is shared with', async () => {
+describe('the full form of a data source', () => {
+  it("includes its properties and who it's shared with", async () => {
     const given = await bench();
     const id = await given.source({ properties: { a: '1' } });
     await given.call('PUT', `/datasources/${id}/share-rights`, {
@@ -134,7 +134,7 @@ describe('a data source in full', () => {
 });
 
 describe('importing a data source', () => {
-  it('gives a client a copy with its properties and without its data', async () => {
+  it('gives a client a copy with the properties and without the data', async () => {
     const given = await bench();
     const id = await given.source({ format: 'csv', properties: { a: '1' }, refresh_interval: 3600 });
     await given.call('PUT', `/datasources/${id}/data`, { body: 'a\n1\n' });
@@ -154,7 +154,7 @@ describe('importing a data source', () => {
     });
   });
 
-  it('asks for a right to the source, and to have it by a group unless one administers sources', async () => {
+  it('requires access to the source, through a group unless the user administers sources', async () => {
     const given = await bench();
     const users = ['acme-viewer', 'acme-editor'];
     await giveRole(given, ['datasource.import', 'client.access', 'dashboard.library'], users);
@@ -173,7 +173,7 @@ describe('importing a data source', () => {
 });
 
 describe('deleting the instances of a data source', () => {
-  it('takes their data away; what the source still needs of them is there again, empty', async () => {
+  it('deletes their data; instances that the source still needs are recreated, empty', async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
     const answer = await given.call('POST', `/datasources/${id}/@/delete_instances`);
@@ -185,7 +185,7 @@ describe('deleting the instances of a data source', () => {
     expect(await addressesOf(given, id)).toEqual(['http://x.test/n', 'http://x.test/s']);
   });
 
-  it('spares those with data since last_access, in the query or in the body', async () => {
+  it('keeps those with data since last_access, given in the query or the body', async () => {
     const { given, id, documents } = await dynamic();
     for (const sent of [{ query: '?last_access=0' }, { query: '', body: { last_access: 0 } }]) {
       const { query, ...rest } = sent;
@@ -196,7 +196,7 @@ describe('deleting the instances of a data source', () => {
     expect(await documents()).toEqual([]);
   });
 
-  it('leaves the instance of one that is not dynamic with its id and properties', async () => {
+  it("keeps the ID and properties of the instance of a source that isn't dynamic", async () => {
     const given = await bench();
     const id = await given.source({ properties: { a: '1' } });
     await given.call('PUT', `/datasources/${id}/data`, { body: '[1]' });

@@ -12,7 +12,7 @@ import { Bench, bench, scratch } from './service.ts';
 const page = await readFile(join(import.meta.dirname, '../../docs/service.md'), 'utf8');
 
 describe('docs/service.md', () => {
-  it('has a row for each endpoint as it is declared: who may call it, what is decided here and what is not there', async () => {
+  it('has a row for each endpoint as declared: who may call it, which decisions are ours, and what is missing', async () => {
     const resources = await collectResources();
     expect(page, 'fix it with: npm run generate').toBe(withBehaviourTable(page, resources));
     const endpoints = resources.flatMap((resource) => resource.endpoints);
@@ -26,7 +26,7 @@ describe('docs/service.md', () => {
     expect(endpoints.filter(({ missing }) => missing !== undefined).length).toBeGreaterThan(20);
   });
 
-  it('shows fixtures that load', async () => {
+  it('shows fixtures that can be loaded', async () => {
     const file = join(await scratch(), 'fixtures.yaml');
     await writeFile(file, /```yaml\n([\s\S]*?)```/.exec(page)![1]!);
     const service = new Bench(await startService({ data: 'memory', fixtures: file }));
@@ -49,7 +49,7 @@ describe('docs/service-control.md', async () => {
     expect(listed.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('names every field of a fault and of a logged request', async () => {
+  it('names every field of a fault and of a request log entry', async () => {
     const given = await bench({ control: {} });
     await given.call('GET', '/profile');
     const { requests } = (await given.control('GET', '/requests')).data as { requests: object[] };

@@ -6,9 +6,10 @@ import { SteppingClock } from '../clocks.ts';
 import { type Answer, type Bench, bench, keys } from './service.ts';
 
 /**
- * The behaviours of the service's public document, as cases in test/cases/service, one file a resource. A case names the
- * section that it is about and is a list of calls with what they answer; `{name}` is replaced by what an earlier call
- * gave. What is not mentioned in an answer is not looked at; a list has to have just these items; `~ x` is a pattern.
+ * The behavior in the service's public document, as cases in test/cases/service, one file per resource. A case names
+ * its section and is a list of calls with their responses; `{name}` is replaced by a value from an earlier response.
+ * Fields of the response that aren't mentioned aren't checked; a list must have exactly these items; `~ x` is a
+ * pattern.
  */
 interface Case {
   readonly section: string;
@@ -25,13 +26,13 @@ interface Step {
   readonly answers?: number;
   readonly meta?: object;
   readonly data?: object;
-  /** Part of the error's text. */
+  /** Part of the error message. */
   readonly error?: string;
-  /** Names for parts of the answer: `location` is the id at its end, anything else a path into the body. */
+  /** Names for parts of the response: `location` is the ID at its end, anything else a path into the body. */
   readonly keep?: Readonly<Record<string, string>>;
-  /** Seconds that go by. */
+  /** Seconds to advance the clock. */
   readonly pass?: number;
-  /** How often the call is made; all have to answer alike. */
+  /** How often the call is made; all responses must be the same. */
   readonly times?: number;
 }
 

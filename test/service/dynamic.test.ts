@@ -6,7 +6,7 @@ import { insertDatasource } from '../../src/service/store/datasources.ts';
 import { instancesOf, propertiesOf } from '../../src/service/store/instances.ts';
 import { insertUser } from '../../src/service/store/setup.ts';
 
-/** An account with its admin and these users, each with a region. */
+/** An account with its admin and these users, each in a region. */
 async function accountWith(
   regions: Record<string, string>,
 ): Promise<{ db: Database; accountId: string; adminId: string }> {
@@ -82,7 +82,7 @@ describe('a dynamic data source', () => {
     expect(ids).not.toContain('source');
   });
 
-  it('is not what a source without references is: that has one instance with its own id', async () => {
+  it("isn't a source without references: that one has a single instance with the same ID", async () => {
     const { db, accountId } = await accountWith({ ann: 'north', bob: 'south' });
     expect(create(db, { accountId, createdBy: 'ann' }, { endpoint_url: 'https://x.test/{props}/{region}' })).toEqual([
       'source',

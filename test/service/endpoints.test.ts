@@ -132,7 +132,7 @@ function expectError(answer: Answer, status: number, code: string): void {
   });
 }
 
-/** A test that only some endpoints have; the others do not count it as skipped. */
+/** A test that applies only to some endpoints; the others don't count it as skipped. */
 function itIf(has: boolean): (title: string, test: () => Promise<void>) => void {
   return (title, test) => {
     if (has) it(title, test);
@@ -142,11 +142,11 @@ function itIf(has: boolean): (title: string, test: () => Promise<void>) => void 
 describe.each(titled)('%s', (title, endpoint) => {
   const one: Case = cases[title] ?? {};
 
-  it('has a case here that says how it is called', () => {
+  it('has a case here with a valid call', () => {
     expect(cases[title]).toBeDefined();
   });
 
-  it('is refused without credentials and with wrong ones', async () => {
+  it('is rejected without credentials and with wrong ones', async () => {
     const given = service();
     const path = addressOf(endpoint, {});
     expectError(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
@@ -154,24 +154,21 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 
   const [status, code] = endpoint.lacking === undefined ? [401, 'permission_denied'] : [403, 'forbidden'];
-  itIf(endpoint.permission.length > 0)(`is refused with ${status} that names the permission`, async () => {
+  itIf(endpoint.permission.length > 0)(`is refused with ${status} and the name of the permission`, async () => {
     const given = service();
     const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
     expectError(answer, status, code);
     for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
   });
 
-  itIf(endpoint.path.includes('{id}') && one.refuses === undefined)(
-    'answers 404 for an id that is unknown',
-    async () => {
-      const given = service();
-      const path = addressOf(endpoint, { id: 'f'.repeat(32) }, one.query);
-      expectError(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
-    },
-  );
+  itIf(endpoint.path.includes('{id}') && one.refuses === undefined)('returns 404 for an unknown ID', async () => {
+    const given = service();
+    const path = addressOf(endpoint, { id: 'f'.repeat(32) }, one.query);
+    expectError(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
+  });
 
   itIf(endpoint.client)(
-    'answers 401 for a client_id without client.access, 404 for one that is no client of the company',
+    "returns 401 for a client_id without client.access, and 404 for one that isn't a client of the company",
     async () => {
       const given = service();
       const params = (await one.prepare?.(given)) ?? {};
@@ -185,7 +182,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     },
   );
 
-  it('answers what it declares', async () => {
+  it('returns what it declares', async () => {
     const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {
@@ -201,7 +198,7 @@ describe.each(titled)('%s', (title, endpoint) => {
       expect(answer.body.meta).toMatchObject({ count: expect.any(Number), total: expect.any(Number) });
   });
 
-  itIf(one.bad !== undefined)('answers 400 that names the field', async () => {
+  itIf(one.bad !== undefined)('returns 400 with the name of the field', async () => {
     const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     for (const { query, body, field } of one.bad!) {
@@ -212,7 +209,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     }
   });
 
-  itIf(typeof endpoint.body === 'object')('answers 400 for a body that is not a JSON object', async () => {
+  itIf(typeof endpoint.body === 'object')("returns 400 for a body that isn't a JSON object", async () => {
     const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     for (const body of [
@@ -229,6 +226,6 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 });
 
-it('cases are kept only for endpoints that exist', () => {
+it('cases exist only for endpoints that exist', () => {
   expect(Object.keys(cases).filter((title) => !titled.some(([name]) => name === title))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { FailedLogins } from '../../src/service/limits/failed-logins.ts';
 import { Limits } from '../../src/service/limits/limits.ts';
 import { networkOf } from '../../src/service/limits/network-of.ts';
 
-describe('who an address speaks for', () => {
+describe('the network of an address', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -15,11 +15,11 @@ describe('who an address speaks for', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('is for %s all of %s', (address, network) => {
+  ])('is for %s the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('does not get new tries by taking another address of the same network', () => {
+  it('shares one limit, so another address of it gets no new attempts', () => {
     const limits = new Limits({ db: undefined as never, clock: systemClock, enforced: true });
     for (let i = 0; i < 20; i++) limits.countFailure(`2001:db8:1:2::${i.toString(16)}`);
     expect(() => limits.countFailure('2001:db8:1:2:ffff::1')).toThrow('Too many requests with failed authentication');
@@ -27,15 +27,15 @@ describe('who an address speaks for', () => {
   });
 });
 
-describe('the memory of failed logins', () => {
-  it('lets an address fail twenty times in a minute, and again when the first of them is a minute ago', () => {
+describe('failed login tracking', () => {
+  it('allows an address twenty failures per minute, and another one a minute after the first', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 20; i++) failures.count('a', i * 100);
     expect([failures.wait('a', 2_000), failures.wait('b', 2_000)]).toEqual([58_000, 0]);
     expect([failures.wait('a', 59_999), failures.wait('a', 60_000), failures.wait('a', 60_001)]).toEqual([1, 0, 0]);
   });
 
-  it('keeps no address for longer than a minute after it failed', () => {
+  it('keeps no address for longer than a minute after its failure', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`first-${i}`, i);
     failures.count('first-0', 30_000);
@@ -43,13 +43,13 @@ describe('the memory of failed logins', () => {
     expect(failures.size).toBe(2);
   });
 
-  it('keeps no address that only signed in, once another comes', () => {
+  it('drops an address that only signed in as soon as another one comes', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`someone-${i}`, i)();
     expect(failures.size).toBe(1);
   });
 
-  it('is bounded, also within a minute and if no call is refused', () => {
+  it('is bounded, even within a minute and if no call is refused', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 150_000; i++) failures.count(`many-${i}`, 0);
     expect(failures.size).toBe(100_000);

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchDatasource } from '../../connectors/simple_rest/index.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
 
-/** What names resolve to in this file: each lookup takes the next list of addresses; the last one stays. */
+/** The addresses that names resolve to in this file: each lookup uses the next list; the last one repeats. */
 const names = vi.hoisted(() => ({ answers: [] as string[][], asked: [] as string[] }));
 
 vi.mock('node:dns', async (original) => {
@@ -57,15 +57,15 @@ beforeEach(() => {
   names.asked = [];
 });
 
-describe('a name that a refresh fetches', () => {
-  it('is looked up once, and the address that was judged is the one that is connected to', async () => {
+describe('a host name that a refresh fetches from', () => {
+  it('is resolved once, and the address that was checked is the one that is connected to', async () => {
     const port = await serve((_request, response) => void response.end('[1]'));
     names.answers = [['127.0.0.1'], ['10.0.0.1']];
     expect(await fetched(`http://rebind.test:${port}/`)).toBe('[1]');
     expect(names.asked).toEqual(['rebind.test']);
   });
 
-  it('that resolves to this machine is not fetched by a service that others can reach', async () => {
+  it('that resolves to this machine is blocked for a service that others can reach', async () => {
     let calls = 0;
     const port = await serve((_request, response) => void response.end(`[${++calls}]`));
     names.answers = [['127.0.0.1']];
@@ -73,7 +73,7 @@ describe('a name that a refresh fetches', () => {
     expect(calls).toBe(0);
   });
 
-  it('with several addresses is reached at those that are allowed, and at no other', async () => {
+  it('with several addresses is reached only at those that are allowed', async () => {
     const port = await serve((_request, response) => void response.end('[1]'));
     names.answers = [['10.0.0.1', '::ffff:10.0.0.1', '127.0.0.1', '169.254.169.254']];
     expect(await fetched(`http://several.test:${port}/`)).toBe('[1]');
@@ -93,8 +93,8 @@ describe('a name that a refresh fetches', () => {
   });
 });
 
-describe('an answer that a refresh fetches', () => {
-  it('is bounded in size, announced or not', async () => {
+describe('a response that a refresh fetches', () => {
+  it('is limited in size, with or without content-length', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/announced') response.setHeader('content-length', 2_000_001);
       response.write('[');
@@ -105,7 +105,7 @@ describe('an answer that a refresh fetches', () => {
     }
   });
 
-  it('is bounded in what it unpacks to, in memory that does not grow with it', async () => {
+  it('is limited in its decompressed size, with constant memory', async () => {
     const port = await serve((_request, response) => {
       response.setHeader('content-encoding', 'gzip');
       const packing = createGzip();
@@ -126,7 +126,7 @@ describe('an answer that a refresh fetches', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
   });
 
-  it('is bounded in time as a whole, though its bytes keep coming', async () => {
+  it('is limited in total time, even if bytes keep arriving', async () => {
     const port = await serve((_request, response) => {
       response.write('[');
       const dripping = setInterval(() => response.write(' '), 10);
@@ -137,7 +137,7 @@ describe('an answer that a refresh fetches', () => {
     });
   });
 
-  it('is bounded in its headers, in silence and in redirects', async () => {
+  it('is limited in headers, idle time and redirects', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/headers') response.setHeader('x-large', 'y'.repeat(1_000_000)).end('[1]');
       else if (request.url !== '/silent') response.writeHead(302, { location: '/round' }).end();

@@ -85,8 +85,8 @@ async function worldOf(bench: Bench): Promise<World> {
   return { viewer: body.data.datasources, source: await dataOf(bench, '/datasources/orders?full=true'), everything };
 }
 
-describe('fixtures with what people have made', () => {
-  it('have sources, Klips and dashboards as if they had been made over HTTP', async () => {
+describe('fixtures with assets', () => {
+  it('create sources, Klips and dashboards in the same way as HTTP calls', async () => {
     const world = await bench({ given });
     expect(await dataOf(world, '/datasources/orders?full=true')).toMatchObject({
       name: 'Orders',
@@ -124,7 +124,7 @@ describe('fixtures with what people have made', () => {
     ]);
   });
 
-  it('have user properties, and what clients may use and are', async () => {
+  it('contain user properties, and the resources and states of clients', async () => {
     const world = await bench({ given });
     expect(await dataOf(world, '/users/ed/properties')).toEqual({ properties: { region: 'south' } });
     expect(await dataOf(world, '/users/vi/properties')).toEqual({ properties: { region: '' } });
@@ -144,7 +144,7 @@ describe('fixtures with what people have made', () => {
     expect(full.status).toBe(403);
   });
 
-  it('loaded again change nothing, and keep the data; loaded with changes, change those', async () => {
+  it('change nothing and keep the data if loaded again; if changed, only the changes apply', async () => {
     const folder = await scratch();
     const first = await bench({ given, data: { folder }, control: {} });
     await first.control('PUT', '/clock', { now: '2026-06-01T00:00:00Z', frozen: true });
@@ -168,14 +168,14 @@ describe('fixtures with what people have made', () => {
   it.each([
     [{ datasources: [{ ...company.datasources[1]!, format: 'xml' }] }, 'another connector or format'],
     [{ datasources: [{ id: 'flour', name: 'Mine' }], klips: [], dashboards: [] }, 'belongs to another account'],
-  ])('that do not fit what is there are refused: %j', async (change, said) => {
+  ])('that conflict with existing data are rejected: %j', async (change, said) => {
     const world = await bench({ given, control: {} });
     const unfit = { id: 'acme', name: 'Acme', plan: 'grow', ...change };
     const { status, data } = await world.control('POST', '/fixtures', { companies: [unfit] });
     expect([status, (data.error as { message: string }).message]).toEqual([400, expect.stringContaining(said)]);
   });
 
-  it('with faults are told all of them, each with its line, and no value of a property', async () => {
+  it('that are invalid report all errors, each with its line, and no property values', async () => {
     const text = `companies:
   - name: Acme
     plan: grow

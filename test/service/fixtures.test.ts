@@ -11,7 +11,7 @@ async function fileOf(text: string): Promise<string> {
   return file;
 }
 
-/** The faults of a file, as `line: message`. */
+/** The errors of a file, as `line: message`. */
 async function faultsOf(text: string): Promise<string[]> {
   const thrown = await readFixtures(await fileOf(text)).then(
     () => undefined,
@@ -26,7 +26,7 @@ async function faultsOf(text: string): Promise<string[]> {
 }
 
 describe('a fixtures file', () => {
-  it('names every fault at once, each with its line', async () => {
+  it('reports all errors at once, each with its line', async () => {
     const text = `companies:
   - name: Acme
     plan: huge
@@ -59,7 +59,7 @@ extra: 1
     ]);
   });
 
-  it('names what appears twice and what refers to nothing', async () => {
+  it('reports duplicates and references to nothing', async () => {
     const text = `companies:
   - id: a
     name: Acme
@@ -86,7 +86,7 @@ extra: 1
     ]);
   });
 
-  it('that is no YAML, empty, or not there is one problem that names it', async () => {
+  it("that isn't YAML, is empty or doesn't exist is one error with the file's name", async () => {
     expect((await faultsOf('companies: [}'))[0]).toMatch(/^1: /);
     expect(await faultsOf('')).toHaveLength(1);
     expect(await faultsOf('companies:\n  - {name: A, name: B, plan: grow}')).toEqual([expect.stringContaining('2: ')]);
@@ -96,7 +96,7 @@ extra: 1
     });
   });
 
-  it('is told what was meant, and never repeats a key', async () => {
+  it('gets suggestions for typos, and a key never appears in a message', async () => {
     const file = await fileOf(
       'companies:\n  - {name: A, plan: growth, users: [{email: a@b.c, role: Admin, api_keys: ["has spaces in it"]}]}\n',
     );
@@ -105,7 +105,7 @@ extra: 1
     expect(problem.message).not.toContain('has spaces');
   });
 
-  it('loaded again changes nothing; loaded with changes, changes those', async () => {
+  it("changes nothing if it's loaded again; if changed, the changes apply", async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
     const start = async (): Promise<Bench> => {
@@ -137,7 +137,7 @@ extra: 1
     expect((await third.call('GET', '/profile', changed)).status).toBe(200);
   });
 
-  it('without ids finds people and accounts again by their names', async () => {
+  it('without IDs matches existing users and accounts by name', async () => {
     const folder = await scratch();
     const key = 'dd'.repeat(20);
     const file = await fileOf(`companies:
@@ -153,7 +153,7 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
-  it('gives a role the id that it names, by which it is found again under another name', async () => {
+  it('sets the ID of a role, by which the role is found after it was renamed', async () => {
     const folder = await scratch();
     const key = 'ee'.repeat(20);
     const load = async (name: string): Promise<Bench> => {
@@ -169,7 +169,7 @@ extra: 1
     expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'a' });
   });
 
-  it('loaded again finds an e-mail with capitals beyond ASCII again', async () => {
+  it("matches an e-mail with non-ASCII capitals when it's loaded again", async () => {
     const folder = await scratch();
     const key = 'ab'.repeat(20);
     const user = `{email: Ümit@a.test, role: Admin, api_keys: [${key}]}`;
@@ -180,7 +180,7 @@ extra: 1
     expect((await again.call('GET', '/users', { key })).body.meta.total).toBe(1);
   });
 
-  it('that does not fit what the folder holds is refused, and nothing of it is loaded', async () => {
+  it('that conflicts with the data folder is rejected as a whole', async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
     const first = new Bench(await startService({ data: { folder }, fixtures: file }));

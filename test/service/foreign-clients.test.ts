@@ -7,17 +7,14 @@ import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Bench, bench, fixtures, keys, scratch } from './service.ts';
 
-/**
- * The ways in which programs that others wrote talk to this API. None of them is ours to change: what one of them does,
- * the service takes.
- */
+/** The ways in which other programs talk to this API. We can't change them: the service must accept what they do. */
 
 interface Said {
   readonly status: number;
   readonly text: string;
 }
 
-/** Runs the real curl; `input` goes to its standard input. */
+/** Runs the real curl, with `input` as its standard input. */
 function curl(args: readonly string[], input = ''): Promise<Said> {
   const flags = ['--silent', '--show-error', '--noproxy', '*', '--max-time', '30', '--write-out', '\n%{http_code}'];
   return new Promise((resolve, reject) => {
@@ -26,12 +23,12 @@ function curl(args: readonly string[], input = ''): Promise<Said> {
       const end = stdout.lastIndexOf('\n');
       resolve({ status: Number(stdout.slice(end + 1)), text: stdout.slice(0, end) });
     });
-    // A client that was refused early does not read its input to the end.
+    // If curl is refused early, it doesn't read its input to the end.
     child.stdin!.on('error', () => undefined).end(input);
   });
 }
 
-/** Sends pieces of a request as they are, one after the other, and answers all that comes back until the end. */
+/** Sends the pieces of a raw request one after the other, and returns everything received until the end. */
 function raw({ port }: { port: number }, pieces: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -59,26 +56,26 @@ const dataOf = async (given: Bench, id: string): Promise<string> =>
 describe('curl', () => {
   it.each([
     ['without a content type', ['--header', 'content-type:']],
-    ['as a form, which is what it says unless told', []],
-    ['with csv labelled as json', json],
+    ['as a form, which is its default', []],
+    ['with csv labeled as json', json],
     ['as application/csv', ['--header', 'content-type: application/csv']],
     ['as text/csv with a charset', ['--header', 'Content-Type: text/csv; charset=UTF-8']],
-    ['with a content type that is none', ['--header', 'content-type: ;;;']],
-    ['in chunks', ['--header', 'transfer-encoding: chunked']],
-    ['that waits for 100 Continue', ['--header', 'expect: 100-continue']],
+    ['with an invalid content type', ['--header', 'content-type: ;;;']],
+    ['chunked', ['--header', 'transfer-encoding: chunked']],
+    ['and waits for 100 Continue', ['--header', 'expect: 100-continue']],
     [
-      'that waits for 100 Continue with chunks',
+      'and waits for 100 Continue, chunked',
       ['--header', 'expect: 100-continue', '--header', 'transfer-encoding: chunked'],
     ],
     ['over HTTP/1.0', ['--http1.0']],
-    ['that would like HTTP/2', ['--http2']],
+    ['and asks for HTTP/2', ['--http2']],
     [
       'with unknown headers',
       ['--header', 'x-request-id: 7', '--header', 'kf-user-id: someone', '--header', 'accept: */*;q=0'],
     ],
-    ['with a header that has no value', ['--header', 'x-empty;']],
-    ['that wants no reuse', ['--header', 'connection: close']],
-    ['with a cookie and a referer', ['--cookie', 'a=b', '--referer', 'http://elsewhere.test/']],
+    ['with a header without a value', ['--header', 'x-empty;']],
+    ['without connection reuse', ['--header', 'connection: close']],
+    ['with a cookie and a referrer', ['--cookie', 'a=b', '--referer', 'http://elsewhere.test/']],
   ])('uploads %s', async (_how, flags) => {
     const given = await bench();
     const id = await given.source({ format: 'csv' });
@@ -89,7 +86,7 @@ describe('curl', () => {
     expect(await dataOf(given, id)).toBe(body);
   });
 
-  it('uploads a file, and its standard input, as PUT is meant', async () => {
+  it('uploads a file, and its standard input, with PUT', async () => {
     const given = await bench();
     const id = await given.source({ format: 'xml' });
     const file = join(await scratch(), 'data.xml');
@@ -104,7 +101,7 @@ describe('curl', () => {
     }
   });
 
-  it('is told that its file is too large before it has sent it', async () => {
+  it('is rejected because its file is too large before it has sent it', async () => {
     const given = await bench({ uploadLimitBytes: 1_000 });
     const id = await given.source();
     const address = `${given.service.url}/datasource-instances/${id}/data`;
@@ -115,7 +112,7 @@ describe('curl', () => {
     expect([said.status, said.text]).toEqual([400, expect.stringContaining('data_too_large')]);
   });
 
-  it('signs in with a password in the URL, in a header and by its own flag', async () => {
+  it('signs in with a password in the URL, in a header and with its own option', async () => {
     const given = await bench({ given: fixtures });
     const { port } = given.service;
     const signed = [
@@ -126,13 +123,13 @@ describe('curl', () => {
     ];
     for (const args of signed) {
       const { status, text } = await curl(args);
-      // With --anyauth curl asks without credentials first and shows both answers.
+      // With --anyauth, curl first asks without credentials, and prints both responses.
       expect([args, status, text]).toEqual([args, 200, expect.stringContaining('"email":"admin@acme.test"')]);
     }
     expect((await curl(['--user', 'admin@acme.test:wrong', `${given.service.url}/profile`])).status).toBe(401);
   });
 
-  it.each(['kf-api-key', 'KF-API-KEY', 'Kf-Api-Key', 'kF-aPI-kEY'])('names the key %s', async (name) => {
+  it.each(['kf-api-key', 'KF-API-KEY', 'Kf-Api-Key', 'kF-aPI-kEY'])('sends the key %s', async (name) => {
     const given = await bench();
     const args = [
       '--header',
@@ -145,13 +142,13 @@ describe('curl', () => {
   });
 
   it.each([
-    ['a form that is json', []],
+    ['a form that contains JSON', []],
     ['json', json],
-    ['json with a charset', ['--header', 'content-type: application/json;charset=utf-8']],
+    ['JSON with a charset', ['--header', 'content-type: application/json;charset=utf-8']],
     ['nothing', ['--header', 'content-type:']],
     ['text', ['--header', 'content-type: text/plain']],
     ['chunks', ['--header', 'transfer-encoding: chunked']],
-  ])('creates with a body labelled %s, with nulls and unknown fields', async (_how, flags) => {
+  ])('creates with a body labeled %s, with nulls and unknown fields', async (_how, flags) => {
     const given = await bench();
     const fields = {
       name: 'A',
@@ -174,12 +171,12 @@ describe('curl', () => {
   });
 
   it.each([
-    ['an empty body labelled json', [...json, '--data', '']],
-    ['no body labelled json', [...json, '--request', 'POST']],
+    ['an empty body labeled JSON', [...json, '--data', '']],
+    ['no body labeled JSON', [...json, '--request', 'POST']],
     ['an empty object', [...json, '--data', '{}']],
     ['nothing', ['--request', 'POST']],
     ['a form without fields', ['--data', '']],
-  ])('asks for a refresh with %s', async (_how, flags) => {
+  ])('requests a refresh with %s', async (_how, flags) => {
     const given = await bench();
     const id = await given.source();
     for (const slash of ['', '/']) {
@@ -192,14 +189,14 @@ describe('curl', () => {
     }
   });
 
-  it('may escape what need not be escaped', async () => {
+  it("may escape characters that don't need it", async () => {
     const given = await bench();
     const id = await given.source();
     const address = `${given.service.url}/datasources/${id}/%40/disable`;
     expect((await curl([...keyed, '--request', 'POST', address])).status).toBe(200);
   });
 
-  it('deletes with a body and gets with a body', async () => {
+  it('deletes and gets with a body', async () => {
     const given = await bench();
     const id = await given.source();
     const get = [...keyed, ...json, '--request', 'GET', '--data', '{"a":1}'];
@@ -208,13 +205,13 @@ describe('curl', () => {
     expect((await curl([...remove, `${given.service.url}/datasources/${id}`])).status).toBe(200);
   });
 
-  it('comes through a proxy that passes the whole address on', async () => {
+  it('works through a proxy that forwards the absolute URL', async () => {
     const given = await bench();
     const args = [...keyed, '--noproxy', '', '--proxy', given.origin, 'http://service.test/api/1.0/profile'];
     expect((await curl(args)).status).toBe(200);
   });
 
-  it('names a client in the query, in the body and in both', async () => {
+  it('names a client in both the query and the body', async () => {
     const given = await bench();
     const create = async (query: string, body: object): Promise<number> =>
       (await curl([...keyed, ...json, '--data', JSON.stringify(body), `${given.service.url}/datasources${query}`]))
@@ -226,10 +223,10 @@ describe('curl', () => {
   });
 });
 
-describe('a client that writes HTTP by hand', () => {
+describe('a client that writes raw HTTP', () => {
   const closing = `${key}\r\nconnection: close\r\n`;
 
-  it('may speak HTTP/1.0, without a host', async () => {
+  it('may use HTTP/1.0 without a Host header', async () => {
     const { service } = await bench();
     const answer = await raw(service, [`GET /api/1.0/profile HTTP/1.0\r\n${key}\r\n\r\n`]);
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: \d+\r\n/i);
@@ -257,7 +254,7 @@ describe('a client that writes HTTP by hand', () => {
     expect(await dataOf(given, id)).toBe('[1,2]');
   });
 
-  it('may send its requests all at once and gets the answers in their order', async () => {
+  it('may pipeline its requests, and gets the responses in order', async () => {
     const { service } = await bench();
     const get = (path: string, last = ''): string => `GET /api/1.0${path} HTTP/1.1\r\nhost: x\r\n${key}\r\n${last}\r\n`;
     const answer = await raw(service, [
@@ -268,7 +265,7 @@ describe('a client that writes HTTP by hand', () => {
 });
 
 describe('a client library', () => {
-  it('may keep one connection for calls of all kinds, those that are refused among them', async () => {
+  it('may use one connection for all kinds of calls, including refused ones', async () => {
     const given = await bench();
     const id = await given.source({ format: 'csv' });
     const dispatcher = new Agent({ connections: 1, pipelining: 1 });

@@ -8,7 +8,7 @@ const sees = async (given: Bench, tab: string, key: string): Promise<boolean> =>
   (await given.call('GET', `/tabs/${tab}`, { key })).status === 200;
 
 describe('the default dashboards of a group (section 4.9)', () => {
-  it('answer what was given, in the list and in detail with the number of Klips', async () => {
+  it('are returned as they were set, in the list and in detail with the number of Klips', async () => {
     const given = await peopleBench();
     const tab = await createTab(given, { name: 'Sales', description: 'what is sold' });
     const shared = await createKlip(given);
@@ -23,7 +23,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await dataOf(given, `${path}/${id}`)).toEqual({ ...listed, klips_shared: 2, total_klips: 3 });
   });
 
-  it('stand in the order of their index, behind the others without one', async () => {
+  it('are sorted by index; those without one come last', async () => {
     const given = await peopleBench();
     const add = async (name: string, more: object): Promise<string> =>
       make(given, path, { tab_id: await createTab(given, { name }), ...more });
@@ -50,7 +50,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await dataOf(given, `${path}/${last}`)).toMatchObject({ description: null });
   });
 
-  it('are shared with the group, to be seen or changed, as long as they are its default', async () => {
+  it('are shared with the group, for viewing or editing, as long as they are its default', async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     expect(await sees(given, tab, keys.acmeViewer)).toBe(false);
@@ -67,7 +67,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect((await given.call('DELETE', `${path}/${id}`)).status).toBe(404);
   });
 
-  it('are given once each', async () => {
+  it("can't be added twice", async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     await make(given, path, { tab_id: tab });
@@ -75,7 +75,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await pagesOf(given, path, 'tabs')).toHaveLength(1);
   });
 
-  it('are added only by users who can change the dashboard, and are of the same account', async () => {
+  it('can be added only by users who may edit the dashboard, which must be of the same account', async () => {
     const given = await peopleBench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });
@@ -100,7 +100,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await pagesOf(given, '/groups/bakery-team/default-tabs?client_id=bakery', 'tabs')).toHaveLength(1);
   });
 
-  it('are of one group: another one does not find them; and go with the group or the dashboard', async () => {
+  it("belong to one group: another group doesn't find them; they are deleted with the group or the dashboard", async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     const id = await make(given, path, { tab_id: tab });

@@ -3,7 +3,7 @@ import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench }
 import { keys } from './service.ts';
 
 describe('groups (section 4.9)', () => {
-  it('answers what it was given, in the list, in detail and in full', async () => {
+  it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell', external_id: 'crm-7' });
     expect(await pagesOf(given, '/groups', 'groups')).toEqual([
@@ -18,7 +18,7 @@ describe('groups (section 4.9)', () => {
     expect(await dataOf(given, `/groups/${id}?full=false`)).toEqual({ ...detail, num_members: 1 });
   });
 
-  it('keeps what an update does not name, and null names nothing', async () => {
+  it("keeps the fields that an update doesn't name; null clears a field", async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell' });
     const answer = await given.call('PUT', `/groups/${id}`, { body: { description: 'who sold', name: null, x: [1] } });
@@ -27,7 +27,7 @@ describe('groups (section 4.9)', () => {
     expect((await given.call('PUT', `/groups/${id}`, { body: { name: 'Sales' } })).status).toBe(200);
   });
 
-  it('takes names of any script back as they were given', async () => {
+  it('returns names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/groups', { name });
@@ -35,7 +35,7 @@ describe('groups (section 4.9)', () => {
     }
   });
 
-  it('is listed by users who can manage users or view groups, and managed only by the former', async () => {
+  it('is listed for users who can manage users or view groups, and managed only by the former', async () => {
     const given = await peopleBench();
     const role = await make(given, '/roles', { name: 'Group viewer', permissions: ['group.view'] });
     await given.call('PUT', `/roles/${role}/users/acme-viewer`);
@@ -48,7 +48,7 @@ describe('groups (section 4.9)', () => {
     ]);
   });
 
-  it('of another company or of a client is not there, and with client_id only that of the client is', async () => {
+  it("of another company or of a client isn't found; with client_id, only the client's own groups are", async () => {
     const given = await peopleBench();
     for (const path of ['/groups/other-team', '/groups/bakery-team', '/groups/acme-team?client_id=bakery']) {
       expect((await given.call('GET', path)).status).toBe(404);
@@ -67,7 +67,7 @@ describe('groups (section 4.9)', () => {
     ]);
   });
 
-  it('that is deleted takes its memberships and what was shared with it along', async () => {
+  it('is deleted with its memberships and shares', async () => {
     const given = await peopleBench();
     const source = await given.source();
     const rights = `/datasources/${source}/share-rights`;
@@ -82,7 +82,7 @@ describe('groups (section 4.9)', () => {
 });
 
 describe('the members of a group', () => {
-  it('come and go by either path, once each', async () => {
+  it('are added and removed by either path, once each', async () => {
     const given = await peopleBench();
     for (const path of ['/groups/acme-team/users/acme-editor', '/users/acme-editor/groups/acme-team']) {
       expect((await given.call('PUT', path)).status).toBe(200);
@@ -99,7 +99,7 @@ describe('the members of a group', () => {
     }
   });
 
-  it('are of the same account, others are not found', async () => {
+  it("must be of the same account; others aren't found", async () => {
     const given = await peopleBench();
     for (const user of ['other-admin', 'bakery-admin', 'unknown']) {
       expect((await given.call('PUT', `/groups/acme-team/users/${user}`)).status).toBe(404);
@@ -115,7 +115,7 @@ describe('the members of a group', () => {
     expect(await dataOf(given, '/groups/bakery-team?client_id=bakery')).toMatchObject({ num_members: 1 });
   });
 
-  it('gain and lose with their membership what is shared with the group', async () => {
+  it('gain and lose access to what is shared with the group', async () => {
     const given = await peopleBench();
     const source = await given.source();
     const body = { groups: [{ group_id: 'acme-team' }] };

@@ -7,7 +7,7 @@ import { type Answer, type Bench, bench, keys, scratch, until } from './service.
 
 const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
 
-/** Sends text as it is and answers all that comes back until the service hangs up. */
+/** Sends raw text and returns everything received until the service disconnects. */
 function raw(given: Bench, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(given.service.port, '127.0.0.1', () => socket.write(text));
@@ -20,8 +20,8 @@ function raw(given: Bench, text: string): Promise<string> {
   });
 }
 
-describe('the HTTP side', () => {
-  it('answers under both spellings of the version, with or without a slash at the end', async () => {
+describe('the HTTP server', () => {
+  it('responds under both spellings of the version, with or without a trailing slash', async () => {
     const given = await bench();
     const id = await given.source();
     for (const path of [
@@ -38,7 +38,7 @@ describe('the HTTP side', () => {
     );
   });
 
-  it('answers 401 at an unknown path without credentials and 404 with them', async () => {
+  it('returns 401 for an unknown path without credentials, and 404 with them', async () => {
     const given = await bench();
     for (const path of [
       '/nothing',
@@ -53,7 +53,7 @@ describe('the HTTP side', () => {
     }
   });
 
-  it('answers 405 with what is allowed for every other method', async () => {
+  it('returns 405 with the allowed methods for every other method', async () => {
     const given = await bench();
     for (const method of ['PATCH', 'DELETE', 'PUT', 'OPTIONS', 'PROPFIND']) {
       const answer = await given.call(method, '/datasources');
@@ -81,7 +81,7 @@ describe('the HTTP side', () => {
     expect(errorOf(await given.call('PATCH', '/datasources', { key: null }))).toEqual([401, 'auth_not_provided']);
   });
 
-  it('answers 400 for a path that cannot be decoded and for what is not HTTP', async () => {
+  it("returns 400 for a path that can't be decoded and for invalid HTTP", async () => {
     const given = await bench();
     const head = `host: x\r\nconnection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n\r\n`;
     expect(await raw(given, `GET /api/1.0/datasources/%zz HTTP/1.1\r\n${head}`)).toMatch(
@@ -93,7 +93,7 @@ describe('the HTTP side', () => {
     );
   });
 
-  it('answers in an envelope what Node would refuse by itself: no host, and other expectations', async () => {
+  it('uses the envelope even for requests that Node would reject by itself: no host, and unknown expectations', async () => {
     const given = await bench();
     const key = `connection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
     expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -104,7 +104,7 @@ describe('the HTTP side', () => {
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
   });
 
-  it('reads a body that comes in many pieces, as whole as one that comes at once', async () => {
+  it('reads a body that arrives in many pieces like one that arrives at once', async () => {
     const given = await bench();
     const piece = Buffer.from(`"${'ž'.repeat(40_000)}",`);
     const pieces = [Buffer.from('{"unknown":['), ...Array.from({ length: 10 }, () => piece)];
@@ -114,7 +114,7 @@ describe('the HTTP side', () => {
     expect((await given.call('GET', made.body.meta.location!)).body.data.name).toBe('in pieces');
   });
 
-  it('takes an empty body with a JSON content type where no field is required', async () => {
+  it('accepts an empty body with a JSON content type if no field is required', async () => {
     const given = await bench();
     const id = await given.source();
     const headers = { 'content-type': 'application/json' };
@@ -129,7 +129,7 @@ describe('the HTTP side', () => {
     ).toBe(201);
   });
 
-  it('writes every envelope as JSON whose status is the HTTP status', async () => {
+  it('writes every envelope as JSON, with the HTTP status as its status', async () => {
     const given = await bench();
     for (const answer of [
       await given.call('GET', '/profile'),
@@ -141,7 +141,7 @@ describe('the HTTP side', () => {
     }
   });
 
-  it('hides what went wrong inside behind an id that the log carries as well', async () => {
+  it('hides internal errors behind an ID that is also in the log', async () => {
     const lines: { message: string; facts: object }[] = [];
     const note = (message: string, facts: object = {}): void => void lines.push({ message, facts });
     const log = { debug: note, info: note, warn: note, error: note, with: () => log };
@@ -161,7 +161,7 @@ describe('the HTTP side', () => {
 });
 
 describe('the request log', () => {
-  it('has every request with the moment it arrived, its company and its status, and no key', async () => {
+  it('has every request with its arrival time, its company and its status, and no key', async () => {
     const file = join(await scratch(), 'requests.jsonl');
     const given = await bench({ requestLogFile: file });
     await given.call('GET', '/profile?full=true');
@@ -186,8 +186,8 @@ describe('the request log', () => {
   });
 });
 
-describe('the end of the service', () => {
-  it('comes though a client holds a connection and an upload half sent', async () => {
+describe('the shutdown of the service', () => {
+  it("isn't blocked by a client with an open connection and an incomplete upload", async () => {
     const given = await bench();
     const id = await given.source();
     const socket = connect(given.service.port, '127.0.0.1');

@@ -9,7 +9,7 @@ const bodies = (answer: Answer): string[] =>
   (answer.body.data.annotations as { body: string }[]).map(({ body }) => body);
 
 describe('4.7 an annotation', () => {
-  it('has its author and the time of its creation, and keeps both when its text is changed', async () => {
+  it('has its author and creation time, and keeps both if its text is changed', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ given: withPeople(), clock });
     const id = await newKlip(given);
@@ -49,7 +49,7 @@ describe('4.7 an annotation', () => {
     });
   });
 
-  it('outlives its author, whose name it keeps', async () => {
+  it('outlives its author, and keeps their name', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     await shareWithTeam(given, id);
@@ -78,7 +78,7 @@ describe('4.7 an annotation', () => {
     expect(await read(keys.acmeViewer)).toEqual([404, 404, 401]);
   });
 
-  it('is changed only by its author and by annotation administrators; 403 for others', async () => {
+  it('can be changed only by its author and by annotation administrators; others get 403', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -97,7 +97,7 @@ describe('4.7 an annotation', () => {
     expect((await given.call('DELETE', `/klips/${id}/annotations/${theirs}`)).status).toBe(200);
   });
 
-  it('is found under its own Klip only', async () => {
+  it('is found only under its own Klip', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const other = await newKlip(given);
@@ -109,7 +109,7 @@ describe('4.7 an annotation', () => {
     expect((await given.call('GET', `/klips/${id}/annotations/${note}`)).body.data.body).toBe('A dip');
   });
 
-  it('of a client is written with client_id', async () => {
+  it('of a client is created with client_id', async () => {
     const given = await bench();
     const id = await newKlip(given, { client_id: 'bakery' });
     const path = `/klips/${id}/annotations`;
@@ -124,7 +124,7 @@ describe('4.7 an annotation', () => {
 });
 
 describe('4.7 the list of annotations', () => {
-  it('is cut by start_date and end_date, both included, in the order of creation and in pages', async () => {
+  it('is limited by start_date and end_date, both inclusive, in creation order and paged', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const first = Date.parse('2026-03-01T12:00:00Z') / 1000;
     const given = await bench({ clock });
@@ -140,7 +140,7 @@ describe('4.7 the list of annotations', () => {
     expect(await within(`start_date=${first + 1}`)).toEqual(['two', 'three', 'four']);
     expect(await within(`end_date=${first}`)).toEqual(['one']);
     expect(await within(`end_date=${first + 9}`)).toEqual(['one']);
-    // Written half a second after that second began, and the second is part of the period.
+    // Created half a second after that second began, and the second is part of the range.
     expect(await within(`end_date=${first + 10}`)).toEqual(['one', 'two']);
     expect(await within(`start_date=${first + 21}&end_date=${first + 21}`)).toEqual(['three']);
     expect(await within(`start_date=${first + 1000}`)).toEqual([]);

@@ -15,7 +15,7 @@ const roles = {
   Agent: ['client.access'],
 } as const;
 
-/** Keys of people of Acme whose roles administer nothing; Mo and Wes are of the team, Bo is not. */
+/** Keys of users of Acme whose roles administer nothing; Mo and Wes are in the team, Bo isn't. */
 export const people = {
   bo: 'b1'.repeat(20),
   mo: 'b2'.repeat(20),
@@ -33,7 +33,7 @@ const user = (id: keyof typeof people, role: keyof typeof roles, name = ''): obj
   api_keys: [people[id]],
 });
 
-/** The usual companies, with these people in Acme. */
+/** The usual companies, with these users in Acme. */
 export function withPeople(): object {
   const [acme, ...others] = fixtures.companies;
   const extended = {
@@ -57,7 +57,7 @@ export const lastOf = (answer: Answer): string => answer.body.meta.location!.spl
 
 export const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
 
-/** A new Klip's id. */
+/** The ID of a new Klip. */
 export async function newKlip(given: Bench, body: object = {}, sent: Sent = {}): Promise<string> {
   return lastOf(await given.call('POST', '/klips', { ...sent, body: { name: 'Sales', ...body } }));
 }

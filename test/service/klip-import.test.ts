@@ -9,7 +9,7 @@ const listed = async (given: Bench, path: 'klips' | 'datasources'): Promise<{ id
   (await given.call('GET', `/${path}`, asBakery)).body.data[path] as { id: string; name: string }[];
 
 describe('4.6 importing a Klip into a client account', () => {
-  it('copies the Klip and its data sources, and leaves the original as it was', async () => {
+  it("copies the Klip and its data sources, and doesn't change the original", async () => {
     const given = await bench();
     const rest = await given.source({
       name: 'Rest',
@@ -65,7 +65,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect((await given.call('GET', `/datasources/${rest}/share-rights`, asBakery)).status).toBe(401);
   });
 
-  it('gives the copy of a schema of its own an id of its own, and leaves out sources that are gone', async () => {
+  it('gives the copy of a schema with an ID a new one, and drops deleted sources', async () => {
     const given = await bench();
     const gone = await given.source();
     const id = await newKlip(given);
@@ -99,7 +99,7 @@ describe('4.6 importing a Klip into a client account', () => {
     });
   });
 
-  it('gives a new copy each time, that changes and goes alone', async () => {
+  it('creates a new copy each time, which is changed and deleted independently', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: schemaNaming(await given.source()) });
     const copies = [lastOf(await importKlip(given, id)), lastOf(await importKlip(given, id))];
@@ -111,7 +111,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await listed(given, 'klips')).toHaveLength(2);
   });
 
-  it('answers 400 without a client_id in the body, whatever the query says', async () => {
+  it('returns 400 without a client_id in the body, whatever the query contains', async () => {
     const given = await bench();
     const id = await newKlip(given);
     for (const body of [null, {}, { client_id: null }]) {
@@ -122,7 +122,7 @@ describe('4.6 importing a Klip into a client account', () => {
     }
   });
 
-  it('answers 404 for a Klip or a client that is not there', async () => {
+  it('returns 404 for an unknown Klip or client', async () => {
     const given = await bench();
     const id = await newKlip(given);
     expect(errorOf(await importKlip(given, 'f'.repeat(32)))).toEqual([404, 'not_found']);
@@ -132,7 +132,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await listed(given, 'klips')).toEqual([]);
   });
 
-  it("answers 401 for another company's Klip, and for one that the caller has no right to", async () => {
+  it("returns 401 for another company's Klip, and for one that the caller has no access to", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
     expect(errorOf(await importKlip(given, theirs))).toEqual([401, 'permission_denied']);
@@ -143,7 +143,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await listed(given, 'klips')).toHaveLength(1);
   });
 
-  it('answers 403 for a Klip that is not shared with a group of the caller, unless they administer Klips', async () => {
+  it("returns 403 for a Klip that isn't shared with a group of the caller, unless they administer Klips", async () => {
     const given = await bench({ given: withPeople() });
     const own = await newKlip(given, {}, { key: people.mo });
     expect(errorOf(await importKlip(given, own, { key: people.mo }))).toEqual([403, 'forbidden']);
@@ -155,7 +155,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect((await importKlip(given, await newKlip(given))).status).toBe(201);
   });
 
-  it('needs klip.import and client.access', async () => {
+  it('requires klip.import and client.access', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const lacking = async (key: string): Promise<unknown> => {
@@ -166,7 +166,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await lacking(keys.acmeEditor)).toEqual([401, 'permission_denied', 'client.access']);
   });
 
-  it('opens no way to the properties of a source that the caller does not see', async () => {
+  it("doesn't reveal properties of a source that the caller can't see", async () => {
     const given = await bench({ given: withPeople() });
     const secret = await given.source({ name: 'Secret', properties: { oauth_user_token: 'hidden' } });
     const id = await newKlip(given, { schema: schemaNaming(secret) });

@@ -3,7 +3,7 @@ import { errorOf, lastOf, newKlip, people, withPeople } from './klip-fixtures.ts
 import { type Answer, bench, keys } from './service.ts';
 
 describe('4.6 the id of an instance', () => {
-  it('shows the Klip that stands on the dashboard, to those who see that Klip', async () => {
+  it('returns the Klip on the dashboard, to those who can see that Klip', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const tab = lastOf(await given.call('POST', '/tabs', { body: { name: 'Board' } }));
@@ -26,7 +26,7 @@ describe('4.6 the id of an instance', () => {
 });
 
 describe('4.6 client-instances', () => {
-  it("are the copies of a Klip on the dashboards of the company's clients, page by page", async () => {
+  it("are the copies of a Klip on the dashboards of the company's clients, paged", async () => {
     const given = await bench();
     const id = await newKlip(given);
     const copies = [];
@@ -51,7 +51,7 @@ describe('4.6 client-instances', () => {
     expect(second.body.data.klips).toEqual((whole.body.data.klips as string[]).slice(2));
   });
 
-  it('need both permissions', async () => {
+  it('require both permissions', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given, {}, { key: people.bo });
     const list = (key: string): Promise<Answer> => given.call('GET', `/klips/${id}/client-instances`, { key });

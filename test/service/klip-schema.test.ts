@@ -8,7 +8,7 @@ const write = (given: Bench, id: string, body: object | string, key: string = ke
   given.call('PUT', `/klips/${id}/schema`, { body, key });
 
 describe('4.6 the schema of a new Klip', () => {
-  it('is a simple value with two labels unless one is given', async () => {
+  it('is by default a simple value with two labels', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: null });
     const label = { type: 'label', id: expect.any(String), size: expect.any(Number), fmt: expect.any(String) };
@@ -33,7 +33,7 @@ describe('4.6 the schema of a new Klip', () => {
     expect((await write(given, id, (await read(given, id)) as object)).status).toBe(200);
   });
 
-  it('is the one that was given, to the last member', async () => {
+  it('is returned exactly as given', async () => {
     const given = await bench();
     const source = await given.source();
     const schema = {
@@ -47,8 +47,8 @@ describe('4.6 the schema of a new Klip', () => {
   });
 });
 
-describe('2.5 and 4.6 writing a schema', () => {
-  it('replaces it whole, keeps what the service does not know, and moves last_updated', async () => {
+describe('2.5 and 4.6 updating a schema', () => {
+  it('replaces all of it, keeps unknown members, and updates last_updated', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: { ...schemaNaming(), gone: 1 } });
     const before = (await given.call('GET', `/klips/${id}`)).body.data.last_updated as string;
@@ -60,7 +60,7 @@ describe('2.5 and 4.6 writing a schema', () => {
     expect(after.name).toBe('Sales');
   });
 
-  it('that is refused changes nothing', async () => {
+  it("changes nothing if it's rejected", async () => {
     const given = await bench();
     const source = await given.source();
     const id = await newKlip(given, { schema: schemaNaming(source) });
@@ -75,7 +75,7 @@ describe('2.5 and 4.6 writing a schema', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(1);
   });
 
-  it('names only data sources that the caller sees in the account of the Klip', async () => {
+  it("can only reference data sources that the caller can see in the Klip's account", async () => {
     const given = await bench({ given: withPeople() });
     const own = await given.source();
     const theirs = await given.source({}, { key: keys.otherAdmin });
@@ -109,7 +109,7 @@ describe('2.5 and 4.6 writing a schema', () => {
     expect(({} as { x?: number }).x).toBe(undefined);
   });
 
-  it('nested as deep as it may be is taken or refused, and never breaks anything', async () => {
+  it('with deep nesting is accepted or rejected, and never fails', async () => {
     const given = await bench();
     const id = await newKlip(given);
     for (const depth of [100, 1_000, 3_000, 6_000, 20_000]) {

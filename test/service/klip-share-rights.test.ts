@@ -5,7 +5,7 @@ import { type Answer, bench, keys } from './service.ts';
 const team = { group_id: 'acme-team', can_edit: true };
 
 describe('4.6 sharing a Klip', () => {
-  it('gives a right, changes it, and ends it with a DELETE that has a body', async () => {
+  it('grants access, changes it, and ends it with a DELETE that has a body', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const path = `/klips/${id}/share-rights`;
@@ -21,7 +21,7 @@ describe('4.6 sharing a Klip', () => {
     expect(await shown()).toEqual({ share_rights: [] });
   });
 
-  it('is done whole or not at all', async () => {
+  it('applies to all recipients or to none', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const path = `/klips/${id}/share-rights`;
@@ -35,7 +35,7 @@ describe('4.6 sharing a Klip', () => {
     expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [] });
   });
 
-  it('is ended whole or not at all: 404 for an unknown group, 403 for one that it was not shared with', async () => {
+  it('ends for all or for none: 404 for an unknown group, 403 for one that has no access', async () => {
     const given = await bench();
     const id = await newKlip(given);
     await shareWithTeam(given, id);
@@ -50,7 +50,7 @@ describe('4.6 sharing a Klip', () => {
     expect(errorOf(await end('acme-team'))).toEqual([403, 'forbidden']);
   });
 
-  it('needs klip.share, and reading the rights dashboard.library', async () => {
+  it('requires klip.share, and reading the rights dashboard.library', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     await shareWithTeam(given, id, true);
@@ -64,7 +64,7 @@ describe('4.6 sharing a Klip', () => {
     expect(errorOf(await given.call('GET', path, { key: people.agent }))).toEqual([401, 'permission_denied']);
   });
 
-  it('takes no client_id: the Klips of a client are shared by the client', async () => {
+  it("ignores client_id: the client's Klips are shared by the client", async () => {
     const given = await bench();
     const id = await newKlip(given, { client_id: 'bakery' });
     const path = `/klips/${id}/share-rights`;

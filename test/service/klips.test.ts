@@ -8,7 +8,7 @@ const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Re
   (await given.call('GET', `/klips/${id}?full=true`, sent)).body.data;
 
 describe('4.6 a Klip', () => {
-  it('is created, read, changed and removed; what an update does not name stays', async () => {
+  it("is created, read, updated and deleted; an update keeps the fields it doesn't name", async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const answer = await given.call('POST', '/klips', { body: { name: 'Sales', description: 'of all' } });
@@ -38,7 +38,7 @@ describe('4.6 a Klip', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(0);
   });
 
-  it('shows, in full, who it is shared with and those of its data sources that the caller sees', async () => {
+  it("shows in full form who it's shared with, and those of its data sources that the caller can see", async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source({ name: 'One' });
     const two = await given.source({ name: 'Two' });
@@ -61,7 +61,7 @@ describe('4.6 a Klip', () => {
     expect(await detailOf(given, id, { key: people.lib })).toMatchObject({ ...shares, datasources: [], datasets: [] });
   });
 
-  it('keeps names in any script and with anything in them', async () => {
+  it('keeps names in any script and with any characters', async () => {
     const given = await bench();
     for (const name of [
       'Ünï\u202ecode 🦥',
@@ -76,7 +76,7 @@ describe('4.6 a Klip', () => {
     }
   });
 
-  it('is visible only to its creator, to those it is shared with and to Klip administrators', async () => {
+  it("is visible only to its creator, to those it's shared with, and to Klip administrators", async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given, {}, { key: people.bo });
     const seen = async (key: string): Promise<boolean[]> => [
@@ -98,7 +98,7 @@ describe('4.6 a Klip', () => {
     expect(await seen(people.lib)).toEqual(no);
   });
 
-  it('that is shared to be seen is not to be changed until can_edit says so', async () => {
+  it("that is shared for viewing can't be changed without can_edit", async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const changes: [string, string, object][] = [
@@ -123,7 +123,7 @@ describe('4.6 a Klip', () => {
     expect(await attempt()).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('takes its shares, annotations and instances along when it is removed', async () => {
+  it('is deleted with its shares, annotations and instances', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: schemaNaming(await given.source()) });
     await shareWithTeam(given, id);
@@ -159,7 +159,7 @@ describe('4.6 a Klip', () => {
 });
 
 describe('4.6 the list of Klips', () => {
-  it('comes in pages in the order of creation, with how many there are in all', async () => {
+  it('is paged in creation order, with the total count', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const all: string[] = [];
@@ -177,7 +177,7 @@ describe('4.6 the list of Klips', () => {
     expect(await page('?offset=27')).toEqual([0, 27, []]);
   });
 
-  it('with datasource_id has only those whose schema names the source, also after the schema changed', async () => {
+  it('with datasource_id has only Klips whose schema references the source, even after the schema changed', async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source();
     const two = await given.source();
@@ -197,7 +197,7 @@ describe('4.6 the list of Klips', () => {
     expect((await detailOf(given, both)).datasources).toEqual([]);
   });
 
-  it('cannot be asked for the sources of others', async () => {
+  it("can't be filtered by the sources of others", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await given.source({}, { key: keys.otherAdmin });
     const clients = await given.source({ client_id: 'bakery' });
@@ -210,7 +210,7 @@ describe('4.6 the list of Klips', () => {
 });
 
 describe('4.6 the Klips of others', () => {
-  it('are not there for another company, nor for a client or its company without client_id', async () => {
+  it("aren't found by another company, nor by a client or its company without client_id", async () => {
     const given = await bench();
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
     const clients = await newKlip(given, { client_id: 'bakery' });
@@ -247,7 +247,7 @@ describe('4.6 the Klips of others', () => {
     expect(ids(await given.call('GET', '/klips'))).toEqual([]);
   });
 
-  it('of a client are worked on with client_id, in the query or in the body', async () => {
+  it('of a client are used with client_id, in the query or in the body', async () => {
     const given = await bench();
     const inQuery = lastOf(await given.call('POST', '/klips?client_id=bakery', { body: { name: 'Rolls' } }));
     const inBody = await newKlip(given, { name: 'Bread', client_id: 'bakery' });

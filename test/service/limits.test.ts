@@ -14,7 +14,7 @@ const withDay = (requests_per_day: number): object => ({
 });
 
 describe('the sliding second', () => {
-  it('never lets more than its number through, wherever the second begins and in whatever order calls are judged', () => {
+  it('never allows more than its limit, wherever the second begins and in whatever order calls are checked', () => {
     const arrivals = fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { maxLength: 200 });
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 7 }), (times, most) => {
@@ -31,7 +31,7 @@ describe('the sliding second', () => {
     );
   });
 
-  it('refuses nothing that it need not refuse, and says how long to wait', () => {
+  it('refuses nothing unnecessarily, and says how long to wait', () => {
     const increasing = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 100 });
     fc.assert(
       fc.property(increasing, (gaps) => {
@@ -55,7 +55,7 @@ describe('the sliding second', () => {
 });
 
 describe('five requests in a second', () => {
-  it('pass, the sixth is refused with the seconds to wait, and a refused one does not count', async () => {
+  it("are allowed, the sixth is refused with the seconds to wait, and refused calls don't count", async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     const six = await Promise.all(Array.from({ length: 6 }, () => given.call('GET', '/profile')));
@@ -72,7 +72,7 @@ describe('five requests in a second', () => {
     ]);
   });
 
-  it('are per company, for all its users and clients; other companies have their own', async () => {
+  it('are per company, including its users and clients; other companies have their own', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const ours = [keys.acmeAdmin, keys.acmeEditor, keys.acmeViewer, keys.acmeReporter];
     expect(codes(await Promise.all(ours.map((key) => given.call('GET', '/datasources', { key }))))).toEqual([
@@ -84,7 +84,7 @@ describe('five requests in a second', () => {
       expect((await given.call('GET', '/profile', { key })).status).toBe(200);
   });
 
-  it('count what is not allowed, not found and not supported as well', async () => {
+  it('include calls that return 401, 404 and 405', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const sent = { key: keys.acmeNobody };
     const answers = [
@@ -98,7 +98,7 @@ describe('five requests in a second', () => {
     expect(codes(answers)).toEqual([401, 404, 405, 401, 200, 429]);
   });
 
-  it('are the most that the request log of a hammered service ever shows as answered', async () => {
+  it('are the maximum that the request log shows as allowed under load', async () => {
     const given = await bench({ limits: true });
     const end = performance.now() + 3_000;
     const hammer = async (): Promise<void> => {
@@ -113,7 +113,7 @@ describe('five requests in a second', () => {
     for (let i = 5; i < passed.length; i++) expect(passed[i]! - passed[i - 5]!).toBeGreaterThanOrEqual(1000);
   });
 
-  it('can be another number for a company, and none at all when limits are off', async () => {
+  it('can be another number for a company, and unlimited if limits are off', async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = { companies: [{ ...fixtures.companies[0]!, requests_per_second: 2 }] };
     const limited = await bench({ limits: true, clock, given });
@@ -128,7 +128,7 @@ describe('five requests in a second', () => {
 });
 
 describe('the daily allowance', () => {
-  it('runs out, says how long to wait, comes back at midnight in New York, and the report shows both days', async () => {
+  it('runs out, says how long to wait, resets at midnight in New York, and the report shows both days', async () => {
     const clock = new SteppingClock('2026-06-02T03:59:00Z');
     const given = await bench({ limits: true, clock, given: withDay(3) });
     for (let i = 0; i < 3; i++) expect((await given.call('GET', '/profile')).status).toBe(200);
@@ -150,7 +150,7 @@ describe('the daily allowance', () => {
     ['23 hours', '2026-03-08', '2026-03-08T05:00:00Z', 23],
     ['25 hours', '2026-11-01', '2026-11-01T04:00:00Z', 25],
     ['24 hours', '2026-11-02', '2026-11-02T05:00:00Z', 24],
-  ])('of a day of %s lasts that long', async (_hours, date, start, hours) => {
+  ])('lasts for the whole day of %s', async (_hours, date, start, hours) => {
     const from = Date.parse(start);
     expect(easternDay(from)).toEqual({ date, start: from, end: from + hours * 3_600_000 });
     expect(easternDay(from - 1).end).toBe(from);
@@ -173,7 +173,7 @@ describe('the daily allowance', () => {
     expect(await limitOf(keys.clientAdmin)).toMatchObject([{ api_limit: '10000' }]);
   });
 
-  it('goes on where it was after a restart', async () => {
+  it('continues after a restart', async () => {
     const folder = await scratch();
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const first = await bench({ limits: true, clock, given: withDay(2), data: { folder } });
@@ -187,7 +187,7 @@ describe('the daily allowance', () => {
 });
 
 describe('failed authentication', () => {
-  it('is refused after twenty in a minute, for keys and passwords alike, and never counts against a company', async () => {
+  it('is refused after twenty per minute, for keys and passwords alike, and never counts for a company', async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ given: fixtures, limits: true, clock });
     const basic = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:wrong')}` } };
@@ -208,7 +208,7 @@ describe('failed authentication', () => {
     expect(shown(await given.call('GET', report))).toMatchObject([{ api_usage: '2' }]);
   });
 
-  it('of a right password is not counted', async () => {
+  it("doesn't count if the password is right", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z'), given: withDay(1000) });
     const right = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:correct horse')}` } };
     for (let i = 0; i < 19; i++) await given.call('GET', '/profile', { key: 'wrong-key' });

@@ -12,12 +12,12 @@ const lists = (await collectResources())
   .filter(({ method, query }) => method === 'GET' && 'limit' in query);
 
 interface Step {
-  /** What SQLite does, in its words: SEARCH by an index, SCAN of everything, a TEMP B-TREE to sort what it found. */
+  /** What SQLite does, in its own words: SEARCH by an index, SCAN of everything, a TEMP B-TREE to sort the result. */
   readonly detail: string;
   readonly sql: string;
 }
 
-/** How SQLite finds the rows of every query from now on. */
+/** The query plan of every SQLite query from now on. */
 function watchPlans(): Step[] {
   const steps: Step[] = [];
   const { all } = Database.prototype;
@@ -41,10 +41,10 @@ async function addressOf(given: Bench, { path }: Endpoint): Promise<string> {
   return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none');
 }
 
-/** A query within a query is run through; it holds what an index has found. */
+/** A subquery is scanned; it contains what an index found. */
 const withinQuery = /^SCAN (page$|\(subquery-\d+\)$|CONSTANT ROW)/;
 
-/** Lists that are sorted whole before a page is cut out of them, and why that may be. */
+/** Lists that are sorted as a whole before a page is taken, and why that is acceptable. */
 const sorted: Record<string, string> = {
   '/groups/{id}/users': 'the members of one group',
   '/users/{id}/groups': 'the groups of one user',
@@ -53,7 +53,7 @@ const sorted: Record<string, string> = {
 };
 
 describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, list) => {
-  it('scans no table for any user, with the rows of another company next to its own', async () => {
+  it('scans no table for any user, with rows of another company in between', async () => {
     const given = await bench();
     await given.source({}, { key: keys.otherAdmin });
     const address = await addressOf(given, list);
@@ -67,18 +67,18 @@ describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, 
   });
 });
 
-describe('what a user sees for several reasons', () => {
+describe('an item that a user can see for several reasons', () => {
   const names = (answer: Answer, list: string): string[] =>
     (answer.body.data[list] as { name?: string; datasource_name?: string }[]).map(
       (item) => item.name ?? item.datasource_name!,
     );
 
-  it('stands once in their lists, in the order of creation, and in the total, on every page', async () => {
+  it('appears once in their lists, in creation order, and in the total, on every page', async () => {
     const clock = new SteppingClock('2026-03-02T17:00:00Z');
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };
     await given.call('PUT', '/groups/acme-team/users/acme-editor');
-    // While they make some of them they are an Editor, who sees everything.
+    // While they create some of them, they are an Editor, who can see everything.
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
     const viewOnly = roles.find(({ name }) => name === 'View-Only')!;
     const ids: string[] = [];

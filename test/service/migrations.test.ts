@@ -8,15 +8,15 @@ import { cleanUp, newFolder } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
-/** Hashes of the texts: a migration that has landed is never changed, add a new one, and its hash here. */
+/** Hashes of the statements: a released migration never changes; add a new one, and its hash here. */
 const landed: readonly string[] = ['a5a3949dc1d3'];
 
-it('migrations of the service do what they did when they landed', async () => {
+it('migrations of the service are unchanged since they were released', async () => {
   const texts = (await readMigrations()).map(({ sql }) => sql.replaceAll(/\s+/g, ' '));
   expect(texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 12))).toEqual(landed);
 });
 
-it('a data folder whose tables are not those of its number is refused in words', async () => {
+it("a data folder whose tables don't match its version is rejected with a message", async () => {
   const folder = newFolder();
   (await Database.open({ folder })).close();
   const database = new SqliteDatabase(join(folder, 'service.db'));
@@ -28,7 +28,7 @@ it('a data folder whose tables are not those of its number is refused in words',
   });
 });
 
-it('a transaction of the service on a full disk fails as a whole, and the next one is made', async () => {
+it('a transaction of the service on a full disk fails as a whole, and the next one succeeds', async () => {
   const folder = newFolder();
   const database = await Database.open({ folder });
   const pages = database.get<{ page_count: number }>('pragma page_count')!.page_count;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import { MovableClock } from '../../src/service/control/movable-clock.ts';
 
-/** A busy machine: each look at this clock is a millisecond later than the one before. */
+/** A busy machine: each read of this clock returns a later millisecond than the one before. */
 class LateClock implements Clock {
   #now = Date.parse('2026-05-05T12:00:00Z');
   now = () => this.#now++;
@@ -10,7 +10,7 @@ class LateClock implements Clock {
   sleep = () => Promise.resolve();
 }
 
-it('is ahead by just what it was sent ahead, however long a look at the real clock takes', () => {
+it('is ahead by exactly what it was advanced, however long a read of the real clock takes', () => {
   const clock = new MovableClock(new LateClock());
   expect(clock.offsetMs).toBe(0);
   clock.advance(90_000);

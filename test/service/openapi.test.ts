@@ -13,7 +13,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-/** A path without the names of its parameters, which are not part of the contract. */
+/** A path without the names of its parameters, which aren't part of the contract. */
 const bare = (title: string): string => title.replaceAll(/\{\w+\}/g, '{}');
 
 const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD'; etag?: string } = {}) => {
@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     expect(sectionFour.filter((title) => !described.has(bare(title)))).toEqual([]);
   });
 
-  it('has exactly the endpoints that are declared, and says of each what it needs and where it comes from', () => {
+  it('has exactly the declared endpoints, and says what each requires and where it comes from', () => {
     const declared = endpoints.map(({ method, path, permission, everyPermission, basis }) => [
       `${method} ${path}`,
       permission,
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('marks as the document says those of the document, and no others', () => {
+  it('marks exactly the endpoints of the public document', () => {
     const known = new Set(sectionFour.map(bare));
     const optionalSegment = 'DELETE /datasources/{}/share-rights';
     const marked = operations
@@ -55,13 +55,13 @@ describe('the OpenAPI document', () => {
     expect(marked.filter((title) => !known.has(title))).toEqual([]);
   });
 
-  it('gives each operation an id of its own', () => {
+  it('gives each operation a unique ID', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z]\w+$/);
   });
 
-  it('names every path parameter, every field of a query and the client account', () => {
+  it('names every path parameter, every query field, and the client account', () => {
     for (const endpoint of endpoints) {
       const { parameters } = document.paths[endpoint.path]![endpoint.method.toLowerCase()]!;
       const expected = [
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('refers only to parts that it has', () => {
+  it('contains every component that it references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, way]) => way!);
     expect(references.length).toBeGreaterThan(0);
     for (const way of new Set(references)) {
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes bodies and answers in schemas that a validator takes, and that take a real answer', async () => {
+  it('describes bodies and responses in schemas that a validator accepts, and that match a real response', async () => {
     const given = await bench();
     await given.source();
     const { text } = await given.call('GET', '/datasources');
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     expect(check.Check({ meta: { success: true, status: 200 }, data: { datasources: [] } })).toBe(false);
   });
 
-  it('is served under each prefix and without one, to everybody, and not sent twice', async () => {
+  it('is served under each prefix and without one, to everyone, and supports conditional requests', async () => {
     const given = await bench();
     for (const path of ['/openapi.json', '/api/1.0/openapi.json', '/api/1/openapi.json/']) {
       const { status, headers, text } = await ask(given, path);
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the page at /docs', () => {
-  it('shows every endpoint with a call that can be pasted, to everybody', async () => {
+  it('shows every endpoint with a call to copy, to everyone', async () => {
     const given = await bench();
     const { status, headers, text } = await ask(given, '/docs');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -129,7 +129,7 @@ describe('the page at /docs', () => {
     expect(text.match(/curl /g)).toHaveLength(operations.length);
   });
 
-  it('loads nothing from anywhere, and its policy lets it run nothing but its own script', async () => {
+  it('loads nothing from elsewhere, and its policy allows only its own script', async () => {
     const given = await bench();
     const { headers, text } = await ask(given, '/docs');
     expect(text).not.toMatch(/(?:src|href)="(?!#|\/)|@import|url\(|https?:\/\//);

@@ -12,7 +12,7 @@ const manager = {
   api_keys: [managerKey],
 };
 
-/** The fixtures with a manager: every permission but those on clients, and not the role Admin. */
+/** The fixtures with a manager: all permissions except those on clients, and not the role Admin. */
 export const withManager = {
   companies: [
     {
@@ -31,7 +31,7 @@ export const peopleBench = (): Promise<Bench> => bench({ given: withManager });
 
 export const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
 
-/** Creates something; answers its id. */
+/** Creates something; returns its ID. */
 export async function make(given: Bench, path: string, body: object, key?: string): Promise<string> {
   const answer = await given.call('POST', path, { body, ...(key === undefined ? {} : { key }) });
   if (answer.status !== 201) throw new Error(answer.text);
@@ -41,13 +41,13 @@ export async function make(given: Bench, path: string, body: object, key?: strin
 export const dataOf = async (given: Bench, path: string): Promise<Record<string, unknown>> =>
   (await given.call('GET', path)).body.data;
 
-/** The ids of an account's roles by name. */
+/** The IDs of an account's roles by name. */
 export async function roleIds(given: Bench, query = ''): Promise<Record<string, string>> {
   const { roles } = (await dataOf(given, `/roles${query}`)) as { roles: { id: string; name: string }[] };
   return Object.fromEntries(roles.map(({ id, name }) => [name, id]));
 }
 
-/** Names that break what takes names for ASCII. */
+/** Names that break code that assumes ASCII. */
 export const hostileNames = [
   'Ünï çødé',
   '名前',
@@ -59,7 +59,9 @@ export const hostileNames = [
   'a\u0000b',
 ];
 
-/** Asks for a list page by page and checks that the pages are the whole, in one order, with its numbers. */
+/**
+ * Reads a list page by page and checks that the pages add up to the whole, in a stable order, with the right counts.
+ */
 export async function pagesOf(given: Bench, path: string, key: string): Promise<unknown[]> {
   const at = (query: string): Promise<Answer> => given.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
   const whole = await at('limit=100');

@@ -8,7 +8,7 @@ import { errorOf } from './people.ts';
 import { bench, keys } from './service.ts';
 
 describe('published links (2.1, 4.2)', () => {
-  it('are created with a name, answered whole, found by id and by dashboard', async () => {
+  it('are created with a name, returned in full, and found by ID and by dashboard', async () => {
     const given = await bench({ clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const tab = await createTab(given);
     const created = await given.call('POST', `${path}/${tab}`, {
@@ -53,7 +53,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await linkOf(given, id)).visibility).toBe(visibility);
   });
 
-  it('are changed field by field, and answer what they have become', async () => {
+  it('are changed field by field, and return their new state', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const change = async (body: object): Promise<unknown> => {
@@ -82,7 +82,7 @@ describe('published links (2.1, 4.2)', () => {
     ['<script>\'"', 'script'],
     ['👩‍👩‍👧', 'dashboard'],
     ['\ud800x', 'x'],
-  ])('named %j end with the slug %s, at which they are seen', async (name, slug) => {
+  ])('named %j end with the slug %s, at which they can be viewed', async (name, slug) => {
     const given = await bench();
     const id = await publish(given, await createTab(given), { name });
     const { dashboard_url } = await linkOf(given, id);
@@ -90,7 +90,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await request(`http://${dashboard_url}`)).statusCode).toBe(200);
   });
 
-  it('are deleted for good, and vanish with their dashboard', async () => {
+  it('are deleted permanently, and with their dashboard', async () => {
     const given = await bench();
     const tab = await createTab(given);
     const [first, second] = [await publish(given, tab), await publish(given, tab)];
@@ -122,7 +122,7 @@ describe('published links (2.1, 4.2)', () => {
     expect(await page('&offset=26')).toEqual([0, 26, []]);
   });
 
-  it('of another company, of a client and of dashboards that one does not see are not there', async () => {
+  it("of another company, of a client and of dashboards that the user can't see aren't found", async () => {
     const given = await bench();
     const tab = await createTab(given, {}, { key: keys.otherAdmin });
     const theirs = (await given.call('POST', `${path}/${tab}`, { key: keys.otherAdmin, body: { name: 'A' } })).body;
@@ -153,8 +153,8 @@ describe('published links (2.1, 4.2)', () => {
   });
 });
 
-describe('who and where a published link is from', () => {
-  it('stays readable when its creator is gone', async () => {
+describe('the creator and the host of a published link', () => {
+  it('remain readable after the creator is deleted', async () => {
     const given = await bench();
     const tab = await createTab(given);
     const made = await given.call('POST', `${path}/${tab}`, { key: keys.acmeEditor, body: { name: 'A' } });
@@ -166,7 +166,7 @@ describe('who and where a published link is from', () => {
     expect((await linkOf(given, id)).created_by).toEqual(creator);
   });
 
-  it('is named by its e-mail where it has no other name', async () => {
+  it('include the e-mail if the creator has no other name', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     expect((await linkOf(given, id)).created_by).toEqual({
@@ -175,7 +175,7 @@ describe('who and where a published link is from', () => {
     });
   });
 
-  it('is the address of the service for a client that names no host', async () => {
+  it("default to the service's own address if a client sends no host", async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const socket = connect(given.service.port, '127.0.0.1');

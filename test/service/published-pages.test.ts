@@ -11,7 +11,7 @@ const basic = (text: string): Record<string, string> => ({
 });
 
 describe('the password of a published link', () => {
-  it('is answered nowhere and stored only as a hash', async () => {
+  it('is never returned, and stored only as a hash', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const tab = await createTab(given);
@@ -31,7 +31,7 @@ describe('the password of a published link', () => {
     expect([kept.includes('sesame'), kept.includes('scrypt$')]).toEqual([false, true]);
   });
 
-  it('opens the dashboard as Basic credentials of anybody, or in the query', async () => {
+  it('opens the dashboard as a Basic password with any user name, or in the query', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given), { password: 'pass:wörd &' });
     const asked = await look(given, id);
@@ -61,7 +61,7 @@ describe('the password of a published link', () => {
     expect((await linkOf(given, id)).date_last_accessed).not.toBe(null);
   });
 
-  it('cannot be guessed from one address for long, and a right one costs nothing', async () => {
+  it("can't be brute-forced from one address, and a right one doesn't count", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const id = await publish(given, await createTab(given), { password: 'sesame' });
     for (let i = 0; i < 3; i++) expect((await look(given, id, { query: '?password=sesame' })).status).toBe(200);
@@ -73,7 +73,7 @@ describe('the password of a published link', () => {
 });
 
 describe('views of published links', () => {
-  it('are counted by the hour for the account, and outlast the link', async () => {
+  it('are counted per hour for the account, and outlive the link', async () => {
     const folder = await scratch();
     const clock = new SteppingClock('2026-03-01T10:59:59.999Z');
     const given = await bench({ data: { folder }, clock });
@@ -102,7 +102,7 @@ describe('views of published links', () => {
 });
 
 describe('the page at a published link', () => {
-  it('shows the dashboard and its Klips to everybody, and moves the last access', async () => {
+  it('shows the dashboard and its Klips to everyone, and updates the last access', async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const tab = await createTab(given, { name: 'Sales <b>&', description: '"quoted"' });
@@ -129,7 +129,7 @@ describe('the page at a published link', () => {
     expect((await linkOf(given, id)).date_last_accessed).toBe('2026-03-01T10:00:05.000Z');
   });
 
-  it('is kept from search engines unless it is public, and plain unless told', async () => {
+  it("is hidden from search engines unless it's public, and is plain by default", async () => {
     const given = await bench();
     const { headers, text: html } = await look(given, await publish(given, await createTab(given)));
     expect(headers['x-robots-tag']).toBe('noindex');
@@ -137,7 +137,7 @@ describe('the page at a published link', () => {
     expect(html).not.toMatch(/<img|mailto|<footer/);
   });
 
-  it('is not there while the account is closed, or may not publish', async () => {
+  it("isn't found while the account is disabled, or may not publish", async () => {
     const given = await bench();
     const tab = await createTab(given, { client_id: 'bakery' });
     const make = async (body: object): Promise<string> =>
@@ -164,7 +164,7 @@ describe('the page at a published link', () => {
     expect(await seen()).toEqual([200, 200]);
   });
 
-  it('is looked at without a call being counted, and a look at its head is no view', async () => {
+  it("can be viewed without a counted call, and HEAD isn't a view", async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const head = await look(given, id, { method: 'HEAD' });

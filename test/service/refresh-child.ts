@@ -1,6 +1,6 @@
 import { pullDatasource } from '../../src/cli/pull.ts';
 
-/** Refreshes from the address given, until it is killed. */
+/** Refreshes from the given URL until it's killed. */
 const request = {
   connector: 'simple_rest',
   format: 'json',

@@ -4,10 +4,10 @@ import type { TestSource, World } from '#sdk/testing';
 import { pullDatasource } from '../../src/cli/pull.ts';
 import { openCatalog } from '../../src/config/catalog/catalog.ts';
 
-/** Every connector of the catalog in the worlds of the standard suite, as a data source of the service reads it. */
+/** Every connector of the catalog in the worlds of the standard suite, read as a data source of the service. */
 const catalog = await openCatalog();
 
-/** What stands on the disk of the service is no data source's: its files, databases, and authorities of certificates. */
+/** No data source may use files on the service's disk: files, databases, and certificate authorities. */
 const onDisk = ['file', 'db in SQLite', 'ftp in FTPS'];
 
 async function worldsOf(id: string): Promise<readonly { name: string; world: World }[]> {
@@ -22,7 +22,7 @@ async function openedFor(world: World): Promise<TestSource> {
   return place;
 }
 
-/** Options as texts, which is what properties are. */
+/** Options as strings, which is what properties are. */
 function textsOf(place: 'source' | 'query', options: TestSource['source']): Record<string, string> {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

@@ -22,7 +22,7 @@ interface Seen {
 
 const start = (options: Partial<ServiceOptions> = {}): Promise<Bench> => bench({ pull: pullDatasource, ...options });
 
-/** What an instance shows once its data has come or its refresh has failed. */
+/** What an instance shows once its data has arrived or its refresh has failed. */
 async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
   for (let i = 0; i < 2000; i++) {
     const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
@@ -67,7 +67,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     ...more,
   });
 
-  it('shows the rows of its query, in the format of the source', async () => {
+  it("shows the rows of its query, in the source's format", async () => {
     const given = await start();
     const csv = await refreshed(given, { connector: 'db', format: 'csv', properties: properties() });
     expect(csv.document).toBe('n,price\n1,1.10\n2,2.20\n');
@@ -80,7 +80,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     expect(xml.document).toContain('2.20');
   });
 
-  it('says what the database says, without the password, and keeps the old data', async () => {
+  it("reports the database's error without the password, and keeps the old data", async () => {
     const given = await start();
     const id = await given.source({
       connector: 'db',
@@ -96,7 +96,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     expect(seen.error).not.toContain(server().password);
   });
 
-  it('is not connected to where the service may not go, whatever the port', async () => {
+  it("doesn't connect to hosts that the service may not reach, whatever the port", async () => {
     const given = await start({ host: '0.0.0.0' });
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '::1']) {
       const { error } = await refreshed(given, { connector: 'db', format: 'csv', properties: properties({ host }) });
@@ -104,7 +104,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     }
   });
 
-  it('is ended when its document grows beyond what a data source may hold', async () => {
+  it('is canceled if its document grows beyond the limit of a data source', async () => {
     const given = await start({ uploadLimitBytes: 10_000 });
     const sql = 'select n from generate_series(1, 500000) n';
     const seen = await refreshed(given, {
@@ -117,7 +117,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
 });
 
 describeWithFileServer({ server: 'vsftpd' }, 'a data source of the connector ftp', (server) => {
-  it('shows the file that it names, and reaches no server that the service may not', async () => {
+  it('shows its file, and reaches no server that the service may not', async () => {
     await writeFile(join(server().files, 'orders.csv'), 'id,name\n1,a\n');
     const { host, port, user, password } = server();
     const properties = { protocol: 'ftp', host, port, user, password, path: 'orders.csv', format: 'csv' };
@@ -130,7 +130,7 @@ describeWithFileServer({ server: 'vsftpd' }, 'a data source of the connector ftp
 });
 
 describe('a data source of the connector simple_rest', () => {
-  it('is what is answered, byte by byte, with its token in a header', async () => {
+  it('is the response, byte for byte, with its token in a header', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(({ headers }, response) => {
       asked.push(headers.authorization ?? String(headers['x-token']));
@@ -144,7 +144,7 @@ describe('a data source of the connector simple_rest', () => {
     expect(asked).toEqual(['Bearer tok-1', 'Key tok-1']);
   });
 
-  it('is read as a table where its properties say how: with credentials, over pages', async () => {
+  it('is read as a table if its properties say how: with credentials, over several pages', async () => {
     const port = await listen(({ headers, url }, response) => {
       const isUs = headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`;
       response.writeHead(isUs ? 200 : 401, { 'content-type': 'application/json' });
@@ -166,8 +166,8 @@ describe('a data source of the connector simple_rest', () => {
 /** What `localhost` resolves to. */
 const resolved = /127\.0\.0\.1|::1/;
 
-describe('what a refresh may reach', () => {
-  it('ends at a redirect, a next page or a token address that leads where the service may not go', async () => {
+describe('the limits of a refresh', () => {
+  it('block a redirect, a next page or a token URL that leads to a forbidden host', async () => {
     const asked: string[] = [];
     const secret = 'http://10.0.0.1/secret';
     const port = await listen(({ url }, response) => {
@@ -202,7 +202,7 @@ describe('what a refresh may reach', () => {
     ['ftp', { ...login, protocol: 'ftp', path: 'a.csv' }],
     ['ftp', { ...login, protocol: 'sftp', path: 'a.csv', host_key: hostKey }],
     ['simple_rest', {}],
-  ])('does not reveal what a name resolves to (%s, %j)', async (connector, properties) => {
+  ])("don't reveal what a name resolves to (%s, %j)", async (connector, properties) => {
     const port = await freePort();
     const named =
       connector === 'simple_rest' ? { endpoint_url: `http://localhost:${port}/` } : { host: 'localhost', port };
@@ -215,13 +215,13 @@ describe('what a refresh may reach', () => {
     expect(unreachable).not.toMatch(resolved);
   });
 
-  it('is not the disk of the service, also where an option reads a file by default', async () => {
+  it("block the service's disk, even if an option reads a file by default", async () => {
     const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
     const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
     expect(error).toMatch(/cannot read files of the service.*known_hosts/);
   });
 
-  it('is bounded in memory, and in the silence of its source', async () => {
+  it('apply to memory, and to idle sources', async () => {
     const port = await listen(() => undefined);
     const request = {
       connector: 'xmla',
@@ -235,7 +235,7 @@ describe('what a refresh may reach', () => {
     await expect(within({ memoryBytes: 1e9, stallMs: 200 })).rejects.toMatchObject({ code: 'SOURCE_STALLED' });
   });
 
-  it('leaves neither a process nor a folder behind when it is stopped, nor when the service is killed', async () => {
+  it("leave neither a process nor a folder behind if it's stopped or the service is killed", async () => {
     const folder = await scratch();
     vi.stubEnv('TMPDIR', folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -267,14 +267,14 @@ describe('what a refresh may reach', () => {
 
 const child = join(import.meta.dirname, 'refresh-child.ts');
 
-/** Processes whose command line names the folder. */
+/** Processes whose command line contains the folder. */
 async function processesIn(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
   return ids.filter((_, i) => lines[i]!.includes(folder));
 }
 
-describe('a data source of a service that is logged in to', () => {
+describe('a data source of a service with a login', () => {
   const account = {
     'POST /2/files/list_folder': { json: { entries: [{ '.tag': 'file', id: 'id:1', name: 'a' }], has_more: false } },
   };
@@ -286,7 +286,7 @@ describe('a data source of a service that is logged in to', () => {
     return double;
   };
 
-  it('is read with the token of its properties, its settings written with prop: before them', async () => {
+  it('is read with the token in its properties, and its settings are prefixed with prop:', async () => {
     const { url } = await vendor(account, 'tok-1');
     const properties = {
       oauth_user_token: 'tok-1',
@@ -299,7 +299,7 @@ describe('a data source of a service that is logged in to', () => {
     expect(seen.document.split('\n')[1]).toMatch(/^file,id:1,a,/);
   });
 
-  it('says when the token is not accepted, and goes on when a new one is put', async () => {
+  it("reports a rejected token, and continues once it's replaced", async () => {
     const { url } = await vendor(account, 'tok-2');
     const given = await start();
     const properties = { oauth_user_token: 'tok-1', api_url: url };
@@ -313,7 +313,7 @@ describe('a data source of a service that is logged in to', () => {
     expect(await settled(given, id)).toMatchObject({ fails: 0, error: null });
   });
 
-  it('asks for a token by itself where that needs no person', async () => {
+  it('requests a token by itself if that needs no user', async () => {
     const pages = [{ id: 7, name: 'visits' }];
     const { url } = await vendor(
       {
@@ -336,9 +336,9 @@ describe('a data source of a service that is logged in to', () => {
   });
 
   it.each([
-    ['asks for', { client_secret: 'shh' }],
+    ['requests', { client_secret: 'shh' }],
     ['brings', { oauth_user_token: 'fresh' }],
-  ])('says which app it is beside a token that it %s, where the vendor wants that', async (_, credentials) => {
+  ])("also sends the app's ID with a token that it %s, if the vendor requires it", async (_, credentials) => {
     const shown = { json: { content: [{ id: 's1', name: 'Buyers' }], lastPage: true } };
     const refusal = { status: 403, json: { error_code: '403025', message: 'no api key' } };
     const { url } = await vendor(
@@ -354,44 +354,44 @@ describe('a data source of a service that is logged in to', () => {
   });
 
   it.each([
-    ['no login at all', {}, /has none; allowed: oauth_user_token/],
-    ['a token that the service should keep', { token_id: 't-1' }, /this service stores no tokens/],
-    ['what needs a person', { client_id: 'app' }, /requires a person/],
-  ])('says what is missing: %s', async (_name, properties, message) => {
+    ['any login', {}, /has none; allowed: oauth_user_token/],
+    ['a token stored by the service', { token_id: 't-1' }, /this service stores no tokens/],
+    ['a login that requires a user', { client_id: 'app' }, /requires a person/],
+  ])('says what is missing or unsupported: %s', async (_name, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
   });
 
-  it('says what is missing: what the vendor gave together with the token', async () => {
+  it('says what is missing: what the vendor returned with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
     expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url, such as/);
   });
 });
 
-describe('a wrong property', () => {
+describe('an invalid property', () => {
   it.each([
-    ['that there is not', 'db', { quary: 'select 1' }, /Unknown property "quary" .*connector db.*allowed: sql/],
-    ['of the wrong kind', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
+    ['with an unknown name', 'db', { quary: 'select 1' }, /Unknown property "quary" .*connector db.*allowed: sql/],
+    ['of the wrong type', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
     ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
-    ['against a rule between two', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
+    ['that conflicts with another one', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
     ['that reads the disk of the service', 'db', { sql: 'select 1', file: '/etc/passwd' }, /file on the service/],
     ['that reads it through SQLite', 'db', { sql: 'select 1', driver: 'sqlite' }, /file on the service/],
-    ['that is a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /file on the service/],
+    ['with a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /file on the service/],
     [
-      'that hides a file',
+      'with a hidden file',
       'ftp',
       { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
       /ca_file.*file on the service/,
     ],
     ['of a service that was shut down', 'radian6', {}, /is discontinued/],
-  ])('%s is told through the instance', async (_name, connector, properties, message) => {
+  ])('%s is reported by the instance', async (_name, connector, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector, properties })).error).toMatch(message);
   });
 });
 
-it('is refreshed by its schedule, over and over', async () => {
+it('is refreshed by its schedule, repeatedly', async () => {
   let calls = 0;
   const port = await listen((_request, response) => void response.end(`[${++calls}]`));
   const clock = new SteppingClock('2026-03-02T12:00:00Z');

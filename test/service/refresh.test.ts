@@ -19,7 +19,7 @@ const dataOf = async (given: Bench, id: string): Promise<string> =>
 
 const refresh = (given: Bench, id: string) => given.call('POST', `/datasource-instances/${id}/@/refresh`);
 
-/** A pull that yields these texts, and what it was asked for. */
+/** A pull that yields these texts, and the requests that it received. */
 function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pull; asked: PullRequest[] } {
   const asked: PullRequest[] = [];
   return {
@@ -32,7 +32,7 @@ function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pu
 }
 
 describe('a refresh', () => {
-  it("fetches with the source's connector, format and properties and shows what came", async () => {
+  it("fetches with the source's connector, format and properties and shows the result", async () => {
     const { pull, asked } = pulling(() => ['[1,', '2]']);
     const given = await bench({ pull });
     const id = await given.source({ properties: { endpoint_url: 'https://x.test', method: 'get' } });
@@ -55,11 +55,11 @@ describe('a refresh', () => {
       },
       'the host is away; wait',
     ],
-    ['the data is not of the format', () => ['[1,'], 'Not valid JSON: the'],
+    ['the data is not in the format', () => ['[1,'], 'Not valid JSON: the'],
     ['there is no data', () => [], 'empty'],
     ['there is too much data', () => [`["${'x'.repeat(2000)}"]`], 'larger than'],
   ] as [string, () => string[], string][])(
-    'when %s keeps the old data, counts, and says why',
+    'keeps the old data, counts, and reports the error if %s',
     async (_when, texts, why) => {
       const { pull } = pulling(texts);
       const given = await bench({ pull, uploadLimitBytes: 1000 });
@@ -76,7 +76,7 @@ describe('a refresh', () => {
     },
   );
 
-  it('that fails never repeats a token or a header of the properties in its error', async () => {
+  it('never repeats a token or a header of the properties in an error', async () => {
     const { pull } = pulling(({ properties }) => {
       throw new Error(`refused: ${JSON.stringify(properties)} Bearer%20s3cret`);
     });
@@ -92,7 +92,7 @@ describe('a refresh', () => {
     expect(last_error).not.toMatch(/tok-12345|s3cret/);
   });
 
-  it('without a connector fails with a message that says what to do', async () => {
+  it('without a connector fails with a message that contains the fix', async () => {
     const given = await bench();
     const id = await given.source({ connector: 'salesforce' });
     await refresh(given, id);
@@ -100,7 +100,7 @@ describe('a refresh', () => {
     expect((await instanceOf(given, id)).last_error).toMatch(/connector not available.*salesforce.*PUT/);
   });
 
-  it('of a push-only source answers 200 and fetches nothing, however it was made one', async () => {
+  it('of a push-only source returns 200 and fetches nothing, however it became push-only', async () => {
     const { pull, asked } = pulling(() => ['[1]']);
     const given = await bench({ pull });
     const pushOnly = [
@@ -119,7 +119,7 @@ describe('a refresh', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of a disabled source is refused; one that was queued before is dropped', async () => {
+  it('of a disabled source is rejected; one that was already queued is dropped', async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
@@ -147,7 +147,7 @@ describe('a refresh', () => {
     expect(asked).toEqual(['first', 'second']);
   });
 
-  it('that hangs holds up the account that it belongs to, and no other', async () => {
+  it('that hangs blocks only its own account', async () => {
     const go = Promise.withResolvers<void>();
     const pull: Pull = async function* ({ properties }) {
       if (properties.name === 'hangs') await go.promise;
@@ -171,7 +171,7 @@ describe('a refresh', () => {
     await until(async () => (await instanceOf(given, behind)).date_last_refresh !== null);
   });
 
-  it('of many clients of a company leaves room for other companies', async () => {
+  it('of many clients of one company leaves capacity for other companies', async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     const pull: Pull = async function* ({ properties }) {
@@ -197,7 +197,7 @@ describe('a refresh', () => {
     expect(asked).toEqual(['a', 'b', 'elsewhere', 'c', 'd', 'e']);
   });
 
-  it('runs first in, first out, one at a time in an account, and once however often it was asked for while it waits', async () => {
+  it("runs in FIFO order, one at a time per account, and once even if it's requested again while it waits", async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     let running = 0;
@@ -217,7 +217,7 @@ describe('a refresh', () => {
     expect(asked).toEqual(['a', 'b', 'c']);
   });
 
-  it('that was under way or waiting when the service ended runs after the next start', async () => {
+  it('that was running or queued when the service stopped runs after the next start', async () => {
     const folder = await scratch();
     const started = Promise.withResolvers<void>();
     const stuck: Pull = async function* () {
@@ -240,7 +240,7 @@ describe('a refresh', () => {
 });
 
 describe('a bulk refresh', () => {
-  it('of which a part fails queues the rest and reports the part, with HTTP status 200', async () => {
+  it('that partly fails queues the rest and reports the failed part, with HTTP status 200', async () => {
     const { pull, asked } = pulling(() => ['[1]']);
     const given = await bench({ pull });
     const good = await given.source();
@@ -273,7 +273,7 @@ describe('a bulk refresh', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of which all is queued reports no failure', async () => {
+  it('that is fully queued reports no failure', async () => {
     const given = await bench({ pull: pulling(() => ['[1]']).pull });
     const datasources = [await given.source(), await given.source()];
     const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources } });
@@ -287,7 +287,7 @@ describe('a bulk refresh', () => {
     });
   });
 
-  it('of which nothing can be queued still answers 200, without success', async () => {
+  it("that can't be queued at all still returns 200, without success", async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources: ['a', 'b'] } });
     expect([answer.status, answer.body.data.success, answer.body.data.total_instances_queued]).toEqual([200, false, 0]);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Database } from '../../src/service/store/database.ts';
 import { bench, keys } from './service.ts';
 
-describe('who asks is remembered, and the very next call knows', () => {
+describe('the cached caller of a request', () => {
   const asViewer = { key: keys.acmeViewer };
 
-  it('that their role has changed', async () => {
+  it('has a changed role from the next call on', async () => {
     const given = await bench();
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
@@ -16,7 +16,7 @@ describe('who asks is remembered, and the very next call knows', () => {
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
   });
 
-  it('that their role may do something else now', async () => {
+  it('has the changed permissions of their role from the next call on', async () => {
     const given = await bench();
     const asReporter = { key: keys.acmeReporter };
     expect((await given.call('GET', '/datasources', asReporter)).status).toBe(200);
@@ -26,14 +26,14 @@ describe('who asks is remembered, and the very next call knows', () => {
     expect((await given.call('GET', '/datasources', asReporter)).status).toBe(401);
   });
 
-  it('that they and their key are gone', async () => {
+  it('is rejected from the next call on if the user and their key are deleted', async () => {
     const given = await bench();
     expect((await given.call('GET', '/profile', asViewer)).status).toBe(200);
     await given.call('DELETE', '/users/acme-viewer');
     expect((await given.call('GET', '/profile', asViewer)).status).toBe(401);
   });
 
-  it('that their account is closed, and open again', async () => {
+  it('is locked out and let in from the next call on if their account is disabled and enabled', async () => {
     const given = await bench();
     const asClient = { key: keys.clientAdmin };
     expect((await given.call('GET', '/profile', asClient)).status).toBe(200);
@@ -43,7 +43,7 @@ describe('who asks is remembered, and the very next call knows', () => {
     expect((await given.call('GET', '/profile', asClient)).status).toBe(200);
   });
 
-  it('what they are called now', async () => {
+  it('has their new name from the next call on', async () => {
     const given = await bench();
     await given.call('GET', '/profile', asViewer);
     await given.call('PUT', '/users/acme-viewer', { body: { first_name: 'Viola' } });
@@ -51,13 +51,13 @@ describe('who asks is remembered, and the very next call knows', () => {
   });
 });
 
-describe('what is remembered of the database', () => {
+describe('a cached query result', () => {
   const total = (db: Database): number =>
     db.remember('total', '', () => db.get<{ n: number }>('select count(*) as n from accounts')!.n);
   const add = (db: Database, id: string): number =>
     db.run(`insert into accounts (id, name, created_at) values ('${id}', 'A', 0)`);
 
-  it('is forgotten at the next write, also at one that answers rows', async () => {
+  it('is dropped at the next write, even one that returns rows', async () => {
     const db = await Database.open('memory');
     expect([total(db), add(db, 'a'), total(db)]).toEqual([0, 1, 1]);
     db.get("insert into accounts (id, name, created_at) values ('b', 'B', 0) returning id");
@@ -65,7 +65,7 @@ describe('what is remembered of the database', () => {
     db.close();
   });
 
-  it('is never what a transaction saw that was rolled back', async () => {
+  it('never comes from a transaction that was rolled back', async () => {
     const db = await Database.open('memory');
     const failed = (): void =>
       db.transaction(() => {

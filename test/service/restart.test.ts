@@ -11,7 +11,7 @@ import { Bench, fixtures, keys, scratch, until } from './service.ts';
 
 const headers = { 'kf-api-key': keys.acmeAdmin };
 
-/** The service in a process of its own. */
+/** The service in its own process. */
 async function forkService(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const file = join(folder, '..', `${folder.split('/').at(-1)}.fixtures.json`);
   await writeFile(file, JSON.stringify(fixtures));
@@ -38,7 +38,7 @@ async function createSource(url: string): Promise<string> {
 const put = (url: string, id: string, body: string) =>
   request(`${url}/datasource-instances/${id}/data`, { method: 'PUT', headers, body });
 
-/** What the instance shows after the next start, and how many documents lie in the folder. */
+/** What the instance shows after the next start, and the number of documents in the folder. */
 async function afterRestart(folder: string, id: string): Promise<{ text: string; documents: number }> {
   const service = new Bench(await startService({ data: { folder }, limits: false }));
   onTestFinished(() => service.close());
@@ -47,7 +47,7 @@ async function afterRestart(folder: string, id: string): Promise<{ text: string;
 }
 
 describe('a service that is killed', () => {
-  it('in the middle of an upload shows the old data after the next start, and no trace of the new', async () => {
+  it('in the middle of an upload shows the old data after the next start, and no trace of the new data', async () => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);
@@ -67,7 +67,7 @@ describe('a service that is killed', () => {
   it.each([
     ['commit', '["old"]'],
     ['remove', '["new"]'],
-  ] as const)('at the step "%s" of an upload shows one whole document, %s', async (step, shown) => {
+  ] as const)('at the step "%s" of an upload shows one complete document, %s', async (step, shown) => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);
@@ -82,7 +82,7 @@ describe('a service that is killed', () => {
     expect(await afterRestart(join(folder, 'data'), id)).toEqual({ text: shown, documents: 1 });
   });
 
-  it('keeps everything that it said yes to', async () => {
+  it('keeps everything that it confirmed', async () => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);
@@ -113,7 +113,7 @@ describe('a service that is killed', () => {
 });
 
 describe('a data folder', () => {
-  it('is refused to a second service while the first one runs, and given to it afterwards', async () => {
+  it('is refused to a second service while the first one runs, and available afterwards', async () => {
     const folder = await scratch();
     const first = await startService({ data: { folder } });
     await expect(startService({ data: { folder } })).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('a data folder', () => {
     await second.close();
   });
 
-  it('that is empty gets a company with one admin, whose key is given once and stored nowhere', async () => {
+  it('that is empty gets a company with one admin, whose key is shown once and never stored', async () => {
     const folder = await scratch();
     const service = new Bench(await startService({ data: { folder } }));
     const key = service.service.firstKey!;
@@ -143,7 +143,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('that is empty keeps its first key for the start that succeeds', async () => {
+  it('that is empty keeps its first key for the first successful start', async () => {
     const folder = await scratch();
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
@@ -153,7 +153,7 @@ describe('a data folder', () => {
     expect(second.firstKey).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it("loses what a crash left behind, and nothing of anybody else's", async () => {
+  it('is cleaned up after a crash, and keeps foreign files', async () => {
     const folder = await scratch();
     const documents = join(folder, 'documents');
     await mkdir(documents);
@@ -163,7 +163,7 @@ describe('a data folder', () => {
     expect((await readdir(documents)).sort()).toEqual(['cafe.part', 'letter.txt']);
   });
 
-  it('that cannot be one is a config problem that names it', async () => {
+  it("that can't be used is a config error with its name", async () => {
     const folder = await scratch();
     await writeFile(join(folder, 'file'), '');
     await mkdir(join(folder, 'half'));
@@ -182,7 +182,7 @@ describe('a data folder', () => {
     await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });
   });
 
-  it('on an address that is taken is a config problem that names it', async () => {
+  it('on an address that is in use is a config error with the address', async () => {
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
     const second = startService({ data: 'memory', port: first.port });

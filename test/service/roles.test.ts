@@ -8,7 +8,7 @@ const denied = [401, 'permission_denied'];
 const person = (email: string, first_name = '', last_name = '') => ({ first_name, last_name, email });
 
 describe('roles (section 4.10)', () => {
-  it('answers what it was given, in the list, in detail and in full', async () => {
+  it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const body = { name: 'Pusher', description: 'pushes', permissions: ['klip.edit', 'tab.edit', 'klip.edit'] };
     const id = await make(given, '/roles', body);
@@ -25,7 +25,7 @@ describe('roles (section 4.10)', () => {
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
   });
 
-  it('replaces the permissions by those that an update gives, and keeps them when it gives none', async () => {
+  it('replaces the permissions by those of an update, and keeps them if it has none', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
     const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;
@@ -40,7 +40,7 @@ describe('roles (section 4.10)', () => {
     expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name: 'Pusher', description: 'x' });
   });
 
-  it('works at once: who has the role may do what it says from the next call on', async () => {
+  it('works immediately: its users may do what it says from the next call on', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher' });
     await given.call('PUT', `/roles/${id}/users/acme-nobody`);
@@ -52,7 +52,7 @@ describe('roles (section 4.10)', () => {
     expect(await list()).toBe(401);
   });
 
-  it('knows every permission by name and no other', async () => {
+  it('accepts every permission by name, and no other', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'All', permissions });
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(permissions);
@@ -64,7 +64,7 @@ describe('roles (section 4.10)', () => {
     expect((await dataOf(given, `/roles/${id}?full=true`)).permissions).toEqual(permissions);
   });
 
-  it('takes names of any script back as they were given', async () => {
+  it('returns names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/roles', { name });
@@ -72,7 +72,7 @@ describe('roles (section 4.10)', () => {
     }
   });
 
-  it('that is built in can be seen, and neither changed nor deleted', async () => {
+  it('that is built in can be read, and neither changed nor deleted', async () => {
     const given = await peopleBench();
     const ids = await roleIds(given);
     for (const name of ['Admin', 'Editor', 'View-Only']) {
@@ -86,7 +86,7 @@ describe('roles (section 4.10)', () => {
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
-  it('that is deleted leaves its users without a role', async () => {
+  it('that is deleted leaves its users without one', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     expect((await given.call('DELETE', `/roles/${Nobody}`)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('roles (section 4.10)', () => {
     expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
   });
 
-  it('of another company or of a client is not there, and with client_id only that of the client is', async () => {
+  it("of another company or of a client isn't found; with client_id, only the client's own roles are", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });
@@ -110,7 +110,7 @@ describe('roles (section 4.10)', () => {
     expect(Object.keys(await roleIds(given, '?client_id=bakery'))).toContain('Clients');
   });
 
-  it('lets no user without the role Admin gain permissions', async () => {
+  it('never lets a user without the role Admin gain permissions', async () => {
     const given = await peopleBench();
     const own = (await roleIds(given)).Manager!;
     const ask = (method: string, path: string, body: object): Promise<Answer> =>
@@ -126,7 +126,7 @@ describe('roles (section 4.10)', () => {
 });
 
 describe('the users of a role (section 4.10)', () => {
-  it('are listed with names and e-mail', async () => {
+  it('are listed with names and e-mails', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     expect(await pagesOf(given, `/roles/${Editor}/users`, 'users')).toEqual([person('ed@acme.test', 'Ed', 'It')]);
@@ -134,7 +134,7 @@ describe('the users of a role (section 4.10)', () => {
     expect((await given.call('GET', '/roles/unknown/users')).status).toBe(404);
   });
 
-  it('have one role each: another one moves them', async () => {
+  it('have one role each: assigning another one moves them', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     expect((await given.call('PUT', `/roles/${viewOnly}/users/acme-editor`)).body.data).toEqual({});
@@ -144,7 +144,7 @@ describe('the users of a role (section 4.10)', () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toEqual({});
   });
 
-  it('are refused with 403 when they have the role already, or do not have the one that is taken', async () => {
+  it("are refused with 403 if they have the role already, or don't have the one to remove", async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     for (const path of [`/roles/${Editor}/users/acme-editor`, `/users/acme-editor/roles/${Editor}`]) {
@@ -156,7 +156,7 @@ describe('the users of a role (section 4.10)', () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toMatchObject({ id: Editor });
   });
 
-  it('answer 401 to non-admins and for other companies, 404 for unknown ids, 400 without a user', async () => {
+  it('return 401 to non-admins and for other companies, 404 for unknown IDs, 400 without a user', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;
@@ -185,7 +185,7 @@ describe('the users of a role (section 4.10)', () => {
 });
 
 describe('the last admin', () => {
-  /** Every way to take the role from this user. */
+  /** Every way to remove the role from this user. */
   async function waysOut(given: Bench, id: string): Promise<[string, string, object?][]> {
     const { Admin, Editor } = await roleIds(given);
     return [
@@ -200,7 +200,7 @@ describe('the last admin', () => {
     ];
   }
 
-  it('cannot lose the role on any way, and nothing of the refused call is done', async () => {
+  it("can't lose the role in any way, and a refused call has no effect", async () => {
     const given = await peopleBench();
     for (const [method, path, body] of await waysOut(given, 'acme-admin')) {
       const answer = await given.call(method, path, { body: body ?? {} });
@@ -214,7 +214,7 @@ describe('the last admin', () => {
     expect(await dataOf(given, '/users/acme-admin')).toMatchObject({ first_name: '' });
   });
 
-  it('can, as soon as there is a second one; then that one is the last', async () => {
+  it('can lose it once there is a second one, who is then the last', async () => {
     const given = await peopleBench();
     const { Admin } = await roleIds(given);
     for (const [index, [method, path, body]] of (await waysOut(given, 'X')).slice(0, 6).entries()) {
@@ -225,7 +225,7 @@ describe('the last admin', () => {
     }
   });
 
-  it('of a client account is protected as well', async () => {
+  it('of a client account is protected too', async () => {
     const given = await peopleBench();
     const answer = await given.call('DELETE', '/users/bakery-admin?client_id=bakery');
     expect(errorOf(answer)).toEqual(forbidden);

@@ -6,7 +6,7 @@ import { startService } from '../../src/service/service.ts';
 import { collectCases } from './case.ts';
 import { type Answer, Bench, bench, fixtures, keys, scratch } from './service.ts';
 
-/** Everything that lies in a folder, file by file. */
+/** The content of all files in a folder. */
 async function bytesIn(folder: string): Promise<Map<string, Buffer>> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const read = files.map(async ({ parentPath, name }) => {
@@ -16,7 +16,7 @@ async function bytesIn(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read));
 }
 
-/** The ways in which a secret could be written. */
+/** The encodings in which a secret could appear. */
 function spellings(secret: string): Buffer[] {
   const clear = Buffer.from(secret);
   const texts = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), clear.toString('hex')];
@@ -26,7 +26,7 @@ function spellings(secret: string): Buffer[] {
 }
 
 describe('keys and passwords', () => {
-  it('are in no file of the service, in no log and in no answer, however they came', async () => {
+  it('are in no file of the service, in no log and in no response, however they were sent', async () => {
     const folder = await scratch();
     const lines: string[] = [];
     const note = (message: string, facts: object = {}): void => void lines.push(JSON.stringify([message, facts]));
@@ -93,7 +93,7 @@ describe('keys and passwords', () => {
   });
 });
 
-/** A value as JSON, with members in every object of it that could reach a prototype. */
+/** A value as JSON, in which every object has members that could reach a prototype. */
 function poisoned(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(poisoned).join(',')}]`;
   if (!isPlain(value)) return JSON.stringify(value);
@@ -110,7 +110,7 @@ const withBodies = Object.entries(await collectCases()).filter(
   ([, one]) => one.bodyWith !== undefined || isPlain(one.body),
 );
 
-describe('members named like a prototype', () => {
+describe('members named like prototype members', () => {
   it.each(withBodies)('are dropped from the body of %s at any depth, and stored nowhere', async (title, one) => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
@@ -127,7 +127,7 @@ describe('members named like a prototype', () => {
   });
 });
 
-describe('any Unicode', () => {
+describe('any Unicode text', () => {
   const wild = fc
     .array(
       fc.oneof(
@@ -152,7 +152,7 @@ describe('any Unicode', () => {
     )
     .map((parts) => `x${parts.join('')}`);
 
-  it('comes back as it was sent, from every kind of name and text, also after the next start', async () => {
+  it('is returned unchanged, for every kind of name and text, even after a restart', async () => {
     const folder = await scratch();
     const fixturesFile = join(folder, 'fixtures.json');
     await writeFile(fixturesFile, JSON.stringify(fixtures));

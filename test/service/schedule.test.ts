@@ -9,7 +9,7 @@ const noon = '2026-03-02T12:00:00Z';
 const minute = 60_000;
 const tickMs = 5;
 
-/** A pull that notes whose turn it was, by a property called name. */
+/** A pull that records the order of sources, by a property called name. */
 function noting(fails: (name: string) => boolean = () => false): { pull: Pull; turns: string[] } {
   const turns: string[] = [];
   return {
@@ -23,13 +23,13 @@ function noting(fails: (name: string) => boolean = () => false): { pull: Pull; t
   };
 }
 
-/** Long enough for several looks at the clock: what is not due must have had its chance. */
+/** Long enough for several checks of the clock: a refresh that isn't due must have had its chance. */
 const someTicks = (): Promise<void> => wait(20 * tickMs);
 
 const every = (seconds: number, name: string): object => ({ refresh_interval: seconds, properties: { name } });
 
 describe('a data source with a refresh interval', () => {
-  it('is refreshed each time that its interval is over, and not before', async () => {
+  it('is refreshed each time its interval is over, and not before', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -47,7 +47,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['a', 'a']);
   });
 
-  it('is refreshed once for all the times that were missed, and keeps its step', async () => {
+  it('is refreshed once for all missed times, and keeps its schedule', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -60,7 +60,7 @@ describe('a data source with a refresh interval', () => {
     await until(() => turns.length === 2);
   });
 
-  it('waits its turn: the one that is due the longest first', async () => {
+  it('waits in the queue: the one that has been due the longest is first', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -71,7 +71,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['quick', 'slow']);
   });
 
-  it('keeps its old data when a refresh fails, counts, and is tried again an interval later', async () => {
+  it('keeps its old data if a refresh fails, counts the failure, and tries again after an interval', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting(() => true);
     const given = await bench({ clock, pull, tickMs });
@@ -88,7 +88,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toHaveLength(2);
   });
 
-  it('is not refreshed while it is disabled, and never if it is push-only', async () => {
+  it("isn't refreshed while it's disabled, and never if it's push-only", async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -103,7 +103,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['disabled']);
   });
 
-  it('follows an interval that is changed, and stops at 0', async () => {
+  it('uses a changed interval, and stops at 0', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -120,7 +120,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toHaveLength(1);
   });
 
-  it('that is dynamic refreshes each of its instances', async () => {
+  it('that is dynamic refreshes all its instances', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -130,7 +130,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['of ']);
   });
 
-  it('is refreshed by the next life of the service when it became due in between', async () => {
+  it('is refreshed after a restart if it became due in between', async () => {
     const folder = await scratch();
     const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock, tickMs });

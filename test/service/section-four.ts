@@ -1,4 +1,4 @@
-/** Every endpoint of the public document's section 4, in its order. */
+/** Every endpoint of section 4 of the public document, in its order. */
 export const sectionFour: readonly string[] = `
 GET /usage-overview/account-stats
 GET /usage-overview/data-source-stats

@@ -27,7 +27,7 @@ const clockBy = async (url: string, token: string): Promise<number> => {
 };
 
 describe('sluice serve --control-port', () => {
-  it('makes a token, shows it once, and leaves it beside the ready file for as long as it runs', async () => {
+  it('creates a token, shows it once, and keeps it next to the ready file while it runs', async () => {
     const { child, ended, ready } = await serving(await makeFolder(), '--control-port', '0');
     const file = ready.control_token_file!;
     const token = (await readFile(file, 'utf8')).trim();
@@ -42,7 +42,7 @@ describe('sluice serve --control-port', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('takes a token from a file or a flag, and repeats it nowhere', async () => {
+  it('reads a token from a file or a flag, and never repeats it', async () => {
     const folder = await makeFolder();
     const file = join(folder, 'token');
     await writeFile(file, 'token-of-the-file\n');
@@ -59,7 +59,7 @@ describe('sluice serve --control-port', () => {
     }
   });
 
-  it('is off unless asked for', async () => {
+  it('is off by default', async () => {
     const { child, ready } = await serving(await makeFolder());
     expect(ready).toEqual({ url: ready.url, pid: child.pid });
   });
@@ -75,7 +75,7 @@ describe('sluice serve', () => {
     [['--memory', '--request-log', '/nowhere/log'], '/nowhere/log'],
     [['--data', '/proc/x'], 'the data folder cannot be used'],
     [['--data', '/dev/null/x'], 'the data folder cannot be used'],
-  ])('ends at once with 2 and a plain sentence for %j', async (flags, said) => {
+  ])('exits immediately with 2 and a clear message for %j', async (flags, said) => {
     const { code, stderr } = await start(['serve', '--port', '0', ...flags]).ended;
     expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
     expect(stderr).not.toContain('    at ');

@@ -34,7 +34,7 @@ async function readyIn(file: string): Promise<{ url: string; pid: number }> {
 }
 
 describe('sluice serve', () => {
-  it('says where it listens in the ready file and the log, and ends with 0 on SIGTERM', async () => {
+  it('writes its address to the ready file and the log, and exits with 0 on SIGTERM', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));
@@ -63,12 +63,12 @@ describe('sluice serve', () => {
     expect(JSON.parse(await readFile(requests, 'utf8'))).toMatchObject({ path: '/api/1.0/profile', status: 200 });
   });
 
-  it('refuses a folder to keep everything in, together with a memory that keeps nothing', async () => {
+  it('rejects the option for a data folder together with the one for memory only', async () => {
     const { code, err } = await start('--memory', '--data', await scratch(), '--port', '0').ended;
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("'--data <folder>'") });
   });
 
-  it("shows the first admin's key once, on standard output alone", async () => {
+  it("shows the first admin's key once, on standard output only", async () => {
     const folder = await scratch();
     const outs: string[] = [];
     for (const turn of ['1', '2']) {
@@ -90,7 +90,7 @@ describe('sluice serve', () => {
     [['--upload-limit', '10MB'], '--upload-limit'],
     [['--memory', '--port', '0', '--fixtures', '/nowhere.yaml'], '/nowhere.yaml'],
     [['--memory', '--port', '0', '--ready-file', '/nowhere/ready.json'], '/nowhere/ready.json'],
-  ])('ends with 2 and a plain sentence for %j', async (flags, named) => {
+  ])('exits with 2 and a clear message for %j', async (flags, named) => {
     const { code, err } = await start(...flags).ended;
     expect(code).toBe(2);
     expect(err).toContain(named);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/service.ts';
 import { answerFaults } from './answers.ts';
 
-/** Keys of the people in {@link fixtures}; the name says the company and the role. */
+/** Keys of the users in {@link fixtures}; the name contains the company and the role. */
 export const keys = {
   acmeAdmin: 'aa'.repeat(20),
   acmeEditor: 'ae'.repeat(20),
@@ -68,12 +68,14 @@ export const fixtures = {
   ],
 };
 
-/** Waits until something is so. The half minute measures nothing: it only keeps a failed test from waiting forever. */
+/**
+ * Waits until a condition is true. The 30 seconds measure nothing: they only keep a failed test from waiting forever.
+ */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await expect.poll(condition, { interval: 5 }).toBe(true);
 }
 
-/** A folder that goes when the test ends. */
+/** A folder that is deleted when the test ends. */
 export async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -102,7 +104,7 @@ export interface Envelope {
   readonly data: Record<string, unknown>;
 }
 
-/** What the control interface answered. */
+/** The response of the control interface. */
 export interface ControlAnswer {
   readonly status: number;
   readonly data: Record<string, unknown>;
@@ -114,7 +116,7 @@ export interface Sent {
   readonly body?: Dispatcher.DispatchOptions['body'] | object;
 }
 
-/** A service of the test's own, and a way to call it. */
+/** The test's own service, and a way to call it. */
 export class Bench {
   readonly service: RunningService;
   readonly #agent = new Agent({ pipelining: 1 });
@@ -127,7 +129,9 @@ export class Bench {
     return new URL(this.service.url).origin;
   }
 
-  /** Calls as Acme's admin unless told; a plain object is sent as JSON. Every answer is held against its declaration. */
+  /**
+   * By default, calls as Acme's admin; a plain object is sent as JSON. Every response is compared with its declaration.
+   */
   async call(method: string, path: string, { key = keys.acmeAdmin, headers = {}, body }: Sent = {}): Promise<Answer> {
     const url = path.startsWith('/api') ? this.origin + path : this.service.url + path;
     const plain = typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype;
@@ -147,7 +151,7 @@ export class Bench {
     return { status: answer.statusCode, headers: answer.headers, text, body: body_ };
   }
 
-  /** Calls the control interface of a service that was started with one; a text is sent as it is. */
+  /** Calls the control interface of a service that was started with one; a string is sent as it is. */
   async control(method: string, path: string, body?: object | string): Promise<ControlAnswer> {
     const { url, token } = this.service.control!;
     const answer = await request(url + path, {
@@ -159,7 +163,7 @@ export class Bench {
     return { status: answer.statusCode, data: (await answer.body.json()) as Record<string, unknown> };
   }
 
-  /** A new data source; its id is its instance's as well. */
+  /** A new data source; its instance has the same ID. */
   async source(given: object = {}, sent: Sent = {}): Promise<string> {
     const answer = await this.call('POST', '/datasources', { ...sent, body: { name: 'Sales', ...given } });
     return answer.body.meta.location!.split('/').at(-1)!;
@@ -171,13 +175,16 @@ export class Bench {
   }
 }
 
-/** The password is hashed at each start and each reset, which takes longer than most tests; few of them sign in with it. */
+/**
+ * The password is hashed at each start and each reset, which takes longer than most tests; few of them sign in with it.
+ */
 const withoutPassword = JSON.parse(
   JSON.stringify(fixtures, (name, value) => (name === 'password' ? undefined : value)),
 ) as object;
 
 /**
- * Starts a service with the fixtures above but for the password, in memory and without limits unless told; it ends with the test.
+ * Starts a service with the fixtures above except the password, by default in memory and without limits; it stops with
+ * the test.
  */
 export async function bench(options: Partial<ServiceOptions> & { given?: object } = {}): Promise<Bench> {
   const { given = withoutPassword, ...rest } = options;
@@ -186,7 +193,7 @@ export async function bench(options: Partial<ServiceOptions> & { given?: object 
   return started;
 }
 
-/** One service for all tests of a file, brought back to the start before each: starting one takes longer than most tests. */
+/** One service for all tests of a file, reset before each one: starting one takes longer than most tests. */
 export function sharedBench(): () => Bench {
   let folder: string;
   let shared: Bench;

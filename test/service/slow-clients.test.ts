@@ -8,7 +8,7 @@ import { type Bench, bench, keys, scratch, until } from './service.ts';
 interface Line {
   readonly socket: Socket;
   readonly answered: () => string;
-  /** Resolves when the service has hung up. */
+  /** Resolves when the service has disconnected. */
   readonly ended: Promise<void>;
 }
 
@@ -24,7 +24,7 @@ function lineTo({ service }: Bench): Line {
   return { socket, answered: () => text, ended };
 }
 
-/** Sends a text piece by piece, over and over, until the service has answered or hung up. */
+/** Sends a text in pieces, repeatedly, until the service has answered or disconnected. */
 async function drip({ socket, answered }: Line, piece: string): Promise<void> {
   while (!socket.destroyed && socket.writable && answered() === '') {
     socket.write(piece);
@@ -40,29 +40,32 @@ function busy(milliseconds: number): void {
 const head = (method: string, path: string, ...lines: string[]): string =>
   [`${method} /api/1.0${path} HTTP/1.1`, 'host: x', `kf-api-key: ${keys.acmeAdmin}`, ...lines, '', ''].join('\r\n');
 
-describe('a client that takes its time', () => {
-  it.each(['x-slow: 1\r\n', 'a'])('with its headers (%j at a time) is rejected after a timeout', async (piece) => {
-    const given = await bench({ bodyIdleMs: 300 });
-    const line = lineTo(given);
-    line.socket.write('GET /api/1.0/profile HTTP/1.1\r\n');
-    await drip(line, piece);
-    await line.ended;
-    expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
-  });
+describe('a slow client', () => {
+  it.each(['x-slow: 1\r\n', 'a'])(
+    'that sends its headers slowly (%j at a time) is rejected after a timeout',
+    async (piece) => {
+      const given = await bench({ bodyIdleMs: 300 });
+      const line = lineTo(given);
+      line.socket.write('GET /api/1.0/profile HTTP/1.1\r\n');
+      await drip(line, piece);
+      await line.ended;
+      expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
+    },
+  );
 
-  it('to send anything at all is told so, and hung up on', async () => {
+  it('that sends nothing gets an error and is disconnected', async () => {
     const line = lineTo(await bench({ bodyIdleMs: 100 }));
     await line.ended;
     expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
   });
 
-  it('to send anything at all is told so on a busy machine as well', async () => {
+  it('that sends nothing gets an error on a busy machine too', async () => {
     const given = await bench({ bodyIdleMs: 100 });
     const lines: Line[] = [];
     for (let i = 0; i < 60; i++) {
       const line = lineTo(given);
       lines.push(line);
-      // Work in a callback of a socket: timers that start behind it are as much older than the connection.
+      // Work in a socket's callback: timers that start after it consider the connection that much older.
       if (i % 20 === 0) line.socket.on('connect', () => busy(150));
       await wait(5);
     }
@@ -73,7 +76,7 @@ describe('a client that takes its time', () => {
   });
 
   it.each(['content-length: 100000', 'transfer-encoding: chunked'])(
-    'with a document (%s) is refused, and what was there stays',
+    'that sends a document slowly (%s) is rejected, and the old data stays',
     async (framing) => {
       const folder = await scratch();
       const given = await bench({ bodyIdleMs: 300, data: { folder } });
@@ -90,26 +93,29 @@ describe('a client that takes its time', () => {
 
   it.each([
     ['is too large', keys.acmeAdmin, 400],
-    ['comes with a wrong key', 'wrong', 401],
-    ['meets a made-up answer', keys.acmeViewer, 503],
-  ])('to read is told why an upload that %s is refused, though it wants no reuse', async (_why, key, status) => {
-    const given = await bench({ control: {} });
-    const id = await given.source();
-    if (status === 503) await given.control('POST', '/faults', { path: '/**', answer: { status } });
-    const { socket, answered, ended } = lineTo(given);
-    const failed: Error[] = [];
-    socket.on('error', (error) => failed.push(error));
-    const body = Buffer.alloc(20_000_000, ' ');
-    const lines = ['connection: close', `content-length: ${body.length}`];
-    socket.pause().write(head('PUT', `/datasource-instances/${id}/data`, ...lines).replace(keys.acmeAdmin, key));
-    await new Promise((resolve) => socket.write(body, resolve));
-    socket.resume();
-    await ended;
-    expect(failed).toEqual([]);
-    expect(answered()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
-  });
+    ['has a wrong key', 'wrong', 401],
+    ['meets an injected response', keys.acmeViewer, 503],
+  ])(
+    'that reads late still learns why an upload that %s is refused, even without connection reuse',
+    async (_why, key, status) => {
+      const given = await bench({ control: {} });
+      const id = await given.source();
+      if (status === 503) await given.control('POST', '/faults', { path: '/**', answer: { status } });
+      const { socket, answered, ended } = lineTo(given);
+      const failed: Error[] = [];
+      socket.on('error', (error) => failed.push(error));
+      const body = Buffer.alloc(20_000_000, ' ');
+      const lines = ['connection: close', `content-length: ${body.length}`];
+      socket.pause().write(head('PUT', `/datasource-instances/${id}/data`, ...lines).replace(keys.acmeAdmin, key));
+      await new Promise((resolve) => socket.write(body, resolve));
+      socket.resume();
+      await ended;
+      expect(failed).toEqual([]);
+      expect(answered()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
+    },
+  );
 
-  it('with a JSON body is refused', async () => {
+  it('that sends a JSON body slowly is rejected', async () => {
     const given = await bench({ bodyIdleMs: 300 });
     const line = lineTo(given);
     line.socket.write(head('POST', '/datasources', 'content-length: 1000'));
@@ -120,7 +126,7 @@ describe('a client that takes its time', () => {
   it.each([
     ['in drops', '1\r\n \r\n'],
     ['as fast as it can', `10000\r\n${' '.repeat(65_536)}\r\n`],
-  ])('and goes on sending %s what was refused is hung up on', async (_how, piece) => {
+  ])('that goes on sending a refused upload %s is disconnected', async (_how, piece) => {
     const given = await bench({ bodyIdleMs: 150 });
     const line = lineTo(given);
     line.socket.write(head('PUT', '/datasource-instances/unknown/data', 'transfer-encoding: chunked'));
@@ -132,7 +138,7 @@ describe('a client that takes its time', () => {
     expect(line.answered()).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  it('to read its answer does not keep others from theirs, nor the service from ending', async () => {
+  it('that reads its response slowly delays neither other clients nor the shutdown of the service', async () => {
     const given = await bench({ data: { folder: await scratch() } });
     const id = await given.source();
     await given.call('PUT', `/datasource-instances/${id}/data`, { body: `["${'x'.repeat(9_000_000)}"]` });
@@ -145,7 +151,7 @@ describe('a client that takes its time', () => {
     await given.close();
   });
 
-  it('between two pieces that are large enough is waited for', async () => {
+  it('may pause between two large pieces', async () => {
     const given = await bench({ bodyIdleMs: 1_000 });
     const id = await given.source();
     const line = lineTo(given);

@@ -8,14 +8,14 @@ const bring = (given: Bench, id: string, { client = 'bakery', key = keys.acmeAdm
 const inBakery = async (given: Bench, path: string): Promise<Record<string, unknown>> =>
   (await given.call('GET', `${path}${path.includes('?') ? '&' : '?'}client_id=bakery`)).body.data;
 
-/** A Klip that shows a data source. */
+/** A Klip that uses a data source. */
 async function klipOf(given: Bench, name: string, source: string): Promise<string> {
   const schema = { title: name, components: [], workspace: { datasources: [source] } };
   return createKlip(given, { name, schema });
 }
 
 describe('importing a dashboard into a client account', () => {
-  it('copies it with its layout, its Klips and their data sources, each of them once', async () => {
+  it('copies it with its layout, its Klips and their data sources, each once', async () => {
     const given = await bench();
     const source = await given.source();
     const [orders, costs] = [await klipOf(given, 'Orders', source), await klipOf(given, 'Costs', source)];
@@ -49,7 +49,7 @@ describe('importing a dashboard into a client account', () => {
     expect(known.toSorted()).toEqual([instances[0]!.id, instances[2]!.id].toSorted());
   });
 
-  it('is for those who it is shared with through a group of theirs', async () => {
+  it("is allowed if it's shared with the caller through one of their groups", async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const key = builderKey;
@@ -61,7 +61,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key })).status).toBe(201);
   });
 
-  it('copies nothing if it contains a Klip that is not shared with the caller', async () => {
+  it("copies nothing if it contains a Klip that isn't shared with the caller", async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const [open, closed] = [await createKlip(given, { name: 'Open' }), await createKlip(given, { name: 'Closed' })];
@@ -76,7 +76,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key: builderKey })).status).toBe(201);
   });
 
-  it("answers 404 for assets that the caller can't see, and for accounts that are not their clients", async () => {
+  it("returns 404 for assets that the caller can't see, and for accounts that aren't their clients", async () => {
     const given = await bench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const tab = await createTab(given);

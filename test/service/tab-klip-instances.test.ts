@@ -10,7 +10,7 @@ const items = ({ body }: Answer, list: string): { id: string; name: string }[] =
 const ids = (answer: Answer, list: string): string[] => items(answer, list).map(({ id }) => id);
 
 describe('Klip instances of a dashboard (4.8)', () => {
-  it('are placed by the id of a Klip, as new instances each time, with the name of the Klip', async () => {
+  it('are added by the ID of a Klip, as new instances each time, with the name of the Klip', async () => {
     const given = await bench();
     const [tab, orders, costs] = [
       await createTab(given),
@@ -50,7 +50,7 @@ describe('Klip instances of a dashboard (4.8)', () => {
     expect(items(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')[1]!.name).toBe('Spending');
   });
 
-  it('are placed all or none: a Klip that is not there, not seen or really an instance is a 404', async () => {
+  it('are all added or none: an unknown, hidden or instance ID is a 404', async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const klip = await createKlip(given);
@@ -78,7 +78,7 @@ describe('Klip instances of a dashboard (4.8)', () => {
     expect(ids(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')).toEqual([instance!.id]);
   });
 
-  it('are taken off one by one, and go when their Klip does; the dashboard notes the change', async () => {
+  it("are removed individually, and with their Klip; the dashboard's update time changes", async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const [tab, other] = [await createTab(given), await createTab(given)];

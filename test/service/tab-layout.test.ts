@@ -9,7 +9,7 @@ const inPairs = (ids: readonly string[]): Record<string, object> =>
   Object.fromEntries(ids.map((id, at) => [id, { region: String(Math.floor(at / 2) + 1), idx: at % 2 }]));
 
 describe('the layout of a dashboard (2.8, 4.8)', () => {
-  it('is empty and six columns wide at first', async () => {
+  it('is initially empty and six columns wide', async () => {
     const given = await bench();
     expect(await readLayout(given, await createTab(given))).toEqual({
       type: 'grid',
@@ -17,7 +17,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     });
   });
 
-  it('is written as a grid and read back the same, and takes back what was read', async () => {
+  it('is written as a grid and read back unchanged, and accepts what was read', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const itemConfigs = [
@@ -33,7 +33,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     expect(await readLayout(given, tab)).toEqual(grid);
   });
 
-  it('needs of a grid no more than ids and places, and finds out how wide it is', async () => {
+  it('requires only IDs and positions for a grid, and computes the width', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const itemConfigs = [
@@ -49,7 +49,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     ]);
   });
 
-  it('is written as a grid by region and idx as well: column from 1, row from 0', async () => {
+  it('can also be written as a grid by region and idx: column from 1, row from 0', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const state = { [ids[0]!]: { region: '2', idx: 0 }, [ids[1]!]: { region: 'region-7', idx: 3 } };
@@ -96,7 +96,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     expect((await writeLayout(given, tab, { type, state: beyond })).status).toBe(400);
   });
 
-  it('can be of each type that there is, and of no other', async () => {
+  it('can have every existing type, and no other', async () => {
     const given = await bench();
     const tab = await createTab(given);
     expect(layoutTypes).toHaveLength(18);
@@ -106,7 +106,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     }
   });
 
-  it('orders a region by idx, and those of one idx as they were placed', async () => {
+  it('sorts a region by idx, and equal idx by order of placement', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 4);
     const idx = [9, 3, 9, 0];
@@ -120,7 +120,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     ]);
   });
 
-  it('begins a band below the longest region above it, and leaves no row to an empty one', async () => {
+  it('starts a band below the longest region above it, and gives an empty region no row', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 4);
     const at = (region: number, idx: number): object => ({ region: `${region}`, idx });
@@ -134,7 +134,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     ]);
   });
 
-  it('keeps the sizes of what moves into columns', async () => {
+  it('keeps the sizes of instances that move into columns', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 1);
     const cell = { id: `gridklip-${ids[0]}`, index: [0, 0], colSpan: 4, minHeight: 100, height: 300 };
@@ -145,7 +145,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     ]);
   });
 
-  it.each(['columns', 'cells'])('in %s removes what it leaves out', async (shape) => {
+  it.each(['columns', 'cells'])('written %s removes what it leaves out', async (shape) => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 3);
     const [, kept] = ids;
@@ -162,7 +162,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([]);
   });
 
-  it('that names an instance of another dashboard, a Klip or nothing at all changes nothing', async () => {
+  it('changes nothing if it names an instance of another dashboard, a Klip or an unknown ID', async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const elsewhere = (await dashboard(given, 1)).ids[0]!;

@@ -7,7 +7,7 @@ describe('placing Klips in a layout (4.8)', () => {
   const placing = async (given: Bench, tab: string, klip: string, at: object = {}): Promise<string> =>
     (await placeKlips(given, tab, [{ klip_id: klip, ...at }]))[0]!.id;
 
-  it('stands at the top of region 1 unless told, and moves down what was there', async () => {
+  it('adds them by default at the top of region 1, and moves existing ones down', async () => {
     const given = await bench();
     const [tab, klip] = [await createTab(given), await createKlip(given)];
     const first = await placing(given, tab, klip);
@@ -21,7 +21,7 @@ describe('placing Klips in a layout (4.8)', () => {
     ]);
   });
 
-  it('in a grid moves whole rows, so that wide cells never cover others', async () => {
+  it('moves whole rows of a grid, so that wide cells never overlap others', async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 3);
     const itemConfigs = [
@@ -49,7 +49,7 @@ describe('placing Klips in a layout (4.8)', () => {
     expect((await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).status).toBe(400);
   });
 
-  it('in a column layout moves only the region, and has the regions of its type', async () => {
+  it('moves only the region of a column layout, which has the regions of its type', async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const [left, right] = ids;

@@ -6,7 +6,7 @@ import { type Answer, bench, keys } from './service.ts';
 const worked = { meta: { success: true, status: 200 }, data: {} };
 
 describe('share rights of a dashboard', () => {
-  it('let groups and users see it, and change it only with can_edit', async () => {
+  it('let groups and users view it, and change it only with can_edit', async () => {
     const given = await bench();
     const tab = await createTab(given);
     const key = keys.acmeViewer;
@@ -51,7 +51,7 @@ describe('share rights of a dashboard', () => {
     expect(errorOf(published)).toEqual([403, 'forbidden']);
   });
 
-  it('are given whole or not at all, and end one by one', async () => {
+  it('are granted all or none, and removed individually', async () => {
     const given = await bench();
     const path = `/tabs/${await createTab(given)}/share-rights`;
     const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });

@@ -11,7 +11,7 @@ const items = ({ body }: Answer, list: string): { id: string; name: string }[] =
 const ids = (answer: Answer, list: string): string[] => items(answer, list).map(({ id }) => id);
 
 describe('dashboards (2.7, 4.8)', () => {
-  it('are created with a name, listed in short and read in detail', async () => {
+  it('are created with a name, listed in short form and read in detail', async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const created = await given.call('POST', '/tabs', { key: keys.acmeEditor, body: { name: 'Sales' } });
@@ -43,7 +43,7 @@ describe('dashboards (2.7, 4.8)', () => {
     });
   });
 
-  it('keep names of any Unicode', async () => {
+  it('keep names with any Unicode characters', async () => {
     const given = await bench();
     for (const name of hostileNames) await createTab(given, { name, description: name });
     const listed = (await given.call('GET', '/tabs')).body.data.tabs as { name: string; description: string }[];
@@ -69,7 +69,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(await page('?offset=27')).toEqual([0, 27, []]);
   });
 
-  it('of another company or of a client are not there, whatever is asked of them', async () => {
+  it("of another company or of a client aren't found, whatever the call", async () => {
     const given = await bench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });
@@ -101,7 +101,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect((await given.call('GET', `/tabs/${clients}`, { key: keys.clientAdmin })).status).toBe(200);
   });
 
-  it('are visible to their creator, to those they are shared with and to administrators', async () => {
+  it("are visible to their creator, to those they're shared with, and to administrators", async () => {
     const given = await bench();
     const id = await createTab(given, {}, { key: keys.acmeEditor });
     const seen = async (key: string): Promise<boolean[]> => [
@@ -116,7 +116,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(await seen(keys.acmeReporter)).toEqual([false, false]);
   });
 
-  it('that are deleted take their instances, shares and published links along, and leave the Klips', async () => {
+  it('are deleted with their instances, shares and published links, but not the Klips', async () => {
     const given = await bench();
     const klip = await createKlip(given);
     const id = await createTab(given);
@@ -134,7 +134,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect((await given.call('GET', `/klips/${klip}`)).status).toBe(200);
   });
 
-  it('outlive a restart with their instances, layout, shares and links', async () => {
+  it('survive a restart with their instances, layout, shares and links', async () => {
     const folder = await scratch();
     const first = await bench({ data: { folder } });
     const id = await createTab(first);

@@ -18,10 +18,10 @@ const upload = (
   headers: Record<string, string> = {},
 ): Promise<Answer> => given.call('PUT', `/datasource-instances/${id}/data`, { body, headers });
 
-/** A JSON array of exactly so many bytes. */
+/** A JSON array of exactly this many bytes. */
 const jsonOf = (bytes: number, fill = 'x'): string => `["${fill.repeat(bytes - 4)}"]`;
 
-/** Everything that a raw connection answers, and the connection. */
+/** Everything received on a raw connection, and the connection. */
 function rawConnection(given: Bench): { socket: Socket; answered: () => string } {
   const socket = connect(given.service.port, '127.0.0.1');
   let text = '';
@@ -44,7 +44,7 @@ const head = (id: string, ...lines: string[]): string =>
   ].join('\r\n');
 
 describe('an upload', () => {
-  it('can be read back byte for byte, with its size, its hash and the time it came', async () => {
+  it('can be read back byte for byte, with its size, hash and time', async () => {
     const given = await bench({ data: { folder: await scratch() } });
     const id = await given.source({ format: 'csv' });
     const body = '\ufeffid,note\r\n1,"a ""quoted"", line\nbreak"\r\n2,žluťoučký 🐎\r\n';
@@ -72,7 +72,7 @@ describe('an upload', () => {
     expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.date_last_refresh).toBe(null);
   });
 
-  it('goes by the format of its source, whatever the content type says', async () => {
+  it("uses the source's format, whatever the content type says", async () => {
     const given = await bench();
     const documents = { csv: 'a,b\n1,2\n', json: '{"client_id": "unknown", "a": [1]}', xml: '<r><a>1</a></r>' };
     for (const [format, body] of Object.entries(documents)) {
@@ -101,7 +101,7 @@ describe('an upload', () => {
     ['json', Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d])],
     ['csv', Buffer.from([0x61, 0x0a, 0x00, 0xff, 0xfe])],
     ['xml', Buffer.from([0x89, 0x50, 0x4e, 0x47])],
-  ])('that is not valid %s is refused by line or byte and leaves what was there (%#)', async (format, body) => {
+  ])("that isn't valid %s is rejected with line or byte, and the old data stays (%#)", async (format, body) => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source({ format });
@@ -114,7 +114,7 @@ describe('an upload', () => {
     expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
   });
 
-  it('may be as large as 10,485,760 bytes and not one more, announced or not', async () => {
+  it('may be as large as 10,485,760 bytes and not one more, with or without content-length', async () => {
     const given = await bench();
     const id = await given.source();
     const exact = jsonOf(10_485_760);
@@ -129,7 +129,7 @@ describe('an upload', () => {
     expect((await upload(given, id, Readable.from([exact.slice(0, 9), exact.slice(9)]))).status).toBe(200);
   });
 
-  it('is refused while the source is disabled, and taken again afterwards', async () => {
+  it('is rejected while the source is disabled, and accepted again afterwards', async () => {
     const given = await bench();
     const id = await given.source();
     await upload(given, id, '[1]');
@@ -141,14 +141,14 @@ describe('an upload', () => {
     expect((await upload(given, id, '[2]')).status).toBe(200);
   });
 
-  it('goes by the id of its source as well', async () => {
+  it('also accepts the ID of its source', async () => {
     const given = await bench();
     const id = await given.source();
     expect((await given.call('PUT', `/datasources/${id}/data`, { body: '[7]' })).status).toBe(200);
     expect(await dataOf(given, id)).toBe('[7]');
   });
 
-  it('of two at once leaves one of them whole', async () => {
+  it('of two at once leaves one of them, complete', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -165,7 +165,7 @@ describe('an upload', () => {
     expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
   });
 
-  it('that replaces data while it is read lets the reader finish with the old data', async () => {
+  it('that replaces data during a read lets the reader finish with the old data', async () => {
     const given = await bench({ data: { folder: await scratch() } });
     const id = await given.source();
     const old = jsonOf(9_000_000, 'o');
@@ -177,7 +177,7 @@ describe('an upload', () => {
     expect((await dataOf(given, id)) === fresh).toBe(true);
   });
 
-  it('that the client gives up in the middle leaves the old data and no file behind', async () => {
+  it('that the client cancels in the middle leaves the old data and no file behind', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -192,7 +192,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[1]');
   });
 
-  it('that stops arriving is refused after a while and leaves the old data', async () => {
+  it('that stops arriving is rejected after a timeout and leaves the old data', async () => {
     const given = await bench({ bodyIdleMs: 200 });
     const id = await given.source();
     await upload(given, id, '[1]');
@@ -203,7 +203,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[1]');
   });
 
-  it('that asks first gets 100 Continue when it may come, and the refusal at once when not', async () => {
+  it("with Expect gets 100 Continue if it's allowed, and otherwise the error immediately", async () => {
     const given = await bench();
     const id = await given.source();
     const asking = rawConnection(given);
@@ -224,7 +224,7 @@ describe('an upload', () => {
   });
 
   it.each(['content-length: 20000000', 'transfer-encoding: chunked'])(
-    'that is refused at its first byte is read to its end (%s), for a client that reads only then',
+    'that is rejected at its first byte is read to its end (%s), for a client that reads only then',
     async (framing) => {
       const given = await bench({ uploadLimitBytes: 30_000_000 });
       const id = await given.source();
@@ -241,7 +241,7 @@ describe('an upload', () => {
     },
   );
 
-  it('that is compressed is refused, even where the compressed bytes would pass for the format', async () => {
+  it('that is compressed is rejected, even if the compressed bytes are valid in the format', async () => {
     const given = await bench();
     const id = await given.source({ format: 'csv' });
     const refused = await upload(given, id, deflateRawSync('a'), { 'content-encoding': 'deflate' });
@@ -250,7 +250,7 @@ describe('an upload', () => {
     expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.data_size).toBe(4);
   });
 
-  it('of 200 MB grows the memory by far less than that', async () => {
+  it('of 200 MB increases memory by far less than that', async () => {
     const given = await bench({ data: { folder: await scratch() }, uploadLimitBytes: 300_000_000 });
     const id = await given.source({ format: 'csv' });
     const piece = Buffer.from(`${randomBytes(30).toString('hex')},${'v'.repeat(38)}\n`.repeat(10_000));

@@ -39,7 +39,7 @@ const uploaded = async (given: Bench, body: string): Promise<void> => {
 };
 
 describe('account-stats (4.1, 2.14)', () => {
-  it('shows the running day as it is so far, every value as a text', async () => {
+  it('shows the current day so far, with every value as a string', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await uploaded(given, '[1,2,3]');
     await given.call('POST', '/klips', { body: { name: 'K' } });
@@ -61,7 +61,7 @@ describe('account-stats (4.1, 2.14)', () => {
     ]);
   });
 
-  it('keeps each day as it was when it turned at midnight in New York', async () => {
+  it('keeps each day as it was at midnight in New York', async () => {
     const clock = new SteppingClock('2026-03-03T04:59:00Z');
     const given = await bench({ clock });
     await uploaded(given, '[1]');
@@ -74,7 +74,7 @@ describe('account-stats (4.1, 2.14)', () => {
     ]);
   });
 
-  it('makes up for the days on which the service was not running', async () => {
+  it("fills in the days on which the service wasn't running", async () => {
     const folder = await scratch();
     const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock });
@@ -93,7 +93,7 @@ describe('account-stats (4.1, 2.14)', () => {
     ]);
   });
 
-  it('gives the days from start_date to end_date, both included, a page at a time', async () => {
+  it('returns the days from start_date to end_date, both inclusive, in pages', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (let i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ describe('account-stats (4.1, 2.14)', () => {
 });
 
 describe('data-source-stats', () => {
-  it('counts a source once however many instances it has, and each of them, today and on the days before', async () => {
+  it('counts a source once however many instances it has, and each instance, today and on earlier days', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (const [user, region] of [
@@ -128,7 +128,7 @@ describe('data-source-stats', () => {
     ]);
   });
 
-  it('counts sources and instances by connector; names services only of the gallery', async () => {
+  it('counts sources and instances by connector, and has service names only for the gallery', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     await given.source();
@@ -156,7 +156,7 @@ describe('data-source-stats', () => {
 });
 
 describe('account-sign-in-trend', () => {
-  it('counts a person with a password, not a program with a key, in ever longer spans', async () => {
+  it('counts a user with a password, not a program with a key, over longer and longer periods', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
@@ -182,7 +182,7 @@ describe('account-sign-in-trend', () => {
     });
   });
 
-  it('has no dates until a user has signed in, also after a wrong password', async () => {
+  it('has no dates until a user has signed in, even after a wrong password', async () => {
     const given = await bench({ given: fixtures, clock: new SteppingClock(noon) });
     const wrong = Buffer.from('admin@acme.test:battery staple').toString('base64');
     await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${wrong}` } });
@@ -197,7 +197,7 @@ describe('account-sign-in-trend', () => {
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
   });
 
-  it('is the last login from the very call on that it is made with', async () => {
+  it('includes the login of the current call', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
@@ -208,7 +208,7 @@ describe('account-sign-in-trend', () => {
     expect(data.date_last_login).toBe('2026-03-02T17:00:01.000Z');
   });
 
-  it("stays the client's last one when the user who signed in is deleted", async () => {
+  it("keeps the client's last login if the user who signed in is deleted", async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const sent = { key: keys.clientAdmin, body: { email: 'm@bakery.test', password: 'x' } };
@@ -231,7 +231,7 @@ describe('the reports of client accounts', () => {
   const create = async (given: Bench, name: string): Promise<string> =>
     (await given.call('POST', '/clients', { body: { name, status: 'active' } })).body.meta.location!.split('/').at(-1)!;
 
-  it('show who came and who went each day, a client that goes once only', async () => {
+  it('show added and canceled clients per day, each cancellation once', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const [one, two] = [await create(given, 'One'), await create(given, 'Two')];
@@ -246,7 +246,7 @@ describe('the reports of client accounts', () => {
     ]);
   });
 
-  it('show each month with what happened in it and how it ended', async () => {
+  it('show each month with its changes and its final numbers', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const one = await create(given, 'One');
@@ -261,7 +261,7 @@ describe('the reports of client accounts', () => {
 });
 
 describe('published-links', () => {
-  it('has a record for each hour in which a link was looked at, and what the link was then', async () => {
+  it("has a record for each hour with views of a link, with the link's state at that time", async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const tab = (await given.call('POST', '/tabs', { body: { name: 'Sales' } })).body.meta.location!.split('/').at(-1);
@@ -294,8 +294,8 @@ describe('published-links', () => {
   });
 });
 
-describe('the calls of a day', () => {
-  it('are numbers in usage-details, with what is left', async () => {
+describe('the daily call count', () => {
+  it('is in usage-details as numbers, with what is left', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('GET', '/profile');
     expect((await report(given, '/usage-details/api-calls')).body.data.api_calls).toEqual([
@@ -309,29 +309,32 @@ describe('every report', () => {
   const gated = ['daily-client-trend', 'monthly-client-aggregate', 'account-sign-in-trend'];
   const details = ['/usage-details/api-calls', '/usage-details/published-link-views'];
 
-  it.each([...open, ...gated, ...details])('%s is of the own company, or of a client of it', async (name) => {
-    const given = await bench();
-    const status = async (company: string, sent?: Sent): Promise<number> =>
-      (await report(given, name, { company }, sent)).status;
-    expect(await status('acme')).toBe(200);
-    expect(await status('bakery')).toBe(200);
-    expect([await status('other'), await status('cafe')]).toEqual([403, 403]);
-    expect(await status('nobody')).toBe(404);
-    expect(await status('acme', { key: keys.acmeReporter })).toBe(403);
-    expect((await report(given, name, {}, { key: keys.acmeReporter })).status).toBe(200);
-    expect((await report(given, name, {}, { key: keys.acmeEditor })).status).toBe(403);
-  });
+  it.each([...open, ...gated, ...details])(
+    "%s covers only the caller's company, or one of its clients",
+    async (name) => {
+      const given = await bench();
+      const status = async (company: string, sent?: Sent): Promise<number> =>
+        (await report(given, name, { company }, sent)).status;
+      expect(await status('acme')).toBe(200);
+      expect(await status('bakery')).toBe(200);
+      expect([await status('other'), await status('cafe')]).toEqual([403, 403]);
+      expect(await status('nobody')).toBe(404);
+      expect(await status('acme', { key: keys.acmeReporter })).toBe(403);
+      expect((await report(given, name, {}, { key: keys.acmeReporter })).status).toBe(200);
+      expect((await report(given, name, {}, { key: keys.acmeEditor })).status).toBe(403);
+    },
+  );
 
   it.each([
     [open, 200],
     [gated, 403],
     [details, 200],
-  ] as const)('%s answers a company below the plan Grow with %i', async (names, status) => {
+  ] as const)('%s returns to a company below the Grow plan %i', async (names, status) => {
     const given = await bench();
     for (const name of names) expect((await report(given, name, {}, { key: keys.otherAdmin })).status).toBe(status);
   });
 
-  it('of a client shows the client alone', async () => {
+  it('for a client covers only the client', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Theirs' } });
     const counts = async (company: string): Promise<unknown[]> =>

@@ -9,7 +9,7 @@ const set = (given: Bench, user: string, properties: object) => given.call('PUT'
 const held = async (given: Bench, user: string) => (await dataOf(given, path(user))).properties;
 
 describe('user properties (section 4.11)', () => {
-  it('are held for all users of the account by name, empty until set', async () => {
+  it('are defined by name for all users of the account, and empty until set', async () => {
     const given = await peopleBench();
     expect(await held(given, 'acme-editor')).toEqual({});
     expect((await set(given, 'acme-editor', { region: 'north', tier: '1' })).body.data).toEqual({});
@@ -23,7 +23,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, id)).toEqual({ region: '', tier: '' });
   });
 
-  it('outlive the user who set them first, and go for all when deleted from one', async () => {
+  it('outlive the user who set them first, and are deleted for all if deleted from one', async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north', tier: '1' });
     await given.call('DELETE', '/users/acme-editor');
@@ -36,7 +36,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-admin')).toEqual({ region: '', tier: '' });
   });
 
-  it('are of one account: neither another company nor a client has or sees them', async () => {
+  it('belong to one account: neither another company nor a client has or sees them', async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north' });
     expect((await dataOf(given, '/users/bakery-admin/properties?client_id=bakery')).properties).toEqual({});
@@ -50,7 +50,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-editor')).toEqual({ region: 'north' });
   });
 
-  it('take any name and text, set whole or not at all', async () => {
+  it('accept any name and text, and are set all or none', async () => {
     const given = await peopleBench();
     const properties = { 'Ünï çødé': '名前', "x'; --": '👩‍👩‍👧', toString: 'a\u0000b', ' a.b ': '' };
     await set(given, 'acme-editor', properties);
@@ -68,7 +68,7 @@ describe('a dynamic data source', () => {
   const address = 'https://x.test/{props.region}';
   const create = (given: Bench): Promise<string> => given.source({ properties: { endpoint_url: address } });
 
-  /** The regions of the source's instances, each with the id of its instance. */
+  /** The regions of the source's instances, each with the ID of its instance. */
   async function regions(given: Bench, source: string): Promise<Record<string, string>> {
     const { datasources } = await dataOf(given, `/datasource-instances?datasource_id=${source}&limit=100`);
     const pairs = (datasources as { id: string }[]).map(async ({ id }) => {
@@ -78,7 +78,7 @@ describe('a dynamic data source', () => {
     return Object.fromEntries(await Promise.all(pairs)) as Record<string, string>;
   }
 
-  it('has at every time one instance for each distinct set of values', async () => {
+  it('always has one instance for each distinct set of values', async () => {
     const given = await peopleBench();
     const source = await create(given);
     const names = async () => Object.keys(await regions(given, source)).sort();
@@ -101,7 +101,7 @@ describe('a dynamic data source', () => {
     expect(await names()).toEqual(['']);
   });
 
-  it('keeps instance and data of a set that a user still has, and drops those of a set that no user has', async () => {
+  it('keeps instance and data of a set that a user still has, and deletes those of a set that no user has', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const documents = async () => (await readdir(join(folder, 'documents'))).length;
@@ -118,7 +118,7 @@ describe('a dynamic data source', () => {
     expect(await documents()).toBe(0);
   });
 
-  it('follows names and values of any script', async () => {
+  it('works with names and values in any script', async () => {
     const given = await peopleBench();
     for (const [name, value] of [
       ['Ünï çødé', '名前'],
@@ -132,7 +132,7 @@ describe('a dynamic data source', () => {
     }
   });
 
-  it('does not follow the users of another account', async () => {
+  it('ignores the users of another account', async () => {
     const given = await peopleBench();
     const source = await create(given);
     const body = { properties: { region: 'east' }, client_id: 'bakery' };
@@ -140,7 +140,7 @@ describe('a dynamic data source', () => {
     expect(Object.keys(await regions(given, source))).toEqual(['']);
   });
 
-  it('gets an instance for a user whom new fixtures bring', async () => {
+  it('gets an instance for a user from new fixtures', async () => {
     const folder = await scratch();
     const first = {
       companies: [

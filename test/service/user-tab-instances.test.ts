@@ -8,7 +8,7 @@ const put = (given: Bench, tab_ids: string[], key: string = keys.acmeAdmin): Pro
   given.call('PUT', path, { key, body: { tab_ids } });
 
 describe('the tab instances of a user (section 4.11)', () => {
-  it('are made from dashboards, listed in that order, and shown by user and profile in full', async () => {
+  it('are created from dashboards, listed in that order, and shown by user and profile in full', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given, { name: 'Sales' }), await createTab(given, { name: 'Costs' })];
     const created = (await put(given, [costs, sales, costs])).body.data.tab_instances as { id: string }[];
@@ -25,7 +25,7 @@ describe('the tab instances of a user (section 4.11)', () => {
     expect(await dataOf(given, '/users/acme-editor/tab-instances')).toEqual({ tab_instances: [] });
   });
 
-  it('are one for each dashboard: a second request answers the one that is there', async () => {
+  it('are one per dashboard: a second request returns the existing one', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given), await createTab(given, { name: 'Costs' })];
     const [first] = (await put(given, [sales])).body.data.tab_instances as { id: string }[];
@@ -34,7 +34,7 @@ describe('the tab instances of a user (section 4.11)', () => {
     expect(await pagesOf(given, path, 'tab_instances')).toHaveLength(2);
   });
 
-  it('go one by one, and with their dashboard; they are one user’s own', async () => {
+  it('are deleted individually, and with their dashboard; they belong to one user', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given), await createTab(given)];
     const [first] = (await put(given, [sales, costs])).body.data.tab_instances as { id: string }[];
@@ -45,7 +45,7 @@ describe('the tab instances of a user (section 4.11)', () => {
     expect(await dataOf(given, path)).toEqual({ tab_instances: [] });
   });
 
-  it('are made of dashboards of the account that the caller sees, all of them or none', async () => {
+  it('are created only from dashboards of the account that the caller can see, all or none', async () => {
     const given = await peopleBench();
     const own = await createTab(given);
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });

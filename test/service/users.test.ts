@@ -13,7 +13,7 @@ const signIn = (given: Bench, email: string, password: string): Promise<Answer> 
   given.call('GET', '/profile', { key: null, headers: basic(email, password) });
 
 describe('users', () => {
-  it('answers what it was given, in the list, in detail and in full', async () => {
+  it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     const body = { email: 'new@acme.test', first_name: 'Neo', last_name: 'One', external_id: 'hr-1', roles: [Editor] };
@@ -32,7 +32,7 @@ describe('users', () => {
     });
   });
 
-  it('signs in with the password it was given, and with the new one after a change, whatever case its e-mail has', async () => {
+  it('signs in with their password, and with the new one after a change, with the e-mail in any case', async () => {
     const given = await peopleBench();
     const id = await make(given, '/users', { email: 'New@acme.test', password: 'pässword: one' });
     expect((await signIn(given, 'new@ACME.test', 'pässword: one')).body.data).toMatchObject({ id });
@@ -47,13 +47,13 @@ describe('users', () => {
     expect((await given.call('GET', `/users/${silent}?full=true`)).text).not.toMatch(/password|scrypt/);
   });
 
-  it('has the role View-Only unless one is named', async () => {
+  it('has the role View-Only by default', async () => {
     const given = await peopleBench();
     const id = await make(given, '/users', { email: 'new@acme.test' });
     expect(await dataOf(given, `/users/${id}/roles`)).toMatchObject({ name: 'View-Only' });
   });
 
-  it('is moved by an update that names another role, and stays with one that names its own', async () => {
+  it('is moved by an update that names another role, and keeps the role if the update names it', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     for (const id of [Editor, Nobody]) {
@@ -63,7 +63,7 @@ describe('users', () => {
     expect(await dataOf(given, '/users/acme-editor')).toMatchObject({ first_name: 'Ed', email: 'ed@acme.test' });
   });
 
-  it('takes no role of another account, and is not created with one', async () => {
+  it("can't get a role of another account, not even at creation", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;
@@ -75,7 +75,7 @@ describe('users', () => {
     expect((await pagesOf(given, '/users', 'users')).length).toBe(6);
   });
 
-  it('has an e-mail of its own in the whole service', async () => {
+  it('has an e-mail that is unique in the whole service', async () => {
     const given = await peopleBench();
     for (const email of ['ED@acme.test', 'admin@other.test', 'admin@bakery.test']) {
       expect(errorOf(await given.call('POST', '/users', { body: { email } }))).toEqual([400, 'bad_request']);
@@ -88,7 +88,7 @@ describe('users', () => {
     expect((await Promise.all(racing)).map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
   });
 
-  it('takes names of any script back as they were given', async () => {
+  it('returns names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const [index, name] of hostileNames.entries()) {
       const id = await make(given, '/users', { email: `u${index}@acme.test`, first_name: name, last_name: name });
@@ -96,7 +96,7 @@ describe('users', () => {
     }
   });
 
-  it('of another company or of a client is not there, and with client_id only that of the client is', async () => {
+  it("of another company or of a client isn't found; with client_id, only the client's own users are", async () => {
     const given = await peopleBench();
     for (const path of ['/users/other-admin', '/users/bakery-admin', '/users/acme-editor?client_id=bakery']) {
       for (const method of ['GET', 'PUT', 'DELETE']) expect((await given.call(method, path)).status).toBe(404);
@@ -107,7 +107,7 @@ describe('users', () => {
     expect((await pagesOf(given, '/users?client_id=bakery', 'users')).length).toBe(2);
   });
 
-  it('that is deleted takes keys, memberships and shares along, and leaves what it made to the admins', async () => {
+  it('is deleted with keys, memberships and shares, and what they created is left to the admins', async () => {
     const given = await peopleBench();
     const made = await given.source({}, { key: keys.acmeEditor });
     const shared = await given.source();
@@ -125,7 +125,7 @@ describe('users', () => {
     expect(await dataOf(given, `/datasources/${made}`)).toMatchObject({ created_by: null });
   });
 
-  it('with more permissions than the manager is not for the manager to change or delete', async () => {
+  it("with more permissions than the manager can't be changed or deleted by the manager", async () => {
     const given = await peopleBench();
     const ask = (method: string, path: string, body: object = {}): Promise<Answer> =>
       given.call(method, path, { key: managerKey, body });
@@ -142,7 +142,7 @@ describe('users', () => {
     expect((await ask('DELETE', '/users/acme-viewer')).status).toBe(200);
   });
 
-  it('with the role Admin is not even for a manager who holds every permission', async () => {
+  it("with the role Admin can't be changed even by a manager with every permission", async () => {
     const given = await peopleBench();
     const all = await make(given, '/roles', { name: 'Everything', permissions: [...permissions] });
     await given.call('PUT', '/users/acme-manager', { body: { roles: [all] } });
@@ -154,7 +154,7 @@ describe('users', () => {
     expect((await ask('PUT', '/users/acme-editor', { first_name: 'Edith' })).status).toBe(200);
   });
 
-  it('is there after a restart, with its role, its groups and its properties', async () => {
+  it('survives a restart, with their role, groups and properties', async () => {
     const folder = await scratch();
     const before = await bench({ data: { folder } });
     const { Editor } = await roleIds(before);

@@ -22,7 +22,7 @@ interface Told {
   readonly location: string;
 }
 
-/** Calls as Acme's admin. Throws when there is no answer, and for every answer that is not a success. */
+/** Calls as Acme's admin. Throws if there is no response, and for every response that isn't a success. */
 export class Api {
   readonly #url: string;
   readonly #agent = new Agent({ connections: 60, pipelining: 1 });
@@ -49,7 +49,7 @@ export class Api {
     return (await this.call('GET', path)).data;
   }
 
-  /** Every item of a list. */
+  /** All items of a list. */
   async all(path: string, key: string): Promise<Record<string, unknown>[]> {
     const items: Record<string, unknown>[] = [];
     for (;;) {
@@ -74,17 +74,17 @@ interface Meta {
 
 const json = (body: object): string => JSON.stringify(body);
 
-/** Something that goes from version to version by one write each. */
+/** Something that each write moves to its next version. */
 export interface Cell {
-  /** Makes this version of it; resolves when the service said yes. */
+  /** Writes this version; resolves when the service confirmed it. */
   write(api: Api, version: number): Promise<unknown>;
   /** What the service shows. */
   read(api: Api): Promise<unknown>;
-  /** What it shows when it is of this version. Version 0 is how it was set up. */
+  /** What the service shows at this version. Version 0 is the initial setup. */
   shown(version: number): unknown;
 }
 
-/** One writer: which version the service has said yes to, and which it has been sent beyond that. */
+/** One writer: the last version that the service confirmed, and the later one that was sent. */
 export class Writer {
   readonly name: string;
   readonly #cell: Cell;
@@ -114,7 +114,7 @@ export class Writer {
     }
   }
 
-  /** What is shown, and the versions that may be: the last with a yes, or the one that had no answer yet. */
+  /** What is shown, and the allowed versions: the last confirmed one, or the one without a response. */
   async seen(api: Api): Promise<{ shown: unknown; allowed: unknown[] }> {
     const versions = [...new Set([this.#sure, this.#sent])];
     return { shown: await this.#cell.read(api), allowed: versions.map((version) => this.#cell.shown(version)) };
@@ -123,13 +123,13 @@ export class Writer {
 
 const numbersTo = (version: number): number[] => Array.from({ length: version }, (_none, i) => i + 1);
 
-/** Things that are created one after the other, seen by list and by detail. */
+/** Items that are created one after the other, read by list and by detail. */
 function creations(given: {
   readonly list: string;
   readonly key: string;
   readonly prefix: string;
   readonly body: (name: string) => object;
-  /** What a whole one shows. */
+  /** What a complete item shows. */
   readonly whole: (name: string) => object;
   readonly look: (api: Api, id: string) => Promise<object>;
 }): Cell {
@@ -192,7 +192,7 @@ const klips: Kind = async (api, label) => {
   });
 };
 
-/** A JSON text of this version, between a kilobyte and two megabytes. */
+/** A JSON text for this version, between a kilobyte and two megabytes. */
 function documentOf(version: number, seed: number): string {
   const size = Math.floor(1_000 + randomOf(seed + version)() * 2_000_000);
   return `[${version},"${'x'.repeat(size)}"]`;
@@ -313,7 +313,7 @@ const followers: Kind = async (api, label) => {
   };
 };
 
-/** Odd versions are there, even ones are gone, with all that hung on them. */
+/** Odd versions exist, even ones are deleted, with everything that depends on them. */
 const comings: Kind = async () => {
   let id = '';
   return {
@@ -328,14 +328,14 @@ const comings: Kind = async () => {
       const there = (await Promise.allSettled(looks)).map(({ status }) => status === 'fulfilled');
       return there.every(Boolean) ? true : there.some(Boolean) ? 'half' : false;
     },
-    // A creation without an answer has no id that could be looked for; the list of the other kinds shows those.
+    // A creation without a response has no ID to look for; the list of the other kinds shows those.
     shown: (version) => version % 2 === 1,
   };
 };
 
 const kinds = { sources, clients, klips, uploads, changes, rights, layouts, properties, followers, comings };
 
-/** So many writers of every kind, each with things of its own. */
+/** This many writers of every kind, each with its own items. */
 export async function makeWriters(api: Api, each: number, random: () => number): Promise<Writer[]> {
   const wanted = Object.entries(kinds).flatMap(([name, kind]) =>
     Array.from({ length: each }, (_none, i) => ({ label: `${name} ${i}`, kind })),

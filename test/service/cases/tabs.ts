@@ -4,7 +4,7 @@ import type { Bench } from '../service.ts';
 
 const tab = async (given: Bench): Promise<Record<string, string>> => ({ id: await createTab(given) });
 
-/** A dashboard with one Klip on it. */
+/** A dashboard with one Klip. */
 const withKlip = async (given: Bench): Promise<Record<string, string>> => {
   const id = await createTab(given);
   const [instance] = await placeKlips(given, id, [{ klip_id: await createKlip(given) }]);

@@ -1,4 +1,4 @@
-/** Decisions that were drawn before anybody knew between what: each throw takes the next number, the last ones are 0. */
+/** Decisions drawn in advance: each one takes the next number, the last ones are 0. */
 export class Dice {
   readonly #numbers: readonly number[];
   #at = 0;
@@ -7,12 +7,12 @@ export class Dice {
     this.#numbers = numbers;
   }
 
-  /** A whole number below `sides`. What is drawn shrinks to 0, so 0 should be the plainest choice. */
+  /** An integer below `sides`. Shrinking goes to 0, so 0 should be the simplest choice. */
   below(sides: number): number {
     return (this.#numbers[this.#at++] ?? 0) % sides;
   }
 
-  /** True so many times in a hundred. */
+  /** True with this percentage. */
   percent(often: number): boolean {
     return this.below(100) >= 100 - often;
   }

@@ -4,10 +4,13 @@ import type { Operation } from './operations.ts';
 import { type Family, idOf } from './people.ts';
 import type { World } from './world.ts';
 
-/** Everything that a company's admin can read, by the address that it was read from. */
+/** Everything that a company's admin can read, by URL. */
 export type State = ReadonlyMap<string, string>;
 
-/** Reads all that the company and its clients have: each list, each thing in it, each thing in that, and so on. */
+/**
+ * Reads everything that the company and its clients have: each list, each item in it, each list of that item, and so
+ * on.
+ */
 export async function stateOf(world: World, family: Family): Promise<State> {
   const state = new Map<string, string>();
   for (const account of family.accounts) await readAccount(world, { family, account, state });
@@ -36,7 +39,7 @@ async function readAccount(world: World, reading: Reading): Promise<void> {
   }
 }
 
-/** What can be read of a thing: itself and all that hangs on it by a word. */
+/** URLs below an item: the item itself and its subresources. */
 function under(operation: Operation, thing: string): { operation: Operation; path: string }[] {
   const place = thing.replaceAll(/[0-9a-f]{32}/g, '{}');
   const blank = operation.path.replaceAll(/\{\w+\}/g, '{}');
@@ -44,7 +47,7 @@ function under(operation: Operation, thing: string): { operation: Operation; pat
   return [{ operation, path: thing + blank.slice(place.length) }];
 }
 
-/** Every page of one address; answers the ids of the things listed there. */
+/** Reads every page of a list; returns the IDs of its items. */
 async function readAll(
   world: World,
   { family, account, state }: Reading,
@@ -79,7 +82,7 @@ function listedIn(text: string): string[] {
   return ids.filter((id) => typeof id === 'string' && idsIn(id).length === 1) as string[];
 }
 
-/** The addresses at which two readings differ. */
+/** The URLs at which two dumps differ. */
 export function differences(before: State, after: State): string[] {
   const addresses = [...new Set([...before.keys(), ...after.keys()])];
   return addresses.filter((address) => before.get(address) !== after.get(address));

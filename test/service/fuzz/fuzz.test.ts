@@ -5,10 +5,13 @@ import { differences, type State, stateOf } from './dump.ts';
 import { carryOut, type Plan, plans } from './requests.ts';
 import { acme, rival, World } from './world.ts';
 
-/** SLUICE_FUZZ_REQUESTS says how many are made at least (`npm run test:fuzz` makes more), SLUICE_FUZZ_SEED which ones. */
+/**
+ * SLUICE_FUZZ_REQUESTS sets the minimum number of requests (`npm run test:fuzz` sends more), SLUICE_FUZZ_SEED which
+ * ones.
+ */
 const wanted = Number(process.env.SLUICE_FUZZ_REQUESTS ?? 5_000);
 const firstSeed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
-/** How long a round that failed is made smaller. */
+/** How long to shrink a round that failed. */
 const shrinkMs = 60_000;
 
 interface Round {
@@ -18,12 +21,12 @@ interface Round {
 
 const rounds = fc.record({ own: plans(1_000), foreign: plans(2_000) });
 let made = 0;
-/** What was said in the smallest round that failed. */
+/** The requests and responses of the smallest round that failed. */
 let said: readonly string[] = [];
 
 /**
- * Acme is called by its people, then Rival by its: nothing of what Acme can read may change by that, and in the end
- * neither can read what is the other's.
+ * Acme is called by its users, then Rival by its own: nothing that Acme can read may change because of the latter, and
+ * in the end neither can read data of the other.
  */
 async function play({ own, foreign }: Round): Promise<void> {
   const lines: string[] = [];
@@ -53,13 +56,13 @@ async function play({ own, foreign }: Round): Promise<void> {
 /** Reading is a call, and calls are counted. */
 const counts = /\/usage-(overview\/api-usage|details\/api-calls)/;
 
-/** What Acme can read when the refreshes that were asked for are done. */
+/** What Acme can read once the requested refreshes are done. */
 async function settled(world: World): Promise<State> {
   await setTimeout(20);
   return stateOf(world, acme);
 }
 
-/** The requests of the smallest round, as they were made and answered, and how to make them again. */
+/** The requests and responses of the smallest round, and how to repeat them. */
 function report(seed: number, thrown: unknown): Error {
   const lines = [
     (thrown as Error).message,
@@ -70,7 +73,7 @@ function report(seed: number, thrown: unknown): Error {
   return new Error(lines.join('\n'), { cause: thrown });
 }
 
-it(`stands ${wanted} requests of all kinds (from seed ${firstSeed} on): no failure, no leak, no change from outside`, {
+it(`handles ${wanted} requests of all kinds (from seed ${firstSeed} on) without a failure, a leak or a foreign change`, {
   timeout: 600_000,
 }, async () => {
   for (let seed = firstSeed; made < wanted; seed++) {

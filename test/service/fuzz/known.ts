@@ -1,7 +1,7 @@
 import type { Envelope } from '../service.ts';
 import type { Dice } from './dice.ts';
 
-/** Something that is there, or was: the kind of its address, as {@link Operation.places}, and the ids in it. */
+/** Something that exists, or did: the kind of its URL, as in {@link Operation.places}, and the IDs in it. */
 interface Thing {
   readonly place: string;
   readonly ids: readonly string[];
@@ -10,24 +10,24 @@ interface Thing {
 const anyId = /[0-9a-f]{32}/g;
 const mostValues = 20;
 
-/** The ids in a text. */
+/** The IDs in a text. */
 export const idsIn = (text: string): string[] => text.match(anyId) ?? [];
 
-/** What the answers told about one account: which things it has, and values that its fields had. */
+/** What responses revealed about one account: its assets, and the values of their fields. */
 export class Known {
   readonly #places: ReadonlySet<string>;
   readonly #spared: string;
   readonly #things = new Map<string, Map<string, Thing>>();
-  /** By the names of fields, and by path and name. */
+  /** By field name, and by path and field name. */
   readonly #values = new Map<string, unknown[]>();
 
-  /** Nothing is learned of the thing with the id `spared`. */
+  /** Never stores the asset with the ID `spared`. */
   constructor(places: ReadonlySet<string>, spared: string) {
     this.#places = places;
     this.#spared = spared;
   }
 
-  /** Learns from what was answered at this path (without prefix and query). */
+  /** Stores what a response from this path (without prefix and query) contains. */
   learn(method: string, path: string, { meta, data }: Envelope): void {
     if (method === 'DELETE') this.#forget(path);
     for (const place of [meta.location, meta.instance_location]) if (place !== undefined) this.add(place);
@@ -41,7 +41,7 @@ export class Known {
     }
   }
 
-  /** Adds what this path leads to, if any operation could name it. */
+  /** Adds the asset of this path, if an operation can name it. */
   add(path: string): void {
     const place = path.replaceAll(anyId, '{}');
     if (!this.#places.has(place) || path.includes(this.#spared)) return;
@@ -49,23 +49,23 @@ export class Known {
     this.#things.set(place, things.set(path, { place, ids: idsIn(path) }));
   }
 
-  /** Everything of a kind. */
+  /** All assets of a kind. */
   of(place: string): Thing[] {
     return [...(this.#things.get(place)?.values() ?? [])];
   }
 
-  /** The id of something of this kind, or of anything when there is nothing of it. */
+  /** The ID of an asset of this kind, or of any asset if there is none. */
   id(place: string, dice: Dice): string | undefined {
     const kind = this.#things.has(place) ? place : dice.pick([...this.#things.keys()]);
     return dice.pick(this.of(kind ?? ''))?.ids.at(-1);
   }
 
-  /** All things, in the order of their kinds. */
+  /** All assets, ordered by kind. */
   all(): Thing[] {
     return [...this.#things.values()].flatMap((things) => [...things.values()]);
   }
 
-  /** A value that a field of this name had, at this path if it was read there. */
+  /** A value that a field of this name had, from this path if it was read there. */
   value(path: string, name: string, dice: Dice): unknown {
     return dice.pick(this.#values.get(`${path} ${name}`) ?? this.#values.get(name) ?? []);
   }

@@ -1,10 +1,10 @@
 import { idsIn } from './known.ts';
 import { type Caller, type Family, idOf, markerOf } from './people.ts';
 
-/** Checks that no caller is shown what belongs to others. */
+/** Checks that no caller sees what belongs to others. */
 export class Leaks {
   readonly #families: readonly Family[];
-  /** Ids of what each family has, and ids that it has sent itself. */
+  /** IDs that belong to each family, and IDs that it sent itself. */
   readonly #owned = new Map<string, Set<string>>();
   readonly #sent = new Map<string, Set<string>>();
 
@@ -18,20 +18,20 @@ export class Leaks {
     }
   }
 
-  /** Takes down what a caller sends: they may get it back. */
+  /** Records what a caller sends: they may get it back. */
   sent(caller: Caller, text: string): void {
     const sent = this.#sent.get(this.#familyOf(caller).name)!;
     for (const id of idsIn(text)) sent.add(id);
   }
 
-  /** Takes down the ids of what the service made for this caller, or has of theirs. */
+  /** Records the IDs of what the service created for this caller, or contains of theirs. */
   answered(caller: Caller, text: string): void {
     const { name } = this.#familyOf(caller);
     const foreign = [...this.#owned].filter(([owner]) => owner !== name).map(([, ids]) => ids);
     for (const id of idsIn(text)) if (!foreign.some((ids) => ids.has(id))) this.#owned.get(name)!.add(id);
   }
 
-  /** What this caller must not be told: words of accounts that they do not see, ids of another company's. */
+  /** What this caller must not see: markers of accounts that they have no access to, IDs of another company. */
   in(caller: Caller, text: string): string[] {
     const { name } = this.#familyOf(caller);
     const lower = text.toLowerCase();

@@ -3,20 +3,20 @@ import { idsIn } from './known.ts';
 
 type Fields = Record<string, unknown>;
 
-/** What a mutation may use beside what it changes. */
+/** What a mutation may use, in addition to its input. */
 interface Given {
   readonly dice: Dice;
   /** Unexpected text. */
   readonly text: string;
-  /** An id that the body does not name yet, mostly another account's. */
+  /** An ID that the body doesn't contain yet, usually of another account. */
   readonly stranger: () => string;
 }
 
 const million = 1024 * 1024;
-/** Even ones are lists, odd ones components. */
+/** Even ones are lists, odd ones are components. */
 const depths = [30, 1_001, 2_000, 3_000, 3_001, 4_000, 5_000, 6_000, 20_000];
 
-/** Values that no field is made for. */
+/** Values that no field expects. */
 const oddities: readonly ((given: Given) => unknown)[] = [
   () => null,
   ({ text }) => text,
@@ -45,7 +45,7 @@ const oddities: readonly ((given: Given) => unknown)[] = [
   ({ text }) => ({ [text]: text, toString: 1, hasOwnProperty: null, '\ud800': '\udfff', '': '', $where: 1 }),
 ];
 
-/** Overflows the stack of a recursive reader. Too deep for the serializer of the other values. */
+/** Overflows the stack of a recursive parser. Too deep for the serializer of the other values. */
 function nested(text: string): string {
   return text.replaceAll(/"nested (\d+) deep"/g, (_all, depth: string) => {
     const [open, close] = Number(depth) % 2 === 0 ? ['[', ']'] : ['{"type":"t","components":[', ']}'];
@@ -53,7 +53,7 @@ function nested(text: string): string {
   });
 }
 
-/** Puts an oddity somewhere into the fields, at the top or further down. */
+/** Inserts an odd value somewhere into the fields, at the top level or below. */
 function spoil(fields: Fields, given: Given): Fields {
   const names = Object.keys(fields);
   const name = given.dice.pick([...names, given.text])!;
@@ -72,7 +72,7 @@ function spoilList(list: readonly unknown[], given: Given): unknown[] {
   return [spoil(first as Fields, given), ...rest];
 }
 
-/** The same body, with a stranger's id in the place of each id that it names. */
+/** The same body, with each ID replaced by a foreign one. */
 function exchangeIds(fields: Fields, { stranger }: Given): Fields {
   let text = JSON.stringify(fields);
   for (const id of idsIn(text)) text = text.replace(id, stranger());
@@ -84,7 +84,7 @@ const withoutOne = (fields: Fields, { dice }: Given): Fields => {
   return rest;
 };
 
-/** Changes of the fields, and of the text that they become. */
+/** Mutations of the fields, and of their serialized text. */
 const ofFields = [spoil, spoil, exchangeIds, exchangeIds, withoutOne] as const;
 const ofText: readonly ((text: string, given: Given) => string | Buffer)[] = [
   (text) => text.replace('{', '{"__proto__":{"isAdmin":true,"account_id":1},"constructor":{"prototype":{"a":1}},'),
@@ -100,7 +100,7 @@ const ofText: readonly ((text: string, given: Given) => string | Buffer)[] = [
   (_text, { text }) => text,
 ];
 
-/** The body as it is sent: most of the time as it was made. */
+/** The body to send: usually unchanged. */
 export function written(fields: Fields, given: Given): string | Buffer {
   const { dice } = given;
   const changed = dice.percent(45) ? dice.pick(ofFields)!(fields, given) : fields;
@@ -108,7 +108,7 @@ export function written(fields: Fields, given: Given): string | Buffer {
   return dice.percent(7) ? dice.pick(ofText)!(text, given) : text;
 }
 
-/** Data to be uploaded, in one format or another or in none. */
+/** Data to upload, in one format or another or in none. */
 export function uploaded(marker: string, { dice, text }: Given): string | Buffer {
   return dice.pick([
     JSON.stringify([{ marker, text }]),

@@ -1,14 +1,14 @@
 import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 
-/** One operation of the OpenAPI document that a service hands out. */
+/** One operation of the OpenAPI document that a service serves. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly params: readonly string[];
-  /** The path up to each of its parameters, which are written `{}`: the kinds of things that it can name. */
+  /** The path up to each of its parameters, which are written as `{}`: the kinds of assets that it can name. */
   readonly places: readonly string[];
   readonly query: Readonly<Record<string, OpenApiSchema & { readonly needed: boolean }>>;
-  /** Of a JSON body; `data` = the body is taken as it comes. */
+  /** The fields of a JSON body; `data` means that any body is accepted. */
   readonly body: OpenApiSchema | 'data' | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Documented {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: OpenApiSchema }>> };
 }
 
-/** Everything that the service at this origin says it can do. */
+/** All operations that the service at this origin declares. */
 export async function operationsOf(origin: string): Promise<Operation[]> {
   const answer = await fetch(`${origin}/openapi.json`);
   const { paths } = (await answer.json()) as { paths: Record<string, Record<string, Documented>> };

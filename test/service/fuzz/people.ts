@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An id as the service makes them, the same for the same name. */
+/** An ID as the service creates them, the same for the same name. */
 export const idOf = (name: string): string => createHash('sha256').update(`id ${name}`).digest('hex').slice(0, 32);
 export const keyOf = (name: string): string => createHash('sha256').update(`key ${name}`).digest('hex').slice(0, 40);
 
@@ -14,13 +14,13 @@ export function markerOf(account: string): string {
 export interface Caller {
   readonly name: string;
   readonly key: string | null;
-  /** The names of the accounts whose markers they may come to see. */
+  /** The names of the accounts whose markers they may see. */
   readonly sees: readonly string[];
-  /** The account whose assets they mean without saying more. */
+  /** The account whose assets they use by default. */
   readonly account: string;
 }
 
-/** A company and its two clients, the first of which has people of its own. */
+/** A company and its two clients, the first of which has its own users. */
 export interface Family {
   readonly name: string;
   readonly accounts: readonly string[];
@@ -32,7 +32,7 @@ export interface Family {
 export function familyOf(name: string): Family {
   const accounts = [name, `${name} one`, `${name} two`];
   const [, one] = accounts as [string, string, string];
-  // Roles change under the calls, so anybody in a company may come to see all of it.
+  // Roles change during the calls, so any user of a company may get access to all of it.
   const own = (who: string, sees = accounts, account = name): Caller => ({
     name: `${name} ${who}`,
     key: keyOf(`${name} ${who}`),
@@ -45,12 +45,12 @@ export function familyOf(name: string): Family {
     { name: 'a caller with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
   ];
   const callers = [
-    // Who may do most is most likely to get somewhere.
+    // The user with most permissions is the most likely to succeed.
     ...Array<Caller>(4).fill(keeper),
     own('editor'),
     own('manager'),
     own('viewer'),
-    // A company gives its clients what is its own.
+    // A company can give its clients its own assets.
     own('one admin', [name, one], one),
     own('one editor', [name, one], one),
     ...strangers,
@@ -58,7 +58,7 @@ export function familyOf(name: string): Family {
   return { name, accounts, callers, keeper };
 }
 
-/** The fixtures of these companies; each text that can be given has the marker of its account in it. */
+/** The fixtures of these companies; each free text contains the marker of its account. */
 export function fixturesOf(families: readonly Family[]): object {
   return { companies: families.map(companyOf) };
 }

@@ -8,7 +8,7 @@ import { type Caller, type Family, idOf, markerOf } from './people.ts';
 import { fieldsFor, idFor, placeOf, type Source, valueFor } from './values.ts';
 import type { World } from './world.ts';
 
-/** What is drawn for one request; what it comes to depends on what is there when its turn has come. */
+/** The decisions for one request; what they result in depends on what exists when the request is sent. */
 export interface Plan {
   readonly operation: number;
   readonly caller: number;
@@ -16,22 +16,22 @@ export interface Plan {
   readonly text: string;
 }
 
-/** A request as it goes out. */
+/** A request as it is sent. */
 export interface Request {
   readonly operation: Operation;
   readonly caller: Caller;
-  /** The name of the account that is meant, unless something is wrong with the request. */
+  /** The name of the addressed account, unless something is wrong with the request. */
   readonly account: string;
   readonly method: string;
   /** With prefix and query. */
   readonly url: string;
-  /** Below the prefix, without the query. */
+  /** Without prefix and query. */
   readonly path: string;
   readonly body: string | Buffer | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Up to so many plans. */
+/** Up to this many plans. */
 export function plans(most: number): fc.Arbitrary<Plan[]> {
   const number = fc.noBias(fc.nat(0xff_ffff));
   const plan = fc.record({
@@ -43,7 +43,7 @@ export function plans(most: number): fc.Arbitrary<Plan[]> {
   return fc.noBias(fc.array(plan, { maxLength: most, size: 'max' }));
 }
 
-/** Makes the request of a plan, as a user of this family. */
+/** Builds the request of a plan, as a user of this family. */
 export async function carryOut(plan: Plan, family: Family, world: World): Promise<void> {
   const caller = family.callers[plan.caller % family.callers.length]!;
   const operation = world.operations[plan.operation % world.operations.length]!;
@@ -51,7 +51,7 @@ export async function carryOut(plan: Plan, family: Family, world: World): Promis
   await perform(given, plan.dice, plan.operation % 2 === 0);
 }
 
-/** Makes one request; what it is about to change is read first, if that is wanted and there is a way. */
+/** Makes one request; if wanted and possible, it first reads what it is about to change. */
 export async function perform(given: Omit<Composing, 'dice'>, numbers: readonly number[], reads: boolean) {
   const composed = (): Request => compose({ ...given, dice: new Dice(numbers) });
   const { operation, world } = given;
@@ -69,11 +69,11 @@ interface Composing {
   readonly operation: Operation;
   readonly dice: Dice;
   readonly text: string;
-  /** Whose things are named; drawn when it is not given. */
+  /** The account whose assets are named; drawn by default. */
   readonly account?: string;
 }
 
-/** Makes the request of these decisions: whose things it names, then its path, query and body. */
+/** Builds the request from these decisions: whose assets it names, then its path, query and body. */
 function compose(given: Composing): Request {
   const { world, family, caller, operation, dice } = given;
   const own = given.account ?? ownAccount(given);
@@ -81,7 +81,7 @@ function compose(given: Composing): Request {
   const client = account === caller.account || !takesClient(operation) || dice.percent(5) ? undefined : idOf(account);
   const meant = client === undefined ? caller.account : account;
   const inBody = client !== undefined && typeof operation.body === 'object' && dice.percent(50);
-  // An id in a body may be exchanged for another: the company's own word may stand with all its clients.
+  // A mutation may replace an ID in the body, and the company's own marker may appear in all its clients.
   const shared = inBody || !family.accounts.includes(meant);
   const writer = caller.account !== family.name ? caller.account : shared ? family.name : meant;
   const source: Source = { world, dice, account, writer };
@@ -96,7 +96,7 @@ function compose(given: Composing): Request {
 
 const takesClient = ({ query }: Operation): boolean => query.client_id !== undefined;
 
-/** One of those that the caller can act in. */
+/** One of the accounts in which the caller can act. */
 function ownAccount({ caller, family, operation, dice }: Composing): string {
   if (caller.account !== family.name || !takesClient(operation)) return caller.account;
   return family.accounts[dice.percent(35) ? 1 + dice.below(2) : 0]!;
@@ -106,14 +106,14 @@ function pathFor({ operation, dice, text, world }: Composing, source: Source): s
   const ids = idsFor(operation, source);
   if (ids.length === 0) return operation.path;
   const at = dice.below(ids.length);
-  // Of the right kind mostly, of which there is none for what no list shows.
+  // Usually of the right kind; kinds that no list shows have none.
   const place = dice.percent(80) ? operation.places[at] : undefined;
   if (dice.percent(20)) ids[at] = world.strangeId(dice, source.account, place);
   else if (dice.percent(4)) ids[dice.below(ids.length)] = dice.pick([text, '\0', 'x'.repeat(2_000), '__proto__'])!;
   return operation.path.replaceAll(/\{\w+\}/g, () => segment(ids.shift() ?? idOf('nothing')));
 }
 
-/** Ids for the parameters: of one thing that is there where there is one, else for each what its name suggests. */
+/** IDs for the parameters: of an existing asset if there is one, else one per parameter according to its name. */
 function idsFor({ places, params }: Operation, source: Source): string[] {
   const known = source.world.known(source.account);
   for (const [at, place] of [...places.entries()].reverse()) {

@@ -3,22 +3,22 @@ import type { Dice } from './dice.ts';
 import { idOf, markerOf } from './people.ts';
 import type { World } from './world.ts';
 
-/** Values of declared fields, made of what is known about an account and of words that bear its marker. */
+/** Values for declared fields, made of what is known about an account and of words that contain its marker. */
 export interface Source {
   readonly world: World;
   readonly dice: Dice;
-  /** Whose things are named. */
+  /** The account whose assets are named. */
   readonly account: string;
-  /** Whose marker is written. */
+  /** The account whose marker is written. */
   readonly writer: string;
-  /** Where it is sent. */
+  /** The path of the request. */
   readonly path?: string;
 }
 
-/** Names of fields that hold ids of something that is called otherwise in paths. */
+/** Names of fields with IDs of assets that have another name in paths. */
 const otherNames: Readonly<Record<string, string>> = { dashboard: 'tabs', company: 'clients', holder: 'groups' };
 
-/** The kind of thing whose id a field or a parameter of this name holds; undefined when it holds no id. */
+/** The kind of asset whose ID is in a field or parameter of this name; undefined if it contains no ID. */
 export function placeOf(name: string, world: World): string | undefined {
   const word = name.replace(/_ids?$/, '');
   const plural = otherNames[word] ?? (word.endsWith('s') ? word : `${word}s`);
@@ -26,12 +26,12 @@ export function placeOf(name: string, world: World): string | undefined {
   return world.places.has(place) ? place : undefined;
 }
 
-/** An id of the account's for a field of this name. */
+/** An ID of this account for a field of this name. */
 export function idFor(name: string, { world, dice, account }: Source): string {
   return world.known(account).id(placeOf(name, world) ?? '', dice) ?? idOf('nothing');
 }
 
-/** The fields of a body, those that may be left out mostly among them; a password seldom, because hashing takes long. */
+/** The fields of a body, usually including optional ones; passwords are rare, because hashing takes long. */
 export function fieldsFor(schema: OpenApiSchema, source: Source): Record<string, unknown> {
   const { properties = {}, required = [] } = schema;
   const names = Object.keys(properties).filter((name) => name !== 'client_id' || required.includes(name));
@@ -40,7 +40,7 @@ export function fieldsFor(schema: OpenApiSchema, source: Source): Record<string,
   return Object.fromEntries(chosen.map((name) => [name, valueFor(properties[name]!, name, source)]));
 }
 
-/** A value for a field: one that was read before, if it is made of parts, or a new one that the schema allows. */
+/** A value for a field: one that was read before, if it's an object or a list, or a new one that the schema allows. */
 export function valueFor(schema: OpenApiSchema, name: string, source: Source): unknown {
   const { dice, world, account, path = '' } = source;
   const plain = schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean';

@@ -19,7 +19,7 @@ export const acme = familyOf('acme');
 export const rival = familyOf('rival');
 const families = [acme, rival];
 
-/** A document for every refresh, at once. */
+/** Returns a document for every refresh, immediately. */
 const pull: Pull = async function* ({ format }) {
   yield Buffer.from({ json: '[1]', csv: 'a\n1\n', xml: '<a/>' }[format]);
 };
@@ -29,13 +29,13 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A service with two companies that are called, and what there is to know about it from its answers. */
+/** A service with two companies that receive calls, and what its responses revealed. */
 export class World {
   readonly operations: readonly Operation[];
-  /** Every kind of thing that a path can name. */
+  /** Every kind of asset that a path can name. */
   readonly places: ReadonlySet<string>;
   readonly accounts = families.flatMap((family) => family.accounts);
-  /** Takes what is sent and answered, to be read when something was wrong. */
+  /** Collects requests and responses, for the report of a failure. */
   readonly said: string[];
   readonly #service: RunningService;
   readonly #origin: string;
@@ -58,7 +58,7 @@ export class World {
     this.#known = new Map(known);
   }
 
-  /** A new service in which both companies and a client of each have something of everything. */
+  /** A new service in which both companies, and a client of each, have assets of every kind. */
   static async start(said: string[]): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
     const fixtures = join(folder, 'fixtures.json');
@@ -87,8 +87,8 @@ export class World {
   }
 
   /**
-   * An id of some other account. Half of all ids are never named by those who are not to know them: an answer that has
-   * one of these can only have it from the service. Of one kind, if a place is given.
+   * An ID of another account. Half of all IDs are never sent by callers who shouldn't know them: a response with one of
+   * these can only have it from the service. Of one kind, if a place is given.
    */
   strangeId(dice: Dice, account: string, place?: string): string {
     const family = families.find(({ accounts }) => !accounts.includes(account))!;
@@ -100,7 +100,7 @@ export class World {
     return dice.percent(5) ? dice.pick(keepers)! : (dice.pick(ids) ?? idOf('nothing'));
   }
 
-  /** Makes a request and holds the answer against everything that is true of all answers. Gives back its status. */
+  /** Sends a request and checks the response against everything that is true of all responses. Returns its status. */
   async ask(request: Request): Promise<number> {
     const { caller, method, url, body } = request;
     const line = `${caller.name}: ${method} ${url} ${String(body ?? '').slice(0, 2_000)}`;
@@ -118,7 +118,7 @@ export class World {
     return answer.status;
   }
 
-  /** What a caller was shown in a response that they must not see. */
+  /** What a response contains that the caller must not see. */
   leaksIn(caller: Caller, texts: Iterable<string>): string[] {
     return [...texts].flatMap((text) => this.#leaks.in(caller, text));
   }
@@ -144,7 +144,7 @@ export class World {
     this.#leaks.answered(caller, text);
   }
 
-  /** Reads the lists of an account, then does once whatever makes something. */
+  /** Reads the lists of an account, then calls every operation that creates something, once. */
   async #stock(family: Family, account: string): Promise<void> {
     const depth = ({ params, method }: Operation): number => params.length + (method === 'PUT' ? 1 : 0);
     const lists = this.operations.filter(({ method, params }) => method === 'GET' && params.length === 0);

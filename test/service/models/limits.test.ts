@@ -17,7 +17,7 @@ interface Model {
   readonly strangers: StrangerLimits;
 }
 
-/** Calls, whose limits they are paid from, and what they are answered when these allow it. */
+/** Calls, the company whose limits they count toward, and their status if the limits allow it. */
 const calls = [
   { title: 'Acme asks for a profile', payer: 'acme', key: keys.acmeAdmin, path: '/profile', status: 200 },
   {
@@ -74,7 +74,7 @@ function stepsOn(clock: { now: SteppingClock }): fc.Arbitrary<Step<Model>>[] {
   return [several, several, several, pass, pass, midnight, report];
 }
 
-it.each(days)('the limits let through on and around %s what the model lets', async (day) => {
+it.each(days)('the limits allow on and around %s what the model allows', async (day) => {
   const clock = { now: new SteppingClock(`${day}T01:00:00-05:00`) };
   const options = () => {
     clock.now = new SteppingClock(`${day}T01:00:00-05:00`);

@@ -1,11 +1,11 @@
-/** The two limits of a company, without a service. Times are milliseconds. */
+/** The two limits of a company, without a service. Times are in milliseconds. */
 
 const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York', dateStyle: 'short' });
 
 /** The day in New York. */
 const dayOf = (now: number): string => calendar.format(now);
 
-/** The first millisecond of the next day in New York, looked for in the calendar. */
+/** The first millisecond of the next day in New York, from the calendar. */
 export function midnightAfter(now: number): number {
   let before = now;
   let after = now + 26 * 3_600_000;
@@ -33,7 +33,7 @@ export class CompanyLimits {
     this.#perDay = given.perDay;
   }
 
-  /** What a call at this time is refused with; a call that passes counts. */
+  /** The refusal of a call at this time; a call that passes counts. */
   call(now: number): Expected | undefined {
     const recent = this.#passed.filter((time) => time > now - 1000);
     const wait = recent.length < this.#perSecond ? 0 : recent.at(-this.#perSecond)! + 1000 - now;
@@ -53,11 +53,11 @@ export class CompanyLimits {
   }
 }
 
-/** The limit of those who show no good credentials, all from one address. */
+/** The limit for callers without valid credentials, all from one address. */
 export class StrangerLimits {
   #failed: number[] = [];
 
-  /** What a call at this time is refused with instead of 401; one that is not counts. */
+  /** The refusal of a call at this time that replaces 401; other calls count. */
   call(now: number): Expected | undefined {
     this.#failed = this.#failed.filter((time) => time > now - 60_000);
     if (this.#failed.length >= 20) {

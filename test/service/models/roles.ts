@@ -1,7 +1,7 @@
 import { permissions as all } from '../../../src/service/auth/permissions.ts';
 import type { Bench } from '../service.ts';
 
-/** Who has which role and what each role may do: the rules, without a service. */
+/** The rules of who has which role and what each role may do, without a service. */
 
 export type Person = 'ada' | 'bob' | 'cy' | 'dee';
 
@@ -13,10 +13,10 @@ interface Role {
 
 const viewOnly = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.view'];
 
-/** Each question is answered with the status of a refusal, or with nothing when all is well. */
+/** Each method returns the status of a refusal, or nothing if the call is allowed. */
 export class Roles {
   readonly roles: Role[] = [];
-  /** A role's id by its holder; its name until the service was first read. */
+  /** A role's ID by its owner; its name until the service was first read. */
   readonly held: Map<Person, string | null>;
   #knowsAll = false;
   #admin = 'Admin';
@@ -27,7 +27,7 @@ export class Roles {
     this.#given = given;
   }
 
-  /** One of the roles. Ids of those that were there from the start have to be asked for, once, before anything else. */
+  /** One of the roles. IDs of the built-in ones must be read once, before anything else. */
   async known(at: number, service: Bench): Promise<Role> {
     if (!this.#knowsAll) await this.#ask(service);
     return this.roles[at % this.roles.length]!;
@@ -70,7 +70,7 @@ export class Roles {
     return this.#permissions(person).includes('user.manage') ? undefined : 401;
   }
 
-  /** Roles are given and taken by admins only. */
+  /** Only admins assign and remove roles. */
   mayRule(person: Person): 401 | undefined {
     return this.#isAdmin(person) ? undefined : 401;
   }
@@ -89,7 +89,7 @@ export class Roles {
     return less ? undefined : 403;
   }
 
-  /** The last admin stays one. */
+  /** The last admin keeps the role. */
   mayLose(person: Person): 403 | undefined {
     return this.#isAdmin(person) && this.admins().length === 1 ? 403 : undefined;
   }

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import type { ServiceOptions } from '../../../src/service/service.ts';
 import { type Bench, bench } from '../service.ts';
 
-/** A step that can always be taken: it calls the service, and holds the answer against what the model expects. */
+/** A step that is always possible: it calls the service, and compares the response with the model. */
 export interface Step<M> {
   readonly title: string;
   run(model: M, given: Bench): Promise<void>;
 }
 
 /**
- * Takes many walks of such steps, each in a service of its own. A walk that finds a difference between model and
- * service is made as short as can be.
+ * Runs many random sequences of such steps, each with its own service. A sequence that finds a difference between model
+ * and service is shrunk.
  */
 export async function walk<M extends object>(
   steps: readonly fc.Arbitrary<Step<M>>[],

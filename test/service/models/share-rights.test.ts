@@ -40,11 +40,11 @@ const companies = [
 
 interface Kind {
   readonly path: string;
-  /** The response to a user who reads the rights of an asset that they can't see. */
+  /** The response to a user who reads the share rights of an asset that they can't see. */
   readonly unseen: number;
-  /** Rights end by a body; else by a path. */
+  /** Rights are removed with a body; otherwise with a path. */
   readonly byBody?: true;
-  /** Rights of users are shown as well. */
+  /** Rights of users are listed too. */
   readonly users: boolean;
 }
 const kinds: readonly Kind[] = [
@@ -158,7 +158,7 @@ function stepsFor({ path, unseen, byBody, users }: Kind): fc.Arbitrary<Step<Shar
 }
 
 describe.each(kinds)('sharing of $path', (kind) => {
-  it('lets see and change those that the model lets', async () => {
+  it('grants the access that the model grants', async () => {
     const options = () => ({ given: { companies } });
     await walk(stepsFor(kind), { options, model: () => new Shares(), walks: 25, steps: 60 });
   });

@@ -1,4 +1,4 @@
-/** Who may see and change what: the rules of sharing, without a service. */
+/** The rules of sharing, who may see and change what, without a service. */
 
 export type Person = 'admin' | 'ann' | 'ben' | 'cleo';
 export type Group = 'team' | 'crew';
@@ -28,7 +28,7 @@ export class Shares {
     this.assets.splice(this.assets.indexOf(asset), 1);
   }
 
-  /** The group goes, and all that was shared with it. */
+  /** Deletes the group and everything shared with it. */
   dissolve(group: Group): void {
     this.members.delete(group);
     for (const { rights } of this.assets) rights.delete(`group ${group}`);
@@ -51,14 +51,14 @@ export class Shares {
     return own.map(([name, canEdit]) => [name.slice(kind.length + 1), canEdit] as [string, boolean]).sort();
   }
 
-  /** The status of an attempt to share, which then counts. */
+  /** The status of an attempt to share, which takes effect. */
   share(asset: Asset, holder: Holder, canEdit: boolean): number {
     const there = this.#status(holder);
     if (there === 200) asset.rights.set(named(holder), canEdit);
     return there;
   }
 
-  /** The same for ending it. */
+  /** The same for removing rights. */
   unshare(asset: Asset, holder: Holder): number {
     if (this.#status(holder) === 404) return 404;
     return asset.rights.delete(named(holder)) ? 200 : 403;
