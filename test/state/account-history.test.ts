@@ -12,8 +12,8 @@ async function spend(store: Awaited<ReturnType<typeof newStore>>, account: strin
   for (let i = 0; i < requests; i++) await store.quota.charge(account, day);
 }
 
-describe('a destination that pays from another account', () => {
-  it('brings along what was used of the day, what others used, what is allowed, and that nothing is left', async () => {
+describe('a destination that switches to another account', () => {
+  it("takes over the usage of the day, others' usage, the allowance, and whether the day is closed", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -25,7 +25,7 @@ describe('a destination that pays from another account', () => {
     expect(await store.quota.use('new', day)).toMatchObject({ used: 5, others: 2, allowance: 9 });
   });
 
-  it('counts nothing twice when it goes back, nor what it has used of former days', async () => {
+  it('counts nothing twice if it switches back, and takes over no usage of earlier days', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await store.quota.charge('old', '2026-06-14');
@@ -50,7 +50,7 @@ describe('a destination that pays from another account', () => {
     expect(await store.sendSlots.take('new', 2)).toMatchObject({ account: 'new' });
   });
 
-  it('brings along requests under way for as long as they may arrive, and the end of one ends it for both accounts', async () => {
+  it('takes over requests in progress for as long as they may arrive, and the end of one releases it for both accounts', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -66,7 +66,7 @@ describe('a destination that pays from another account', () => {
     expect(await store.quota.use('new', day)).toMatchObject({ used: 1 });
   });
 
-  it('counts the requests under way of both accounts, each of them once', async () => {
+  it('counts the requests in progress of both accounts, each once', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -79,7 +79,7 @@ describe('a destination that pays from another account', () => {
     expect(await store.sendSlots.underway('old')).toBe(3);
   });
 
-  it('brings nothing along from elsewhere: another address, or another destination', async () => {
+  it("takes over nothing if the service's URL or the destination differs", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await spend(store, 'old', 3);

@@ -6,7 +6,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A user whose one job can owe: its destination is away until `repair`. */
+/** A user whose only job can owe: its destination is unavailable until `repair`. */
 async function setUp() {
   const world = await makeWorld();
   const home = await world.home();
@@ -24,8 +24,8 @@ async function setUp() {
 
 const owe = ['--wait', '0'];
 
-describe('backing up', () => {
-  it('takes what is owed with its payload, and a moved state goes on where it was', async () => {
+describe('a backup', () => {
+  it('includes owed payloads, and a state moved this way continues where it was', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     expect(await home.sluice(['backup', backup])).toMatchObject({
@@ -39,21 +39,21 @@ describe('backing up', () => {
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
     await repair();
     const daemon = home.start(['run']);
-    // Asking the service instead would spend the account's requests, and the daemon would make room for us.
+    // Asking the service instead would use up the account's requests, and the daemon would wait for them.
     await until('the delivery', () => daemon.output().includes('payload.delivered'));
     expect(await shows()).toBe('id,name\n1,first\n');
     daemon.child.kill('SIGTERM');
     await daemon.ended;
   });
 
-  it('never sends by itself what was owed when the world has gone on, and trusts no receipt of then', async () => {
+  it("doesn't send old data by itself after a restore to an earlier time, and doesn't trust the receipts in it", async () => {
     const { home, backup, repair, shows } = await setUp();
     await repair();
     await home.sync();
     await home.write('rows.csv', 'id,name\n2,second\n');
     const { outbox } = home.state();
     expect(outbox).toMatchObject([{ state: 'delivered' }]);
-    // What was delivered last is kept to go back to, so it is kept here, too.
+    // The last delivered payload is kept for a rollback, so the backup includes it.
     expect(await home.sluice(['backup', backup])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('1 payload,'),
@@ -63,13 +63,13 @@ describe('backing up', () => {
     const refused = await home.sluice(['restore', backup]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_EXISTS') });
     expect((await home.sluice(['restore', backup, '--replace'])).code).toBe(0);
-    // The state of then says that the instance shows these rows already; it does not any more.
+    // According to the restored state, the instance shows these rows already; it no longer does.
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect(await shows()).toBe('id,name\n1,first\n');
     expect(readdirSync(join(home.folder, 'state')).some((name) => name.startsWith('before-'))).toBe(true);
   });
 
-  it('parks what was owed then', async () => {
+  it('marks payloads as dead that were owed at the time of the backup, if newer data was sent since', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     await home.sluice(['backup', backup]);
@@ -86,7 +86,7 @@ describe('backing up', () => {
     expect(await shows()).toBe('id,name\n2,second\n');
   });
 
-  it('works while a daemon writes, again and again, and each copy is whole', async () => {
+  it('works while a daemon writes, repeatedly, and each copy is consistent', async () => {
     const { home } = await setUp();
     const daemon = home.start(['run']);
     await until('the daemon', () => daemon.output().includes('daemon.started'));
@@ -115,7 +115,7 @@ describe('backing up', () => {
     expect(readdirSync(join(home.folder, 'state')).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('refuses a folder with something in it, a backup that was touched, and one that a newer Sluice made', async () => {
+  it("is rejected if its folder isn't empty, or if it was modified or written by a newer version", async () => {
     const { home, backup } = await setUp();
     expect((await home.sluice(['backup', backup])).stderr).toContain('STATE_MISSING');
     await home.sync({ args: owe });
@@ -135,7 +135,7 @@ describe('backing up', () => {
     expect(existsSync(join(home.folder, 'state', 'sluice.db'))).toBe(false);
   });
 
-  it('puts no state in the place of one when a newer Sluice wrote the backup', async () => {
+  it("written by a newer version doesn't replace an existing state", async () => {
     const { home, backup } = await setUp();
     await home.sync({ args: owe });
     const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));

@@ -14,7 +14,7 @@ const keep = { payloads: 10, milliseconds: 86_400_000 };
 const megabyte = 1_000_000;
 const clock = new SteppingClock();
 
-/** A store, and how much its folder holds without payloads. */
+/** A store, and the size of its folder without payloads. */
 async function open(): Promise<{ store: Store; empty: number }> {
   const store = await newStore({ clock, keep });
   return { store, empty: bytesIn(store.folder) };
@@ -36,14 +36,14 @@ function diskOf(store: Store, limits: { limitBytes: number; freeBytes?: number }
   return { disk: new Disk({ store, limits, forgot: (what) => forgotten.push(what) }), forgotten };
 }
 
-/** Writes as a run does: asks first. */
+/** Writes like a run does: it reserves first. */
 async function write(store: Store, disk: Disk, bytes: number, name = 'draft'): Promise<void> {
   await disk.claim(bytes);
   writeFileSync(join(store.payloads.folderOf('a-run'), name), Buffer.alloc(bytes));
 }
 
 describe('a state folder with a limit', () => {
-  it('takes what fits, and nothing beyond, however small the pieces are', async () => {
+  it('accepts what fits, and nothing more, however small the pieces are', async () => {
     const { store, empty } = await open();
     const limit = empty + 5 * megabyte;
     const { disk } = diskOf(store, { limitBytes: limit });
@@ -58,7 +58,7 @@ describe('a state folder with a limit', () => {
     expect(pieces).toBeGreaterThan(400);
   });
 
-  it('says what fills it, kind by kind, what it may hold, and what makes room', async () => {
+  it('reports its usage by kind, its limit, and how to free space', async () => {
     const { store, empty } = await open();
     await oweText(store, { instance: 'i', text: payload('a', 3 * megabyte), asOf: 1 });
     const { disk } = diskOf(store, { limitBytes: empty + 3 * megabyte });
@@ -71,7 +71,7 @@ describe('a state folder with a limit', () => {
     });
   });
 
-  it('lets kept payloads go for a new one, the oldest first, and says so', async () => {
+  it('deletes kept payloads for a new one, oldest first, and reports it', async () => {
     const { store, empty } = await open();
     const first = await deliver(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const second = await deliver(store, { instance: 'i', text: payload('b'), asOf: 2 });
@@ -82,7 +82,7 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 3, bytes: 32 * megabyte }]);
   });
 
-  it('keeps of several instances what each of them shows, as long as older ones are enough', async () => {
+  it('keeps what each instance shows as long as deleting older payloads is enough', async () => {
     const { store, empty } = await open();
     const rare = await deliver(store, { instance: 'rare', text: payload('r'), asOf: 1 });
     const old = await deliver(store, { instance: 'busy', text: payload('a', 20 * megabyte), asOf: 2 });
@@ -93,7 +93,7 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 1, bytes: 20 * megabyte }]);
   });
 
-  it('never lets go of what is owed, held back or dead, nor of what a payload put back shares with a kept one', async () => {
+  it('never deletes what is owed, quarantined or dead, nor files that a restored payload shares with a kept one', async () => {
     const { store, empty } = await open();
     const by = { who: 'a person', why: '' };
     await deliver(store, { instance: 'back', text: payload('a'), asOf: 1 });
@@ -110,7 +110,7 @@ describe('a state folder with a limit', () => {
     for (const { path } of waiting) expect(existsSync(path)).toBe(true);
   });
 
-  it('has room again once something has gone', async () => {
+  it('has space again once something was deleted', async () => {
     const { store, empty } = await open();
     const { owed, payload: made } = await oweText(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const { disk } = diskOf(store, { limitBytes: empty + 1.5 * megabyte });
@@ -121,7 +121,7 @@ describe('a state folder with a limit', () => {
     expect(existsSync(made.path)).toBe(false);
   });
 
-  it('leaves some of the disk to others, whatever the limit', async () => {
+  it('leaves part of the disk free, whatever the limit', async () => {
     const { store } = await open();
     const { bavail, bsize } = statfsSync(store.folder);
     const { disk } = diskOf(store, { limitBytes: Number.MAX_SAFE_INTEGER, freeBytes: bavail * bsize * 2 });
@@ -131,7 +131,7 @@ describe('a state folder with a limit', () => {
     });
   });
 
-  it('counts the writes of two processes, regardless of the one that asks', async () => {
+  it('counts the writes of two processes, whichever of them reserves', async () => {
     const { store, empty } = await open();
     const limits = { limitBytes: empty + 8 * megabyte };
     const [one, other] = [diskOf(store, limits).disk, diskOf(store, limits).disk];
@@ -144,7 +144,7 @@ describe('a state folder with a limit', () => {
   });
 });
 
-it('tells the kinds of files in a state folder apart', async () => {
+it('distinguishes the kinds of files in a state folder', async () => {
   const { store } = await open();
   await deliver(store, { instance: 'i', text: payload('k', 10), asOf: 1 });
   await oweText(store, { instance: 'i', text: payload('o', 20), asOf: 2 });

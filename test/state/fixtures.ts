@@ -7,7 +7,7 @@ import type { DraftPayload, Payload } from '../../src/pipeline/payload.ts';
 import type { Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
 
-/** Processes by name that live until they are killed. */
+/** Named processes that live until they're killed. */
 export class Population {
   readonly dead = new Set<string>();
 
@@ -35,13 +35,13 @@ export async function newStore({
   return store;
 }
 
-/** For afterEach: closes every store and removes every folder that the test made. */
+/** For afterEach: closes every store and removes every folder that the test created. */
 export async function cleanUp(): Promise<void> {
   for (const store of stores.splice(0)) await store.close();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A payload on the disk, in the folder of its run. */
+/** A payload on disk, in the folder of its run. */
 export function spool(store: Store, options: { run: string; text: string; asOf: number }): Payload {
   const bytes = Buffer.from(options.text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -50,7 +50,7 @@ export function spool(store: Store, options: { run: string; text: string; asOf: 
   return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
 }
 
-/** A spooled payload as a run hands it over: its file is there already, and goes unless it is sealed. */
+/** A spooled payload as a run passes it on: its file exists already, and is deleted unless it's sealed. */
 export function draftOf({ path, ...payload }: Payload): DraftPayload {
   let isSealed = false;
   const seal = async () => {
@@ -63,7 +63,7 @@ export function draftOf({ path, ...payload }: Payload): DraftPayload {
 
 export const place = { name: 'main', url: 'http://127.0.0.1:1/api/1.0' };
 
-/** A run from its beginning to owing `text` to an instance. */
+/** A run from its start until it owes `text` to an instance. */
 export async function oweText(
   store: Store,
   options: { instance: string; text: string; asOf: number; always?: boolean; job?: string; clientId?: string },

@@ -25,7 +25,7 @@ import { refuseLinksIn } from '../../src/state/links.ts';
 import { openStore } from '../../src/state/store.ts';
 
 const isRoot = process.getuid!() === 0;
-/** The user of a service, if we may be root; else ourselves. */
+/** The user of a service if the tests run as root; otherwise the current user. */
 const service = isRoot ? 12_345 : process.getuid!();
 
 let folder: string;
@@ -54,29 +54,29 @@ const factsOf = (path: string) => {
 };
 
 describe('a state folder of another user', () => {
-  // SQLite follows links of our own as these two files, so only root can show that it is kept from it.
+  // SQLite follows links of the current user for these two files, so only root can test that it doesn't.
   const names = isRoot ? ['sluice.db', 'sluice.db-wal', 'sluice.db-shm'] : ['sluice.db'];
-  it.each(names)('with a link as %s leaves its target alone', async (name) => {
+  it.each(names)("that contains a link named %s doesn't change its target", async (name) => {
     const before = factsOf(victim);
     linkOfService(victim, join(state, name));
     await expect(openStore(state, { clock: systemClock })).rejects.toThrow(/link|unable to open/);
     expect(factsOf(victim)).toEqual(before);
   });
 
-  it('creates no absent target of a link as sluice.db', async () => {
+  it("that contains a dangling link named sluice.db doesn't create its target", async () => {
     linkOfService(join(folder, 'absent'), join(state, 'sluice.db'));
     await expect(openStore(state, { clock: systemClock })).rejects.toThrow('link');
     expect(existsSync(join(folder, 'absent'))).toBe(false);
   });
 
-  it('keeps the rights of the target of a link as the key of the logins', () => {
+  it("that contains a link named like the key of the logins doesn't change its target's permissions", () => {
     const before = factsOf(victim);
     linkOfService(victim, join(state, 'login.key'));
     expect(() => new EncryptionKeys({ former: [] }, state).current()).toThrow('link');
     expect(factsOf(victim)).toEqual(before);
   });
 
-  it('puts no target of a link into a backup', async () => {
+  it("that contains a link doesn't copy its target into a backup", async () => {
     const store = await openStore(state, { clock: systemClock });
     await store.close();
     linkOfService(victim, join(state, 'login.key'));
@@ -85,36 +85,36 @@ describe('a state folder of another user', () => {
   });
 
   it.each(['sluice.db-wal', 'sluice.db-shm', 'payloads', 'sets', 'blocked', 'logs'])(
-    'is refused to root with a link as %s',
+    'is rejected for root if it contains a link named %s',
     (name) => {
       linkOfService(folder, join(state, name));
-      // If we are not root, our own links simulate those of another user.
+      // If the tests don't run as root, the current user's links simulate those of another user.
       expect(() => refuseLinksIn(state, 0)).toThrow(`is not followed by root: ${join(state, name)}`);
     },
   );
 
-  it('is refused to root if it is itself reached by such a link', () => {
+  it('is rejected for root if its own path contains such a link', () => {
     linkOfService(state, join(folder, 'other'));
     expect(() => refuseForeignLinks(join(folder, 'other', 'payloads', 'run'), 0)).toThrow(`root: ${folder}/other`);
   });
 });
 
 describe('a private file', () => {
-  it('is made nowhere else than where it is named', () => {
+  it('is created only at its own path, not at the target of a link', () => {
     linkOfService(join(folder, 'absent'), join(state, 'file'));
     expect(() => createPrivateFile(join(state, 'file'))).toThrow('EEXIST');
     expect(existsSync(join(folder, 'absent'))).toBe(false);
   });
 
-  it('keeps its rights if it has a second name', () => {
+  it('keeps its permissions if it has a second hard link', () => {
     linkSync(victim, join(state, 'file'));
     expect(() => openPrivateFile(join(state, 'file'))).toThrow('hard link');
     expect(factsOf(victim).mode).toBe(0o640);
   });
 });
 
-describe('what root has made in a folder of another user', () => {
-  it('is given away with its folder, except for files with a second name and links', () => {
+describe("what root created in another user's folder", () => {
+  it('changes owner with its folder, except for links and files with a second hard link', () => {
     const tree = join(state, 'tree');
     mkdirSync(join(tree, 'inner'), { recursive: true });
     writeFileSync(join(tree, 'inner', 'own'), '');

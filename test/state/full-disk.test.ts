@@ -12,7 +12,7 @@ afterEach(cleanUp);
 /** Larger than all free pages of a new database. */
 const large = 'x'.repeat(1_000_000);
 
-/** A store whose database may not grow, as SQLite itself says it: SQLITE_FULL, after which it has rolled back. */
+/** A store whose database can't grow, with SQLite's own error: SQLITE_FULL, after which it has rolled back. */
 async function fullStore(): Promise<{ store: Store; makeRoom(): Promise<void>; close(): Promise<void> }> {
   const folder = newFolder();
   const store = await newStore({ clock: systemClock, folder });
@@ -24,8 +24,8 @@ async function fullStore(): Promise<{ store: Store; makeRoom(): Promise<void>; c
   return { store, makeRoom: async () => void (await limit(1_000_000)), close };
 }
 
-describe('a transaction that SQLite itself has rolled back', () => {
-  it('fails with what SQLite said first, not with the rollback that had nothing to do', async () => {
+describe('a transaction that SQLite itself rolled back', () => {
+  it("fails with SQLite's original error, not with that of the redundant rollback", async () => {
     const { store, close } = await fullStore();
     const writing = store.transaction(async ({ settings }) => {
       await settings.set('small', 'x');
@@ -36,7 +36,7 @@ describe('a transaction that SQLite itself has rolled back', () => {
     await close();
   });
 
-  it('takes no further statement, although the failure of one was swallowed', async () => {
+  it('accepts no further statement, even if the failure of one was swallowed', async () => {
     const { store, close } = await fullStore();
     const writing = store.transaction(async ({ settings }) => {
       await settings.set('before', 'x');
@@ -49,7 +49,7 @@ describe('a transaction that SQLite itself has rolled back', () => {
     await close();
   });
 
-  it('leaves a store that writes again as soon as there is room', async () => {
+  it('leaves a store that can write again as soon as there is space', async () => {
     const { store, makeRoom, close } = await fullStore();
     const write = () => store.transaction(({ settings }) => settings.set('large', large));
     await expect(write()).rejects.toMatchObject({ code: 'STATE_FULL' });
@@ -60,7 +60,10 @@ describe('a transaction that SQLite itself has rolled back', () => {
   });
 });
 
-/** Two processes on one state, and what lets their disk take no writes, as one that was mounted again read-only. */
+/**
+ * Two processes with the same state, and a function that makes the disk reject writes, as if it were remounted
+ * read-only.
+ */
 async function twoProcesses() {
   const folder = newFolder();
   const clock = new HandClock();
@@ -78,8 +81,8 @@ const turnsOfTheLoop = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('what is given back while the disk takes no writes', () => {
-  it('is a lease that its own process may take again at once when the disk works', async () => {
+describe('what is released while the disk rejects writes', () => {
+  it("can be taken again by the same process as soon as the disk works, if it's a lease", async () => {
     const { mine, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -91,7 +94,7 @@ describe('what is given back while the disk takes no writes', () => {
     await close();
   });
 
-  it('is a lease that other processes may take soon after the disk works', async () => {
+  it("can be taken by other processes soon after the disk works, if it's a lease", async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -104,7 +107,7 @@ describe('what is given back while the disk takes no writes', () => {
     await close();
   });
 
-  it('is a send slot that rests and is free again, for its own process and for others', async () => {
+  it("rests and becomes free again for all processes, if it's a send slot", async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -119,7 +122,7 @@ describe('what is given back while the disk takes no writes', () => {
     await close();
   });
 
-  it('is a send slot that another process waits for no longer than the disk fails', async () => {
+  it("blocks another process no longer than the disk fails, if it's a send slot", async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -134,7 +137,7 @@ describe('what is given back while the disk takes no writes', () => {
     await close();
   });
 
-  it('is a lease whose store is closed: the disk is tried again', async () => {
+  it("is released by another attempt when the store is closed, if it's a lease", async () => {
     const { mine, other, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);

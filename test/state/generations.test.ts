@@ -19,7 +19,7 @@ function write(store: Store, run: string): string {
   return `${run}/1.rows`;
 }
 
-/** A run up to what is owed: its generation has a file of its own, and those named. */
+/** A run until its payload is owed: its generation has its own file, and those named. */
 async function owe(
   store: Store,
   { files = [], instance = 'i' }: { files?: readonly string[]; instance?: string } = {},
@@ -45,7 +45,7 @@ const present = async (store: Store) => ({
 
 const there = (store: Store, ...files: string[]) => files.map((file) => existsSync(join(store.generations.root, file)));
 
-it('set and watermark move with the payload that is owed, and back with one that is dead', async () => {
+it('rows and watermark advance with the owed payload, and go back if it is dead', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -62,7 +62,7 @@ it('set and watermark move with the payload that is owed, and back with one that
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it('a dead first payload leaves nothing to go on from, and one that others have gone on from is not taken back', async () => {
+it("a dead first payload leaves no checkpoint, and one that later runs continued from isn't undone", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   const owed = await store.outbox.enqueue(first.owing);
@@ -74,7 +74,7 @@ it('a dead first payload leaves nothing to go on from, and one that others have 
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it('what is held back stands beside, and becomes the present one when it is approved', async () => {
+it("a quarantined generation is set aside, and becomes the current one once it's approved", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -95,7 +95,7 @@ it('what is held back stands beside, and becomes the present one when it is appr
   expect(there(store, first.file, held.file, other.file)).toEqual([true, true, false]);
 });
 
-it('files without a generation are deleted; files of active writers and young files stay', async () => {
+it('files without a generation are deleted; files of active writers and new files stay', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const kept = await owe(store);
@@ -117,7 +117,7 @@ it('files without a generation are deleted; files of active writers and young fi
   expect(there(store, young, kept.file)).toEqual([false, true]);
 });
 
-it('a job that keeps its rows no longer forgets them with its next payload', async () => {
+it('a job that no longer keeps its rows discards them with its next payload', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -144,7 +144,7 @@ it('a backfilled range can be merged again if its payload is dead', async () => 
   expect(await present(store)).toMatchObject({ set: owing.run });
 });
 
-it('who forgets the watermark forgets the rows, and what was read of a range', async () => {
+it('clearing the watermark also clears the rows, and the progress of a range', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Refused for root as well, unlike a folder without rights. */
+/** Inaccessible for root too, unlike a folder without permissions. */
 function unreadable(): string {
   const state = join(folder, 'loop');
   rmSync(state, { force: true });
@@ -26,8 +26,8 @@ function unreadable(): string {
 
 const refused = { code: 'STATE_UNUSABLE', message: expect.stringContaining('cannot be read') };
 
-describe('commands that only look, at a state folder that cannot be read', () => {
-  it('fail instead of saying that there is no state', async () => {
+describe('read-only commands with an unreadable state folder', () => {
+  it('fail instead of reporting that there is no state', async () => {
     const state = unreadable();
     await expect(openExistingStore({ state })).rejects.toMatchObject(refused);
     await expect(backUp(state, join(folder, 'backup'), systemClock.now())).rejects.toMatchObject(refused);
@@ -35,7 +35,7 @@ describe('commands that only look, at a state folder that cannot be read', () =>
     expect(inspectState(state)).toMatchObject({ unread: refused });
   });
 
-  it('tell it among the findings of doctor', () => {
+  it('report it as a finding of doctor', () => {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(file, '');
     const config = { file, folder, state: unreadable(), jobs: new Map() } as unknown as Config;
@@ -45,7 +45,7 @@ describe('commands that only look, at a state folder that cannot be read', () =>
     );
   });
 
-  it('find no state where there is no folder, or a file in its place', async () => {
+  it('find no state if there is no folder, or a file in its place', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const state of [join(folder, 'missing'), join(folder, 'file')]) {
       expect(await openExistingStore({ state })).toBeUndefined();

@@ -15,8 +15,8 @@ import { cleanUp, newFolder } from './fixtures.ts';
 afterEach(cleanUp);
 
 /**
- * What each migration does: the hash of its statements. A migration that has landed is never changed, since states have been
- * through it: add a new one, and its hash here.
+ * What each migration does: the hash of its statements. A released migration never changes, since states have run it:
+ * add a new one, and its hash here.
  */
 const landed: Readonly<Record<string, string>> = {
   '1 first-schema': '49450f0c1f25',
@@ -41,7 +41,7 @@ async function whatTheyDo(): Promise<Record<string, string>> {
   return hashes;
 }
 
-/** Two steps of a later version, each of which can be taken without the other. */
+/** Two steps of a later version that don't depend on each other. */
 const later: readonly Migration[] = [
   {
     number: 7,
@@ -51,7 +51,7 @@ const later: readonly Migration[] = [
   { number: 8, name: 'size', up: (db) => db.schema.alterTable('targets').addColumn('size', 'integer').execute() },
 ];
 
-/** A state of this version, with something in it. */
+/** A state of this version, with some data. */
 async function oldState(): Promise<{ folder: string; file: string }> {
   const folder = newFolder();
   const store = await openStore(folder, { clock: systemClock });
@@ -65,7 +65,7 @@ async function migrateTo(folder: string, steps: readonly Migration[]): Promise<v
   await migrate(db, { now: 1, folder, steps }).finally(close);
 }
 
-/** A state whose table was made by a migration that was edited later, as its number does not tell. */
+/** A state with a table created by a migration that was edited later, which its version number doesn't show. */
 async function otherState(): Promise<string> {
   const folder = newFolder();
   await (await openStore(folder, { clock: systemClock })).close();
@@ -76,11 +76,11 @@ async function otherState(): Promise<string> {
 }
 
 describe('migrations of the state', () => {
-  it('do what they did when they landed', async () => {
+  it('are unchanged since they were released', async () => {
     expect(await whatTheyDo()).toEqual(landed);
   });
 
-  it('take the steps that a state lacks, wherever in the order', async () => {
+  it('apply the steps that a state lacks, in any position', async () => {
     const { folder, file } = await oldState();
     await migrateTo(folder, [...migrations, later[1]!]);
     await migrateTo(folder, [...migrations, ...later]);
@@ -93,7 +93,7 @@ describe('migrations of the state', () => {
     database.close();
   });
 
-  it('leave a state as it was if one step fails', async () => {
+  it('leave a state unchanged if one step fails', async () => {
     const { folder, file } = await oldState();
     const broken = { number: 9, name: 'broken', up: () => Promise.reject(new Error('broken step')) };
     await expect(migrateTo(folder, [...migrations, ...later, broken])).rejects.toThrow('broken step');
@@ -105,8 +105,8 @@ describe('migrations of the state', () => {
   });
 });
 
-describe('a state whose tables are not those of its number', () => {
-  it('is refused in words, and nothing in it is changed', async () => {
+describe("a state whose tables don't match its version", () => {
+  it("is rejected with a message, and isn't changed", async () => {
     const folder = await otherState();
     await expect(openStore(folder, { clock: systemClock })).rejects.toMatchObject({
       code: 'STATE_OTHER',

@@ -7,7 +7,7 @@ import { cleanUp, newFolder, newStore } from './fixtures.ts';
 const run = promisify(execFile);
 afterEach(cleanUp);
 
-/** Opens as many files as it may, gives two back, and opens the state: SQLite says no more than that it cannot open a file. */
+/** Opens as many files as it may, closes two, and opens the state: SQLite only reports that it can't open a file. */
 const starved = (folder: string) => `
 import { closeSync, openSync } from 'node:fs';
 import { openStore } from ${JSON.stringify(new URL('../../src/state/store.ts', import.meta.url).href)};
@@ -23,7 +23,7 @@ for (const file of opened) closeSync(file);
 console.log(code);
 `;
 
-it('tells a limit on open files from a disk that fails', async () => {
+it('distinguishes a limit on open files from a failing disk', async () => {
   const folder = newFolder();
   await newStore({ clock: systemClock, folder });
   const { stdout } = await run('prlimit', [

@@ -31,7 +31,7 @@ function idOf(owed: { owed: { state: string; id?: number } }): number {
 }
 
 describe('the outbox', () => {
-  it('lets a newer payload supersede an older one of the same instance, and no other', async () => {
+  it('lets a newer payload supersede an older one for the same instance, and no other', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
     const client = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20, clientId: 'c' });
@@ -42,7 +42,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('lets a result pass that the instance shows, before it has a file, and nothing else', async () => {
+  it('settles a result that the instance already shows, before it has a file, and nothing else', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const again = async (text: string, more: { asOf?: number; always?: boolean } = {}) => {
@@ -67,7 +67,7 @@ describe('the outbox', () => {
     expect(await again('a', { asOf: noon - 5 }), 'other data is owed').toEqual({ passed: false, state: 'running' });
   });
 
-  it('never goes back: an extract that began earlier and ends later is superseded at once', async () => {
+  it('never goes back: an extract that started earlier and ends later is superseded immediately', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(late.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('never goes back behind a payload whose request had no answer, even when that one is dead', async () => {
+  it('never goes back behind a payload whose request had no response, even if that payload is dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     await store.outbox.attempt(idOf(young));
@@ -99,7 +99,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'new', asOf: noon + 1 })).owed.state).toBe('unchanged');
   });
 
-  it('is not frozen by data that was dated by a clock running ahead', async () => {
+  it("isn't blocked by data dated by a clock that was ahead", async () => {
     const clock = new SteppingClock(noon + 400 * 86_400_000);
     const store = await newStore({ clock });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: clock.now() })));
@@ -110,7 +110,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'c', asOf: noon - 9 })).owed.state).toBe('superseded');
   });
 
-  it('owes nothing when the instance has these bytes, unless told to send always', async () => {
+  it('owes nothing if the instance has these bytes, unless the job always sends', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const again = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
@@ -119,7 +119,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10, always: true })).owed.state).toBe('owed');
   });
 
-  it('supersedes what is owed when the data has gone back to what the instance has', async () => {
+  it('supersedes what is owed if the data is again what the instance shows', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const flip = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
@@ -129,14 +129,14 @@ describe('the outbox', () => {
     expect(late.owed.state, 'older than the extract that found it unchanged').toBe('superseded');
   });
 
-  it('sends again what was sent before when a request in between had no answer', async () => {
+  it('sends earlier bytes again if a request in between had no response', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10 })).owed.state).toBe('owed');
   });
 
-  it('counts as delivered what arrived although something newer had superseded it on the way', async () => {
+  it('counts a payload as delivered even if a newer one superseded it during the upload', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const row = await store.outbox.attempt(idOf(old));
@@ -150,7 +150,7 @@ describe('the outbox', () => {
     });
   });
 
-  it('refuses to owe a payload whose file is gone or cut, and the run stays as it was', async () => {
+  it('rejects a payload whose file is missing or truncated, and the run stays unchanged', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const run = await store.runs.begin({ job: 'j', origin: 'person' });
     const payload = spool(store, { run, text: 'abc', asOf: noon });
@@ -162,7 +162,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(run)).toMatchObject({ state: 'running' });
   });
 
-  it('revives a dead payload, unless newer data has arrived meanwhile', async () => {
+  it('requeues a dead payload, unless newer data has arrived since', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
     await store.outbox.attempt(first);
@@ -173,7 +173,7 @@ describe('the outbox', () => {
     expect(await store.outbox.requeue(first)).toBe(false);
   });
 
-  it('waits no longer because the clock was set back', async () => {
+  it('waits no longer if the clock was set back', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
@@ -191,7 +191,7 @@ describe('the outbox', () => {
 });
 
 describe('payload files', () => {
-  it('are deleted when nothing wants them, and kept while dead or owed', async () => {
+  it('are deleted if nothing needs them, and kept while dead or owed', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { payload, ...rest } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
     await store.payloads.release(payload.path);
@@ -206,7 +206,7 @@ describe('payload files', () => {
     expect(existsSync(join(payload.path, '..'))).toBe(false);
   });
 
-  it('are swept when orphaned, but never from under a living run or a payload', async () => {
+  it('are deleted if orphaned, but never those of an active run or a payload', async () => {
     const folder = newFolder();
     const people = new Population();
     const clock = new SteppingClock(Date.now());
@@ -233,7 +233,7 @@ describe('payload files', () => {
     expect(existsSync(fresh)).toBe(true);
   });
 
-  it('finds what is owed in a folder that was moved, also where another process sees it in another place', async () => {
+  it('are found in a folder that was moved, even if another process sees it at another path', async () => {
     const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });
@@ -258,7 +258,7 @@ describe('payload files', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('that are damaged make their payload dead at the start, and the others go on', async () => {
+  it("that are damaged make their payload dead at startup, and don't affect others", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const cut = await oweText(store, { instance: 'a', text: 'abc', asOf: noon });
     const gone = await oweText(store, { instance: 'b', text: 'abc', asOf: noon });
@@ -272,15 +272,15 @@ describe('payload files', () => {
   });
 });
 
-/** What the outbox promises, in the fewest words: the newest data offered is what arrives, and nothing is lost. */
+/** What the outbox guarantees, in short: the newest data offered is what arrives, and nothing is lost. */
 interface Model {
-  /** Contents and age of what the service holds. */
+  /** Contents and age of what the service has. */
   held: { text: string; asOf: number } | undefined;
   offered: number;
   ids: Set<number>;
 }
 
-describe('any history of runs, crashes and answers', () => {
+describe('any history of runs, crashes and responses', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('owe' as const), text: fc.constantFrom('a', 'b', 'c'), age: fc.nat(50) }),
     fc.record({ kind: fc.constant('send' as const), fate: fc.constantFrom('arrived', 'lost', 'silent', 'refused') }),
@@ -288,7 +288,7 @@ describe('any history of runs, crashes and answers', () => {
     fc.record({ kind: fc.constant('restart' as const) }),
   );
 
-  it('loses nothing, never goes back and ends with the newest data that was offered', async () => {
+  it('loses nothing, never goes back, and ends with the newest data', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const clock = new SteppingClock();

@@ -16,7 +16,7 @@ async function newDatabase() {
   return { store, db };
 }
 
-describe('a query that is built once', () => {
+describe('a compiled query', () => {
   const write = prepared((db, value: BoundValue<{ name: string; text: string }>) => {
     const change = { value: value('text') };
     return db
@@ -28,7 +28,7 @@ describe('a query that is built once', () => {
     db.selectFrom('settings').select(['name', 'value']).where('name', '=', value('name')).where('value', '<>', 'none'),
   );
 
-  it('is filled with other values each time, and keeps those that it was built with', async () => {
+  it('uses new values each time, and keeps those it was built with', async () => {
     const { db } = await newDatabase();
     for (const [name, text] of [
       ['a', 'one'],
@@ -41,7 +41,7 @@ describe('a query that is built once', () => {
     expect(await read(db, { name: 'b' })).toEqual([]);
   });
 
-  it('belongs to the transaction that it is asked of, and to any database', async () => {
+  it("runs in the transaction that it's called with, on any database", async () => {
     for (const { db } of [await newDatabase(), await newDatabase()]) {
       const failing = db.transaction().execute(async (inside) => {
         await write(inside, { name: 'a', text: 'lost' });
@@ -54,17 +54,17 @@ describe('a query that is built once', () => {
   });
 });
 
-/** How often SQLite prepared a statement that has rows: its driver then makes a function that builds them. */
+/** How often SQLite prepared a statement that returns rows: its driver then creates a function that builds them. */
 function countPreparing() {
   return vi.spyOn(globalThis, 'Function');
 }
 
-describe('what is asked with every run', () => {
+describe('the queries of every run', () => {
   const asked: [string, (store: Store, db: ReturnType<typeof useDatabase>['db']) => Promise<unknown>][] = [
     ['slots', (store) => store.sendSlots.look('a', [])],
-    ['what is owed', (store) => store.outbox.inState('owed')],
+    ['for owed payloads', (store) => store.outbox.inState('owed')],
     [
-      'what an instance waits for',
+      'for the waiting payload of an instance',
       ({ folder, processes }, db) => {
         const clock = new SteppingClock();
         const ground = { db, clock, processes, folder, pending: new PendingWrites(clock) };
@@ -73,7 +73,7 @@ describe('what is asked with every run', () => {
     ],
   ];
 
-  it.for(asked)('%s, is prepared once', async ([, ask]) => {
+  it.for(asked)('%s are prepared once', async ([, ask]) => {
     const { store, db } = await newDatabase();
     await store.sendSlots.take('a', 5);
     await oweText(store, { instance: 'orders', text: 'one', asOf: noon });

@@ -13,7 +13,7 @@ const key = { url: place.url, instance };
 const keep = { payloads: 2, milliseconds: 86_400_000 };
 const hour = 3_600_000;
 
-/** A payload that a guard held back, with how far its extract had read. */
+/** A payload that a guard quarantined, with the watermark of its extract. */
 async function holdBack(store: Store, { text, asOf }: { text: string; asOf: number }) {
   const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
   const payload = spool(store, { run, text, asOf });
@@ -42,13 +42,13 @@ async function deliver(store: Store, text: string, asOf: number) {
   return made;
 }
 
-/** Makes the files look unchanged for an hour. */
+/** Makes the files look an hour old. */
 function age(...paths: readonly string[]): void {
   for (const path of paths) utimesSync(path, (noon - hour) / 1000, (noon - hour) / 1000);
 }
 
-describe('a payload that is dead', () => {
-  it('is not owed again over newer data, which a clock that was wrong for a while has let it get past', async () => {
+describe('a dead payload', () => {
+  it("isn't owed again over newer data, even if a wrong clock made it look newer", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, 'shown', noon);
@@ -62,8 +62,8 @@ describe('a payload that is dead', () => {
   });
 });
 
-describe('a payload that is held back', () => {
-  it('moves no watermark until it is approved, and then as far as its extract had read', async () => {
+describe('a quarantined payload', () => {
+  it("doesn't advance the watermark until it's approved, and then to the end of its extract", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.watermarks.set({ job: 'job', run: 'before', reading: 'r', text: 'start' });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
@@ -75,7 +75,7 @@ describe('a payload that is held back', () => {
     expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);
   });
 
-  it('moves none when it is discarded, and neither decision can be taken twice', async () => {
+  it("doesn't advance it if it's discarded, and no decision can be made twice", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
     expect(await store.quarantine.discard(id, by)).toMatchObject({ row: { state: 'discarded' } });
@@ -86,7 +86,7 @@ describe('a payload that is held back', () => {
     expect(await store.audit.history({ limit: 9 })).toHaveLength(1);
   });
 
-  it('leaves what is owed alone, and takes the place of what was held back before', async () => {
+  it("doesn't affect what is owed, and replaces the previously quarantined payload", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await oweText(store, { instance, text: 'owed', asOf: noon - 3, job: 'job' });
     const first = await holdBack(store, { text: 'a', asOf: noon - 2 });
@@ -98,7 +98,7 @@ describe('a payload that is held back', () => {
     expect(await store.outbox.inState('owed')).toMatchObject([{ id: second.id }]);
   });
 
-  it('gives way to newer good data, and can then not be approved over it', async () => {
+  it("is superseded by newer good data, and can't be approved over it", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon - 2 });
     await deliver(store, 'newer', noon - 1);
@@ -107,7 +107,7 @@ describe('a payload that is held back', () => {
     expect(await store.runs.find(run)).toMatchObject({ state: 'quarantined', message: 'too few rows' });
   });
 
-  it('and whose extract began before that of what is shown can not be approved over it', async () => {
+  it("whose extract started before that of the shown data can't be approved over it", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, 'shown', noon - 1);
     const { id } = await holdBack(store, { text: 'older', asOf: noon - 2 });
@@ -116,7 +116,7 @@ describe('a payload that is held back', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'quarantined' });
   });
 
-  it('outlives starts, sweeps and a history that forgets all else', async () => {
+  it('survives restarts, cleanups and history pruning', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run, payload } = await holdBack(store, { text: 'a', asOf: noon });
     age(payload.path);
@@ -129,7 +129,7 @@ describe('a payload that is held back', () => {
 });
 
 describe('delivered payloads', () => {
-  it('can be put back, and are compared with, however many runs that brought nothing new came after them', async () => {
+  it('can be restored, and serve as the reference, after any number of runs without changes', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths: string[] = [];
@@ -149,7 +149,7 @@ describe('delivered payloads', () => {
     expect(await store.goodPayloads.former(key)).toMatchObject([{ path: paths[1] }]);
   });
 
-  it('stay as many as the store was told, through deliveries and sweeps, and no longer than that', async () => {
+  it('are kept in the configured number, through deliveries and cleanups, and not longer', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths = [];
@@ -161,7 +161,7 @@ describe('delivered payloads', () => {
     expect(await store.payloads.sweep()).toHaveLength(2);
   });
 
-  it('are put back in a run of their own; what waits gives way, the job is held and reads everything again', async () => {
+  it('are restored by their own run; waiting payloads are superseded, the job is on hold, and reads everything again', async () => {
     const store = await newStore({ clock: new SteppingClock(), keep });
     const first = await deliver(store, 'first', noon - 9);
     await deliver(store, 'wrong', noon - 8);

@@ -23,7 +23,7 @@ async function deliver(store: Store, id: number): Promise<void> {
   await store.payloads.releaseFormer(row!);
 }
 
-/** Old bytes had an attempt that came to this, then newer ones were taken. */
+/** An attempt to send old bytes with this outcome, followed by the delivery of newer ones. */
 async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newer bytes waited' = 'no answer') {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -37,9 +37,9 @@ async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newe
   return { clock, store, fresh };
 }
 
-describe('what was taken after an attempt at other bytes', () => {
-  it.for(['no answer', 'cut'] as const)(
-    'without an outcome (%s) is sent again ten minutes after that, and then never again',
+describe('a payload accepted after an attempt to send other bytes', () => {
+  it.for(['no response', 'cut'] as const)(
+    'is sent again once, ten minutes later, if that attempt had no known outcome (%s)',
     async (end) => {
       const { clock, store, fresh } = await setUp(end);
       const [repeat] = await store.resends.all();
@@ -53,13 +53,16 @@ describe('what was taken after an attempt at other bytes', () => {
     },
   );
 
-  it.for(['refused', 'answered while newer bytes waited'] as const)('that was %s stays as it is', async (end) => {
-    const { store } = await setUp(end);
-    expect(await store.resends.all()).toEqual([]);
-  });
+  it.for(['refused', 'answered while newer bytes waited'] as const)(
+    'stays as it is if that attempt was %s',
+    async (end) => {
+      const { store } = await setUp(end);
+      expect(await store.resends.all()).toEqual([]);
+    },
+  );
 
-  it.for(['no answer', 'cut, then answered'] as const)(
-    'that is long over stays as it is, though that had no answer (%s)',
+  it.for(['no response', 'truncated, then answered'] as const)(
+    'stays as it is if that attempt was long ago, even without a response (%s)',
     async (end) => {
       const clock = new SteppingClock();
       const store = await newStore({ clock });
@@ -74,7 +77,7 @@ describe('what was taken after an attempt at other bytes', () => {
     },
   );
 
-  it('is not sent again while something newer waits, or was tried', async () => {
+  it("isn't sent again while something newer waits, or was tried", async () => {
     const { clock, store } = await setUp();
     const [repeat] = await store.resends.all();
     const newer = await owe(store, clock, 'newer');
@@ -87,7 +90,7 @@ describe('what was taken after an attempt at other bytes', () => {
     expect(await store.resends.begin(repeat!), 'it may show the newer ones').toBeUndefined();
   });
 
-  it('keeps its file for that, though nothing is kept', async () => {
+  it('keeps its file for that, even if no payloads are kept', async () => {
     const { clock, store, fresh } = await setUp();
     const { path } = (await store.outbox.find(fresh))!;
     await store.payloads.release(path);
@@ -116,7 +119,7 @@ describe('what was taken after an attempt at other bytes', () => {
 });
 
 describe('an attempt that was refused', () => {
-  it('leaves no doubt about what the instance holds', async () => {
+  it('resolves whether the instance has its bytes', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));
@@ -127,7 +130,7 @@ describe('an attempt that was refused', () => {
     expect(await store.receipts.isDoubtful(key)).toBe(false);
   });
 
-  it('leaves the doubt that there was before it', async () => {
+  it("doesn't resolve an earlier uncertainty", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));

@@ -19,19 +19,19 @@ async function storeWith(runs: readonly { job?: string; requests: number; state?
 
 const many = (runs: number, requests: number) => Array.from({ length: runs }, () => ({ requests }));
 
-it('Retries of one outage are not expected of every later run', async () => {
+it("retries of one outage don't raise the expected cost of later runs", async () => {
   const store = await storeWith([...many(4, 30), ...many(16, 1)]);
   expect((await store.runStats.all(200)).get('orders')).toMatchObject({ sent: 20, requests: 16 + 4 * 2 });
 });
 
-it('Retries that are usual count in full', async () => {
+it('retries that are usual count in full', async () => {
   const store = await storeWith([...many(7, 1), ...many(3, 2), ...many(10, 3).map((run) => ({ ...run, job: 'slow' }))]);
   const tallies = await store.runStats.all(200);
   expect(tallies.get('orders')).toMatchObject({ sent: 10, requests: 13 });
   expect(tallies.get('slow')).toMatchObject({ sent: 10, requests: 30 });
 });
 
-it('Only the newest runs of each job count, by what became of them', async () => {
+it('only the newest runs of each job count, by outcome', async () => {
   const store = await storeWith([
     { requests: 5 },
     { requests: 1 },

@@ -22,7 +22,7 @@ async function setUp() {
 }
 
 describe('runs', () => {
-  it('never share an id, however many begin in one second', async () => {
+  it('never share an ID, however many start within one second', async () => {
     const { store } = await setUp();
     const ids = new Set<string>();
     await store.transaction(async ({ runs }) => {
@@ -31,7 +31,7 @@ describe('runs', () => {
     expect(ids.size).toBe(12_000);
   });
 
-  it('take as long as a clock says that no one sets', async () => {
+  it('have a duration measured by a monotonic clock', async () => {
     const { clock, store, begin } = await setUp();
     const run = await begin('orders');
     clock.advance(2_000);
@@ -43,7 +43,7 @@ describe('runs', () => {
     expect(runDetail(ended)).toContain('took 2.0 s');
   });
 
-  it('do not say how long they took if the machine was started again meanwhile', async () => {
+  it('have no duration if the machine was restarted in between', async () => {
     const folder = newFolder();
     const processes = { ...new Population().member('before'), sharesBoot: () => false };
     const before = await newStore({ folder, clock: new SteppingClock(), processes });
@@ -53,7 +53,7 @@ describe('runs', () => {
     expect(runDetail((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
-  it('that failed are counted since their first attempt', async () => {
+  it('that failed are counted from their first attempt', async () => {
     const { store, clock, begin } = await setUp();
     const since = clock.now();
     const run = await begin('orders');
@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 1, since }]);
   });
 
-  it('that are retried give way to a later one of their job, and have failed', async () => {
+  it('with a waiting retry fail if a later run of their job waits for one', async () => {
     const { store, clock, begin } = await setUp();
     const why = { code: 'DB_UNREACHABLE', message: 'no' };
     const plan = async (run: string) => {
@@ -80,7 +80,7 @@ describe('runs', () => {
     expect(await store.runs.find(later)).toMatchObject({ state: 'retrying' });
   });
 
-  it('that failed in a row are counted since the source was last read', async () => {
+  it('that failed in a row are counted since the last successful read of the source', async () => {
     const { store, fail, end, clock } = await setUp();
     await fail('orders');
     await end('orders', 'unchanged');
@@ -93,7 +93,7 @@ describe('runs', () => {
     expect(streaks).toMatchObject([{ job: 'orders', failures: 2, since, last: { id: last, code: 'DB_UNREACHABLE' } }]);
   });
 
-  it('that were stopped or whose payload died are no failures, nor is one whose process was killed, but two are', async () => {
+  it("that were stopped, or whose payload died, don't count as failed; killed ones do from the second on", async () => {
     const { store, begin, fail } = await setUp();
     const stopped = await begin('stopped');
     await store.runs.finish(stopped, { state: 'interrupted', problem: { code: 'RUN_STOPPED', message: '' } });
@@ -115,7 +115,7 @@ describe('runs', () => {
     ]);
   });
 
-  it('that newer firings took the place of are no failures, until three in a row have come to nothing', async () => {
+  it("that were canceled by newer firings don't count as failed, until there are three in a row", async () => {
     const { store, begin, end, fail } = await setUp();
     const cancel = async () => {
       const problem = { code: 'RUN_CANCELLED', message: 'a newer firing took its place' };
@@ -131,7 +131,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ failures: 2, last: { code: 'DB_UNREACHABLE' } }]);
   });
 
-  it('are told by job, the newest of each, and the newest in a state', async () => {
+  it('are listed by job: the newest of each, or the newest in a state', async () => {
     const { store, fail, end } = await setUp();
     await end('orders', 'refreshed');
     const failed = await fail('orders');
@@ -144,7 +144,7 @@ describe('runs', () => {
 });
 
 describe('receipts', () => {
-  it('are as new as the last look at a source that has nothing new, unless something is still owed', async () => {
+  it('are as recent as the last check of an unchanged source, unless something is still owed', async () => {
     const { store, clock } = await setUp();
     const key = { url: 'http://127.0.0.1:1/api/1.0', instance: 'i' };
     const asOf = clock.now();

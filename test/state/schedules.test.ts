@@ -4,13 +4,13 @@ import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-describe('firings that came to nothing', () => {
+describe('skipped firings', () => {
   const skip = (first: number, more: object = {}) => ({
     ...{ job: 'orders', reason: 'it runs', first, last: first, firings: 1 },
     ...more,
   });
 
-  it('are one note as long as the reason is the same and no run lies between', async () => {
+  it('are one record as long as the reason is the same and no run happens in between', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const noted = async () =>

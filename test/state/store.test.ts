@@ -12,7 +12,7 @@ import { cleanUp, newFolder, newStore, Population, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-/** Holds the write lock of a new file for a moment, as a process does that is about to switch it to WAL. */
+/** Holds the write lock of a new file briefly, as a process does that is about to switch it to WAL. */
 const holdsNewFile = `
   import { DatabaseSync } from 'node:sqlite';
   const database = new DatabaseSync(process.argv[1]);
@@ -32,14 +32,14 @@ describe('the store', () => {
     expect(statSync(join(folder, 'payloads')).mode & 0o777).toBe(0o700);
   });
 
-  it('waits for the lock of another process without blocking the event loop, and goes on once it is free', async () => {
+  it("waits for another process's lock without blocking the event loop, and continues once it's released", async () => {
     const folder = newFolder();
     const store = await newStore({ clock: systemClock, folder });
     const other = new SqliteDatabase(join(folder, 'sluice.db'));
     other.exec('begin immediate');
     const written = store.settings.set('colour', 'blue');
     const inTransaction = store.transaction((parts) => parts.settings.set('size', 'small'));
-    // A wait of the thread would never let this line be reached: the lock is ours, in the same thread.
+    // A blocking wait would never let this line run: the same thread holds the lock.
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.exec('rollback');
     other.close();
@@ -48,14 +48,14 @@ describe('the store', () => {
     expect(store.unwritable()).toBeUndefined();
   });
 
-  it('opens in many processes and connections at once, one of which migrates', async () => {
+  it('opens in many processes and connections at once, one of which migrates it', async () => {
     const folder = newFolder();
     const stores = await Promise.all(Array.from({ length: 5 }, () => newStore({ clock: systemClock, folder })));
     await stores[0]?.settings.set('colour', 'blue');
     for (const store of stores) expect(await store.settings.find('colour')).toBe('blue');
   });
 
-  it('opens while another process is making the same new file', async () => {
+  it('opens while another process is creating the same file', async () => {
     const folder = newFolder();
     const holder = spawn(process.execPath, ['--input-type=module', '-e', holdsNewFile, join(folder, 'sluice.db')], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -67,7 +67,7 @@ describe('the store', () => {
     await ended;
   });
 
-  it('refuses a state that a newer version wrote, and changes nothing in it', async () => {
+  it("rejects a state written by a newer version, and doesn't change it", async () => {
     const folder = newFolder();
     await (await openStore(folder, { clock: systemClock })).close();
     const file = join(folder, 'sluice.db');
@@ -82,7 +82,7 @@ describe('the store', () => {
     after.close();
   });
 
-  it('says where the state folder was meant to be when it cannot be used', async () => {
+  it("names the expected path of the state folder if it can't be used", async () => {
     const folder = join(newFolder(), 'file', 'state');
     writeFileSync(join(folder, '..'), 'in the way');
     const opening = openStore(folder, { clock: systemClock });
@@ -91,7 +91,7 @@ describe('the store', () => {
     await expect(nowhere, 'a folder that refuses new ones').rejects.toMatchObject({ code: 'STATE_UNUSABLE' });
   });
 
-  it('does all of a transaction or none of it', async () => {
+  it('applies a transaction completely or not at all', async () => {
     const store = await newStore({ clock: systemClock });
     const failing = store.transaction(async (parts) => {
       await parts.settings.set('a', '1');
@@ -103,7 +103,7 @@ describe('the store', () => {
 });
 
 describe('leases', () => {
-  it('are held by one at a time, and free after release', async () => {
+  it('have one holder at a time, and are free after their release', async () => {
     const folder = newFolder();
     const [a, b] = [await newStore({ clock: systemClock, folder }), await newStore({ clock: systemClock, folder })];
     const lease = await a.leases.take('job:orders');
@@ -116,7 +116,7 @@ describe('leases', () => {
     expect(await b.leases.take('job:orders')).toBeDefined();
   });
 
-  it('fall to the next taker at once when their process is dead, and the dead release nothing', async () => {
+  it('go to the next process as soon as their holder is dead, and a dead holder releases nothing', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -129,7 +129,7 @@ describe('leases', () => {
     expect((await b.leases.holder('job:x'))?.owner).toBe('b');
   });
 
-  it('of a process that cannot be looked at end with its heartbeats', async () => {
+  it("of a process that can't be checked end with its heartbeats", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const far = { self: 'far', boot: 'boot-1', stateOf: () => 'alive' as const, sharesBoot: () => true };
@@ -149,7 +149,7 @@ describe('leases', () => {
 });
 
 describe('a process', () => {
-  it('is alive while it runs, and dead as soon as it was killed, even before it is reaped', async () => {
+  it("is alive while it runs, and dead as soon as it was killed, even before it's reaped", async () => {
     const processes = systemProcesses();
     const script = `
       import { spawn } from 'node:child_process';
@@ -170,7 +170,7 @@ describe('a process', () => {
 });
 
 describe('runs', () => {
-  it('of a dead process are marked interrupted, those of living ones and owed ones stay', async () => {
+  it('of a dead process are marked as interrupted; those of live processes and owed ones stay', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -187,7 +187,7 @@ describe('runs', () => {
     expect(await b.runs.find(mine)).toMatchObject({ state: 'running' });
   });
 
-  it('are listed newest first, in the order of their beginning whatever the clock says', async () => {
+  it('are listed newest first, by start order, whatever the clock says', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const first = await store.runs.begin({ job: 'j', origin: 'person' });
@@ -202,7 +202,7 @@ describe('runs', () => {
 });
 
 describe('the history', () => {
-  it('keeps the newest runs, and what is still owed or dead however old', async () => {
+  it('keeps the newest runs, and all that are still owed or dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const ids: string[] = [];
     for (let index = 0; index < 9; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
@@ -215,7 +215,7 @@ describe('the history', () => {
     expect(await store.runs.history({ limit: 99 })).toHaveLength(7);
   });
 
-  it('keeps the last runs of a job that runs seldom among others that run all the time', async () => {
+  it('keeps the last runs of a job that rarely runs, next to jobs that run all the time', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const begin = async (job: string): Promise<string> => {
       const id = await store.runs.begin({ job, origin: 'schedule' });
@@ -233,7 +233,7 @@ describe('the history', () => {
 });
 
 describe('schedules, targets and settings', () => {
-  it('are kept as they were written last', async () => {
+  it('are stored as last written', async () => {
     const folder = newFolder();
     const store = await openStore(folder, { clock: systemClock });
     const row = { job: 'j', schedule: 'UTC 0 * * * *', next_at: 5 };
@@ -250,7 +250,7 @@ describe('schedules, targets and settings', () => {
     expect(await again.schedules.find('j')).toBeUndefined();
   });
 
-  it('sweeps files of ended runs, and none of a living one, although its clock was set back meanwhile', async () => {
+  it('cleans up files of ended runs, and none of an active one, even if its clock was set back', async () => {
     const folder = newFolder();
     const tomorrow = new SteppingClock(Date.now() + 24 * 60 * 60 * 1000);
     const population = new Population();

@@ -6,7 +6,7 @@ afterEach(cleanUp);
 
 const hour = 3_600_000;
 
-it('what holds is replaced as a whole, what goes on in the same words keeps its beginning, and all stays in the history', async () => {
+it('current throttles are replaced as a whole; an unchanged one keeps its start, and all stay in the history', async () => {
   const clock = new SteppingClock();
   const { throttledJobs } = await newStore({ clock });
   const began = clock.now();
@@ -28,7 +28,7 @@ it('what holds is replaced as a whole, what goes on in the same words keeps its 
   expect(await throttledJobs.now(), 'the day has turned').toEqual([]);
 });
 
-it('thousands of active throttles are all kept, but their history is limited', async () => {
+it('thousands of current throttles are all kept, but their history is limited', async () => {
   const clock = new SteppingClock();
   const { throttledJobs } = await newStore({ clock });
   const jobs = Array.from({ length: 3_000 }, (_, i) => `job-${i}`);

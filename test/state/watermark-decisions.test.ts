@@ -7,7 +7,7 @@ afterEach(cleanUp);
 const by = { who: 'ada@desk', why: 'loaded again' };
 const mark = { job: 'orders', run: 'r1', reading: 'x', text: '1' };
 
-it('a watermark cannot change while a run holds the job, and each change records the user', async () => {
+it("a watermark can't be changed during a run of the job, and each change records the user", async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   const lease = await store.leases.take('job:orders');
@@ -24,7 +24,7 @@ it('a watermark cannot change while a run holds the job, and each change records
   ]);
 });
 
-it('a place that a person set never gives way to one from before, whatever becomes of the payload of the last run', async () => {
+it("a watermark set by a user is never undone, whatever happens to the last run's payload", async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });

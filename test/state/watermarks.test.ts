@@ -5,7 +5,7 @@ import { cleanUp, newFolder, newStore, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-/** A run of the job whose payload is owed, with how far it read. */
+/** A run whose payload is owed, with its watermark. */
 async function owe(
   store: Store,
   { text, asOf, watermark, reading = 'r' }: { text: string; asOf: number; watermark?: string; reading?: string },
@@ -20,7 +20,7 @@ async function owe(
 const idOf = (owed: { row?: { id: number } }) => owed.row!.id;
 
 describe('watermarks', () => {
-  it('move on with the payload that is owed, and outlive the process', async () => {
+  it('advance with the owed payload, and are durable', async () => {
     const folder = newFolder();
     const store = await newStore({ clock: new SteppingClock(), folder });
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
@@ -32,7 +32,7 @@ describe('watermarks', () => {
     expect(await again.watermarks.find('j', 'r')).toBe('w1');
   });
 
-  it('count for nothing once something else is read', async () => {
+  it('are invalid once something else is read', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     expect(await store.watermarks.find('j', 'other')).toBeUndefined();
@@ -40,7 +40,7 @@ describe('watermarks', () => {
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
   });
 
-  it('stay where they are when the payload is not recorded, and do not go back for an older extract', async () => {
+  it("stay if the payload isn't recorded, and never go back for an older extract", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     expect((await owe(store, { text: 'b', asOf: noon - 20, watermark: 'w0' })).state).toBe('superseded');
@@ -67,7 +67,7 @@ describe('watermarks', () => {
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
   });
 
-  it('go back to where they were when the payload is dead, but not behind a later run', async () => {
+  it('go back if the payload is dead, but not behind a later run', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });
