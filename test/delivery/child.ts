@@ -9,21 +9,21 @@ import { openStore } from '../../src/state/store.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import { deliverOwed, destinationAt, jobFor } from './fixtures.ts';
 
-/** What a child process is to do; handed over as JSON in its first argument. */
+/** What a child process does; passed as JSON in its first argument. */
 export interface Errand {
   readonly folder: string;
   readonly url: string;
   readonly requestsPerDay: number;
-  /** Instances to owe something to, before delivering. */
+  /** Instances for which a payload is enqueued before the delivery. */
   readonly instances: readonly string[];
   readonly text: string;
-  /** Dies of SIGKILL on hearing this event. */
+  /** Kills itself with SIGKILL at this event. */
   readonly dieAt?: string;
-  /** The wall clock of this process is off by this much. */
+  /** Offset of this process's wall clock. */
   readonly skewMs?: number;
-  /** The monotonic clock of this process is ahead by this much. */
+  /** Offset of this process's monotonic clock. */
   readonly laterMs?: number;
-  /** Of the service; without it, one that only a stage takes. */
+  /** URL of the service; a test that sets none runs its own server. */
   readonly key?: string;
 }
 

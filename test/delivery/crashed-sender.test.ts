@@ -5,7 +5,7 @@ import { deliver, deliverHere, heard, open, owe, stage, store } from './deliver-
 
 deliverHere();
 
-it('a delivery says that requests of a killed process may still arrive, and waits no longer than it may', async () => {
+it('a delivery reports that requests of a killed process may still arrive, and waits only as long as they may', async () => {
   const { destination, gateway } = open();
   const { account, requestsPerSecond } = destination;
   const days = daysOf(Date.now());

@@ -8,7 +8,7 @@ import { answer, type Play, readBody, say } from './fixtures.ts';
 
 deliverHere();
 
-describe('an answer', () => {
+describe('a response', () => {
   const hang: Play = () => undefined;
   const reset: Play = (request) => {
     request.socket.resetAndDestroy();
@@ -42,17 +42,17 @@ describe('an answer', () => {
     ['504', say(504)],
     ['408', say(408)],
     ['429', say(429, { code: 'rate_limited', headers: { 'retry-after': '1' } })],
-    ['429 without a word', say(429)],
-    ['a reset before the body was taken', reset],
-    ['a reset after the body was taken', resetAfterBody],
-    ['half an answer', half],
-    ['a login page that says 200', portal],
-    ['a page without a word that says 200', blank],
+    ['429 without a body', say(429)],
+    ['a reset before the body was read', reset],
+    ['a reset after the body was read', resetAfterBody],
+    ['half a response', half],
+    ['a login page with status 200', portal],
+    ['an empty page with status 200', blank],
     ['silence', hang],
   ];
-  it.each(recoveries)('of %s is followed by another attempt with the whole body', async (_name, play) => {
+  it.each(recoveries)('of %s leads to another attempt with the whole body', async (_name, play) => {
     const { destination, gateway } = open({ timeoutMs: 600 });
-    // An answer to the second attempt may be late on a starved machine.
+    // The response to the second attempt may be late on a starved machine.
     const { gateway: later } = open({ timeoutMs: 60_000 });
     const id = await owe(gateway, destination, 'i', 'the whole body');
     stage.script.push(play);
@@ -77,7 +77,7 @@ describe('an answer', () => {
     [302, '', 'DELIVERY_REDIRECTED'],
     [501, '', 'DELIVERY_REFUSED'],
   ];
-  it.each(ends)('of %i %s ends the attempts with the words of the service', async (status, code, expected) => {
+  it.each(ends)("of %i %s ends the attempts with the service's message", async (status, code, expected) => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i');
     stage.script.push(say(status, { code, words: 'line 3 is broken' }));
@@ -90,32 +90,25 @@ describe('an answer', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it.each([400, 401, 413])(
-    'of %i that comes before the body was taken is read, not lost in a broken pipe',
-    async (status) => {
-      const { destination, gateway } = open({ uploadLimitBytes: 100_000_000 });
-      await owe(gateway, destination, 'i', 'x'.repeat(50_000_000));
-      stage.script.push((request, response, seen) => {
-        answer(status, { code: 'early', words: 'no thanks', headers: { connection: 'close' } })(
-          request,
-          response,
-          seen,
-        );
-      });
-      const [result] = await deliver(gateway);
-      expect(result).toMatchObject({ problem: { message: expect.stringContaining('no thanks') } });
-      expect(result?.state).toBe(status === 401 ? 'waiting_login' : 'dead');
-    },
-  );
+  it.each([400, 401, 413])('of %i before the end of the body is read, not lost to a broken pipe', async (status) => {
+    const { destination, gateway } = open({ uploadLimitBytes: 100_000_000 });
+    await owe(gateway, destination, 'i', 'x'.repeat(50_000_000));
+    stage.script.push((request, response, seen) => {
+      answer(status, { code: 'early', words: 'no thanks', headers: { connection: 'close' } })(request, response, seen);
+    });
+    const [result] = await deliver(gateway);
+    expect(result).toMatchObject({ problem: { message: expect.stringContaining('no thanks') } });
+    expect(result?.state).toBe(status === 401 ? 'waiting_login' : 'dead');
+  });
 
-  it('that says success false with a 200 is no receipt', async () => {
+  it('of 200 with success: false is not a receipt', async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i');
     stage.script.push(say(200, { meta: { success: false, error_desc: 'not today' } }));
     expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_REFUSED' } }]);
   });
 
-  it('never carries a secret into the store, an event or a result', async () => {
+  it('never leaks a secret into the store, an event or a result', async () => {
     registerSecret('s3cr3t-key-value');
     const { destination, gateway } = open({ credentials: { kind: 'api_key', key: 's3cr3t-key-value' } });
     await owe(gateway, destination, 'i');

@@ -7,7 +7,7 @@ import { destinationAt, openGateway, say, take } from './fixtures.ts';
 deliverHere();
 
 describe('attempts', () => {
-  it('are bounded over restarts where the service takes others, and the last words are kept', async () => {
+  it('are limited across restarts if the service accepts other payloads, and the last message is kept', async () => {
     const { destination, gateway } = open({ attempts: 3 });
     const id = await owe(gateway, destination, 'i');
     const isOdd = ({ path }: { path: string }) => path.includes('/i/');
@@ -26,7 +26,7 @@ describe('attempts', () => {
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('count for nothing while the service fails for all', async () => {
+  it("don't count while the service fails for all payloads", async () => {
     const { destination, gateway } = open({ attempts: 1 });
     await owe(gateway, destination, 'before');
     await deliver(gateway);
@@ -38,7 +38,7 @@ describe('attempts', () => {
     expect(await deliver(gateway, patient())).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('that failed in an outage are not held against a payload when the service takes others again', async () => {
+  it("that failed in an outage don't count once the service accepts other payloads again", async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
     for (let failed = 0; failed < 9; failed++) {
@@ -55,7 +55,7 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, faults: 1 });
   });
 
-  it('are not held against a payload because the service takes those of another account', async () => {
+  it("still don't count if the service accepts payloads of another account", async () => {
     const { destination } = open({ attempts: 1 });
     const other = destinationAt(stage.url, { name: 'other', account: 'another' });
     const gateway = openGateway({ store, destinations: [destination, other], emit: heard.emit });
@@ -70,7 +70,7 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
   });
 
-  it('at a payload that ends the process each time are bounded too', async () => {
+  it('are limited for a payload that ends the process each time too', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
     for (let cut = 0; cut < 39; cut++) await store.outbox.attempt(id);
@@ -80,7 +80,7 @@ describe('attempts', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('of several payloads are all waited for, each in its own time', async () => {
+  it('of several payloads are all waited for, each with its own delay', async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     const failures = new Map([
@@ -103,12 +103,12 @@ describe('attempts', () => {
     expect(stage.seen).toHaveLength(8);
   });
 
-  it('of a poison payload block no other payload, neither by failing nor by hanging', async () => {
+  it('at a bad payload block no other payload, neither by failing nor by hanging', async () => {
     const { destination, gateway } = open({ timeoutMs: 60_000 });
     let answered = 0;
     const others = Promise.withResolvers<void>();
     stage.otherwise = async (request, response, seen) => {
-      // It hangs until the others have their answers: no timeout decides which of them are in time.
+      // It hangs until the others have their responses: no timeout decides which of them are in time.
       if (seen.path.includes('hang')) return void others.promise.then(() => response.destroy());
       const isPoison = seen.path.includes('poison');
       await say(isPoison ? 500 : 200)(request, response, seen);
@@ -130,7 +130,7 @@ describe('attempts', () => {
 });
 
 describe('refused credentials', () => {
-  it('stop everything to that account at one request, and what is owed stays owed', async () => {
+  it('stop everything for that account after one request, and owed payloads stay owed', async () => {
     const { destination, gateway } = open({ requestsPerSecond: 1 });
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     stage.otherwise = say(401, { code: 'auth_fail', words: 'The credentials you provided are invalid' });
@@ -147,7 +147,7 @@ describe('refused credentials', () => {
 });
 
 describe('the daily allowance', () => {
-  it('stops the schedule at the reserve, people at the end, and says until when', async () => {
+  it('stops scheduled jobs at the reserve, users at its end, and says until when', async () => {
     const { destination, gateway } = open({ requestsPerDay: 3, reserveRequests: 1 });
     for (const name of ['a', 'b', 'c', 'd']) await owe(gateway, destination, name);
     const scheduled = await deliver(gateway);
@@ -168,7 +168,7 @@ describe('the daily allowance', () => {
     ['by its code', { code: 'daily_limit_reached', headers: { 'retry-after': '3600' } }],
     ['by a long Retry-After', { code: 'rate_limited', headers: { 'retry-after': '7200' } }],
     ['by its code alone', { code: 'daily_limit_reached' }],
-  ])('that others have used up is known %s and closes the day for all', async (_how, script) => {
+  ])('that others used up is detected %s and closes the day for all', async (_how, script) => {
     const { destination, gateway } = open({ requestsPerSecond: 1 });
     await owe(gateway, destination, 'a');
     await owe(gateway, destination, 'b');
@@ -183,7 +183,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it('is not spent by a storm of 429: the account is left alone for as long as it asks', async () => {
+  it('is not spent on a storm of 429: no request is sent for as long as the service asks', async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await owe(gateway, destination, name);
     stage.otherwise = say(429, { code: 'rate_limited', headers: { 'retry-after': '600' } });
@@ -197,7 +197,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(seen);
   });
 
-  it('pauses hardly longer than the service asks where others use up the second, and ever longer where it does not say', async () => {
+  it('leads to pauses as long as the service asks if others use up the second, and to longer and longer ones otherwise', async () => {
     const { destination, gateway } = open();
     const pauses = async (headers: Record<string, string>) => {
       const decision = decide({ answer: readAnswer({ status: 429, headers, text: '', complete: true }, 0) });

@@ -18,12 +18,12 @@ import {
   type Stage,
 } from './fixtures.ts';
 
-/** Of the test that runs: where payloads are owed, where they go, and what is said of it. */
+/** For the running test: where payloads are owed, where they are sent, and what is reported. */
 export let store: Store;
 export let stage: Stage;
 export let heard: Heard;
 
-/** Gives each test of the file that calls this a {@link store}, a {@link stage} and what was {@link heard}. */
+/** Gives each test of the calling file a {@link store}, a {@link stage} and the events {@link heard}. */
 export function deliverHere(): void {
   beforeEach(async () => {
     store = await newStore({ clock: systemClock });
@@ -37,13 +37,13 @@ export function deliverHere(): void {
   });
 }
 
-/** A destination on the stage, and the way to it. */
+/** A destination on the test server, and its gateway. */
 export function open(more: Partial<Destination> = {}): { destination: Destination; gateway: Gateway } {
   const destination = destinationAt(stage.url, more);
   return { destination, gateway: openGateway({ store, destinations: [destination], emit: heard.emit }) };
 }
 
-/** Sends what is owed, once, as a sync does. */
+/** Sends what is owed once, as a sync does. */
 export function deliver(
   gateway: Gateway,
   more: Partial<DeliverOptions> & { only?: readonly number[] } = {},
@@ -56,12 +56,12 @@ export function deliver(
   });
 }
 
-/** Owes an instance a document. */
+/** Enqueues a document for an instance. */
 export async function owe(gateway: Gateway, destination: Destination, instance: string, text = `data of ${instance}`) {
   const committed = await commitText(gateway, { job: jobFor(destination, instance), text });
   if (committed.state !== 'owed') throw new Error(committed.state);
   return committed.row.id;
 }
 
-/** For deliveries that may try again. */
+/** For deliveries that may retry. */
 export const patient = () => ({ until: Date.now() + 30_000 });

@@ -11,9 +11,9 @@ describe('a connection', () => {
   it.each([
     ['small', 20],
     ['large', 2_000_000],
-  ])('is used again by later uploads, though the answer follows the last byte at once (%s)', async (_, bytes) => {
+  ])('is reused by later uploads, even if the response immediately follows the last byte (%s)', async (_, bytes) => {
     const { destination, gateway } = open();
-    // Answered before the client hears that its file has ended, as by a service that counts the bytes.
+    // Answered before the client learns that its file has ended, as by a service that counts the bytes.
     stage.otherwise = async (request, response, seen) => {
       let left = Number(request.headers['content-length']);
       request.on('data', (piece: Buffer) => {
@@ -29,8 +29,8 @@ describe('a connection', () => {
   });
 });
 
-describe('a payload whose destination has moved to another address', () => {
-  it('goes there, and the receipt is of the new address alone', async () => {
+describe('a payload whose destination has a new URL', () => {
+  it('is sent there, and the receipt covers only the new URL', async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i1', 'a\n1\n');
     const moved = await openStage();
@@ -41,7 +41,7 @@ describe('a payload whose destination has moved to another address', () => {
     expect(await store.receipts.find({ url: stage.url, instance: 'i1' })).toBeUndefined();
   });
 
-  it('gives way to newer data that the new address already has', async () => {
+  it('is superseded by newer data that the new URL already has', async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i1', 'old\n');
     const moved = await openStage();
@@ -55,8 +55,8 @@ describe('a payload whose destination has moved to another address', () => {
   });
 });
 
-describe('a payload that is owed', () => {
-  it('is sent once, with length, type and credentials, and its file is gone afterwards', async () => {
+describe('an owed payload', () => {
+  it('is sent once, with length, type and credentials, and its file is deleted afterwards', async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i/1', 'a,b\r\n1,2\r\n');
     const [result] = await deliver(gateway);
@@ -81,7 +81,7 @@ describe('a payload that is owed', () => {
     expect(await deliver(gateway)).toEqual([]);
   });
 
-  it('names its client, and Basic credentials carry any characters', async () => {
+  it('is sent with a user agent, and with Basic credentials that may contain any characters', async () => {
     const credentials = { kind: 'basic' as const, user: 'zoë@x', password: 'p:ä"ß' };
     const { destination, gateway } = open({ credentials, clientId: 'c&1' });
     await commitText(gateway, { job: jobFor(destination, 'i'), text: 'x' });
@@ -91,7 +91,7 @@ describe('a payload that is owed', () => {
     expect(Buffer.from(sent, 'base64').toString()).toBe('zoë@x:p:ä"ß');
   });
 
-  it('is not sent when the instance has these bytes: no request, unless the job says always', async () => {
+  it('is not sent if the instance has these bytes, unless the job always sends', async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i', 'same');
     await deliver(gateway);
@@ -102,7 +102,7 @@ describe('a payload that is owed', () => {
     expect(stage.seen).toHaveLength(2);
   });
 
-  it('waits while its destination is not among those given', async () => {
+  it("waits while its destination isn't configured", async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i');
     const elsewhere = openGateway({ store, destinations: [destinationAt(stage.url, { name: 'other' })] });
@@ -111,7 +111,7 @@ describe('a payload that is owed', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('of many megabytes arrives whole at a receiver that dawdles', async () => {
+  it('of many megabytes arrives complete at a slow receiver', async () => {
     const { destination, gateway } = open({ uploadLimitBytes: 200_000_000, timeoutMs: 20_000 });
     const text = Array.from({ length: 2_000_000 }, (_, row) => `row ${row}\n`).join('');
     await owe(gateway, destination, 'i', text);
@@ -129,7 +129,7 @@ describe('a payload that is owed', () => {
 });
 
 describe('a payload that must not be sent', () => {
-  it('is refused when it is empty, and goes where the job allows it', async () => {
+  it("is rejected if it's empty, and sent if the job allows that", async () => {
     const { destination, gateway } = open();
     const refused = await commitText(gateway, { job: jobFor(destination, 'i'), text: 'h\r\n', rows: 0 });
     expect(refused).toMatchObject({ state: 'failed', problem: { code: 'EMPTY_REFUSED' } });
@@ -139,7 +139,7 @@ describe('a payload that must not be sent', () => {
     expect(await commitText(gateway, { job, text: 'h\r\n', rows: 0 })).toMatchObject({ state: 'owed' });
   });
 
-  it('is refused above the exact limit, with size, limit and fix, and costs no request', async () => {
+  it('is rejected above the exact limit, with size, limit and fix, and costs no request', async () => {
     const { destination, gateway } = open({ uploadLimitBytes: 10 });
     expect(await commitText(gateway, { job: jobFor(destination, 'i'), text: '0123456789' })).toMatchObject({
       state: 'owed',
@@ -152,7 +152,7 @@ describe('a payload that must not be sent', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it('is dead when its file was changed on the disk by a later process, and the others go on', async () => {
+  it('is dead if its file was changed on disk by a later process, and the others are delivered', async () => {
     const { destination, gateway } = open();
     for (const instance of ['cut', 'gone', 'flipped', 'fine']) await owe(gateway, destination, instance);
     const rows = await store.outbox.inState('owed');
@@ -168,7 +168,7 @@ describe('a payload that must not be sent', () => {
 });
 
 describe('one instance', () => {
-  it('never gets two uploads at once, and of two waiting payloads only the newer', async () => {
+  it('never gets two uploads at once, and only the newer of two waiting payloads', async () => {
     const { destination, gateway } = open();
     let inside = 0;
     let most = 0;
@@ -193,8 +193,8 @@ describe('one instance', () => {
   });
 });
 
-describe('stopping', () => {
-  it('lets a short request end, cuts a long one, and loses neither', async () => {
+describe('a shutdown', () => {
+  it('lets a short request finish, aborts a long one, and loses neither', async () => {
     const { destination, gateway } = open({ timeoutMs: 3_600_000 });
     await owe(gateway, destination, 'short');
     await owe(gateway, destination, 'long');

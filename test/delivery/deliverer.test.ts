@@ -36,7 +36,7 @@ async function setUp(more = {}, clock = systemClock as typeof systemClock) {
 }
 
 describe('the deliverer', () => {
-  it('sends what is owed already, what comes, and what was refused for a while', async () => {
+  it('sends what is owed already, what is added, and what was refused temporarily', async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     await owe('before');
     deliverer.start();
@@ -48,7 +48,7 @@ describe('the deliverer', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it('lets what hangs hold up nothing that comes later', async () => {
+  it("isn't blocked by a payload that hangs", async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     stage.script.push(() => undefined);
     await owe('hangs');
@@ -60,7 +60,7 @@ describe('the deliverer', () => {
     expect(stage.seen.at(-1)?.body).toBe('quick');
   });
 
-  it('asks once while the credentials are refused, and again when nudged', async () => {
+  it('sends one request while the credentials are refused, and another one when nudged', async () => {
     const { stage, deliverer, owe, delivered, heard, until } = await setUp();
     stage.otherwise = say(401, { code: 'auth_fail' });
     await owe('i');
@@ -73,7 +73,7 @@ describe('the deliverer', () => {
     await until(() => delivered() === 1);
   });
 
-  it('goes on shortly after midnight in New York, and not before', async () => {
+  it('continues shortly after midnight in New York, and not before', async () => {
     const clock = new HandClock();
     const { store, stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
     await owe('today');
@@ -93,7 +93,7 @@ describe('the deliverer', () => {
     expect(await store.quota.use('account', dayOf(turn))).toMatchObject({ used: 1 });
   });
 
-  it('stops within seconds while a request hangs, and what it carried stays owed', async () => {
+  it('stops within seconds while a request hangs, and its payload stays owed', async () => {
     const { store, stage, deliverer, owe, until } = await setUp({ timeoutMs: 3_600_000 });
     stage.otherwise = () => undefined;
     await owe('i');
@@ -104,7 +104,7 @@ describe('the deliverer', () => {
     await deliverer.stop();
   });
 
-  it('stops at once when there is nothing to do, and when it was never started', async () => {
+  it('stops immediately if there is nothing to do, or if it was never started', async () => {
     const never = await setUp();
     await expect(never.deliverer.stop()).resolves.toBeUndefined();
     const idle = await setUp();

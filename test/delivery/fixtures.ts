@@ -11,9 +11,9 @@ import type { Emit } from '../../src/lib/events.ts';
 import type { Store } from '../../src/state/store.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 
-/** One request as the server saw it; `body` is whole only when the client sent all of it. */
+/** One request as the server saw it; `body` is complete only if the client sent all of it. */
 export interface Seen {
-  /** Monotonic milliseconds at which its head had arrived. */
+  /** Monotonic milliseconds at which its headers arrived. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
@@ -24,15 +24,15 @@ export interface Seen {
   body: string;
 }
 
-/** How the server treats a request; called when its head has arrived. */
+/** How the server handles a request; called when its headers have arrived. */
 export type Play = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void | Promise<void>;
 
 export interface Stage {
   readonly url: string;
   readonly seen: Seen[];
-  /** Plays for the next requests, in order; afterwards everything is taken. */
+  /** Handlers for the next requests, in order; afterwards, everything is accepted. */
   readonly script: Play[];
-  /** Used when the script is empty. */
+  /** Used if the script is empty. */
   otherwise: Play;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function readBody(request: IncomingMessage, seen: Seen): Promise<vo
   seen.body = Buffer.concat(pieces).toString();
 }
 
-/** Takes the upload like the service does. */
+/** Accepts the upload like the service does. */
 export const take: Play = async (request, response, seen) => {
   await readBody(request, seen);
   answer(200, { data: {} })(request, response, seen);
@@ -102,7 +102,7 @@ export interface Script {
   readonly meta?: object;
 }
 
-/** Reads the body, then answers with the service's envelope. */
+/** Reads the body, then responds with the service's envelope. */
 export function say(status: number, script: Script = {}): Play {
   return async (request, response, seen) => {
     await readBody(request, seen);
@@ -110,7 +110,7 @@ export function say(status: number, script: Script = {}): Play {
   };
 }
 
-/** Answers at once, whether the body has come or not. */
+/** Responds at once, whether or not the body has arrived. */
 export function answer(status: number, script: Script = {}): Play {
   const meta = {
     success: status < 300,
@@ -184,7 +184,7 @@ export function jobFor(destination: Destination, instance: string, more: Partial
   };
 }
 
-/** Sends what is owed, as a sync does; `only`: these payloads (ids of the outbox). */
+/** Sends what is owed, as a sync does; `only` limits it to these payloads (outbox IDs). */
 export async function deliverOwed({
   only,
   ...given
@@ -196,7 +196,7 @@ export async function deliverOwed({
   );
 }
 
-/** A run of a job from its beginning to handing over `text`. */
+/** A run of a job from its start until it has passed on `text`. */
 export async function commitText(
   gateway: Gateway,
   options: { job: Job; text: string; asOf?: number; rows?: number },
@@ -207,7 +207,7 @@ export async function commitText(
   return settle(gateway, { job, run, payload: draftOf(payload) });
 }
 
-/** Most arrivals in any second that is open at one end. */
+/** The most arrivals in any half-open second. */
 export function mostInASecond(arrivals: readonly number[]): number {
   const sorted = arrivals.toSorted((a, b) => a - b);
   let most = 0;

@@ -24,7 +24,7 @@ afterEach(async () => {
 const day = 86_400_000;
 const priorities: Record<string, JobPriority> = { 'job-vip': 'high', 'job-usual': 'normal', 'job-later': 'low' };
 
-/** Owes data to instances of these names in this order, one a second later than the other. */
+/** Enqueues data for instances of these names in this order, one second apart. */
 async function oweAll(names: readonly string[], limits: Partial<Destination>) {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -48,16 +48,16 @@ async function oweAll(names: readonly string[], limits: Partial<Destination>) {
 
 const namesIn = ({ seen }: Stage) => seen.map(({ path }) => path.split('/').at(-2));
 
-describe('what is owed', () => {
-  it('is sent in the order of importance, and of age among equals', async () => {
+describe('an owed payload', () => {
+  it('is sent by importance, then by age', async () => {
     const { stage, deliver } = await oweAll(['later', 'a', 'usual', 'vip', 'b'], {});
     await deliver();
-    // One is taken as soon as it is seen; the others are in line by then.
+    // One is taken as soon as it's seen; by then, the others are in the queue.
     expect(namesIn(stage).slice(1)).toEqual(['vip', 'a', 'usual', 'b']);
     expect(namesIn(stage)[0]).toBe('later');
   });
 
-  it('leaves the last requests of the day to the important, and the reserve to people', async () => {
+  it('of low importance leaves the last requests of the day to important ones, and the reserve to users', async () => {
     const names = ['first', 'later', 'usual', 'vip'];
     const { stage, deliver } = await oweAll(names, { requestsPerDay: 5, reserveRequests: 2 });
     const results = await deliver();
@@ -65,7 +65,7 @@ describe('what is owed', () => {
     expect(results.map(({ state }) => state)).toEqual(['delivered', 'waiting_quota', 'delivered', 'delivered']);
   });
 
-  it('comes before the important once it has waited for days, also when newer data took its place every hour', async () => {
+  it('is sent before important ones after days of waiting, even if newer data replaced it every hour', async () => {
     const { clock, stage, owe, deliver } = await oweAll(['first', 'later'], {});
     for (let hour = 0; hour < 3 * 24; hour++) {
       clock.advance(3_600_000);
@@ -77,7 +77,7 @@ describe('what is owed', () => {
   });
 });
 
-describe('the wait of an instance', () => {
+describe('the waiting time of an instance', () => {
   it('starts over after a delivery', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
@@ -95,7 +95,7 @@ describe('the wait of an instance', () => {
   });
 });
 
-it('the rank of a payload grows with its wait and with its priority, and never falls below that of its job', () => {
+it("the rank of a payload grows with its wait and its priority, and is never lower than its job's", () => {
   const priority = fc.constantFrom<JobPriority>('high', 'normal', 'low');
   fc.assert(
     fc.property(priority, fc.integer(), fc.nat(100 * day), fc.nat(day), (own, since, waited, more) => {

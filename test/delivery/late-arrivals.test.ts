@@ -31,7 +31,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** The real service, which refuses nothing and logs when each request has arrived, with instances to send to. */
+/** The real service without limits, whose log has the arrival time of each request, with instances to send to. */
 async function startEmbedded(instances = 0): Promise<{ service: RunningService; ids: string[] }> {
   const users = [{ id: 'boss', email: 'boss@acme.test', role: 'Admin', api_keys: [key] }];
   const fixtures = join(newFolder(), 'fixtures.json');
@@ -49,7 +49,7 @@ async function startEmbedded(instances = 0): Promise<{ service: RunningService; 
   return { service, ids };
 }
 
-/** When requests of this kind have arrived, by the service's own log (monotonic ms). */
+/** Arrival times of requests of this kind, from the service's own log (monotonic ms). */
 const arrivalsAt = ({ requestLog }: RunningService, kind: 'GET' | 'PUT') =>
   requestLog.entries.filter(({ method }) => method === kind).map(({ arrived }) => arrived);
 
@@ -57,7 +57,7 @@ interface Sending {
   readonly clock: HandClock;
   readonly store: Store;
   readonly gateway: Gateway;
-  /** Sends one request, which is given up after less than a second of silence. */
+  /** Sends one request, which is given up after less than a second without a response. */
   send(): Promise<RequestOutcome>;
   slot(): ReturnType<Store['sendSlots']['take']>;
 }
@@ -113,7 +113,7 @@ describe('a request that was given up', () => {
     expect(await send()).toMatchObject({ answer: { status: 200 } });
   });
 
-  it('keeps its slot no longer than it may travel', async () => {
+  it('keeps its slot only as long as it may still arrive', async () => {
     const { clock, slot } = await stalled();
     clock.advance(29_000);
     expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 2_012 });
@@ -121,14 +121,14 @@ describe('a request that was given up', () => {
     expect(await slot()).toHaveProperty('ticket');
   });
 
-  it('is charged to the next day as well if it may arrive on it', async () => {
+  it('also counts on the next day if it may arrive then', async () => {
     const evening = Date.parse('2026-06-16T03:59:50Z');
     const { store } = await stalled(evening);
     expect(await store.quota.use('account', dayOf(evening))).toMatchObject({ used: 5 });
     expect(await store.quota.use('account', dayOf(evening + 20_000))).toMatchObject({ used: 5 });
   });
 
-  it('still rests after a clean end of its process, whose answered requests do not', async () => {
+  it('keeps its slot after a clean shutdown of its process, unlike answered requests', async () => {
     const { gateway, store, slot, clock, wire } = await stalled();
     await gateway.close();
     clock.advance(14_000);
@@ -145,7 +145,7 @@ describe('a request that was given up', () => {
     ['resets', (request) => void request.socket.resetAndDestroy()],
     ['ends', (request) => void request.socket.end()],
   ];
-  it.each(ends)('by the other side, which %s the connection, can no longer arrive', async (_what, play) => {
+  it.each(ends)('can no longer arrive if the other side %s the connection', async (_what, play) => {
     const stage = await openStage();
     stage.otherwise = play;
     const { send, slot } = await sendingTo(stage.url);
@@ -153,7 +153,7 @@ describe('a request that was given up', () => {
     expect(await slot()).toEqual({ freeInMs: 1_012 });
   });
 
-  it('because the connection broke on our side may still arrive', async () => {
+  it('may still arrive if the connection broke on our side', async () => {
     const { service } = await startEmbedded();
     const wire = await openWire(service.url);
     const { send, slot } = await sendingTo(wire.url, undefined, 60_000);
@@ -169,7 +169,7 @@ describe('a request that was given up', () => {
     expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 31_012 });
   });
 
-  it('before there was a connection has never left', async () => {
+  it('was never sent if there was no connection yet', async () => {
     const stage = await openStage();
     await stage.close();
     const { send, slot } = await sendingTo(stage.url);
@@ -178,8 +178,8 @@ describe('a request that was given up', () => {
   });
 });
 
-describe('processes that are killed with requests on the wire', () => {
-  it('and the next ones never bring more than five of them to the service in a second', async () => {
+describe('processes that are killed during requests', () => {
+  it('and later ones never send more than five requests in a second to the service', async () => {
     const folder = newFolder();
     const { service, ids } = await startEmbedded(10);
     const wire = await openWire(service.url);
@@ -203,13 +203,13 @@ describe('processes that are killed with requests on the wire', () => {
     await wire.loaded(5);
     await kill(second);
     const third = start(ids.slice(5));
-    // Several seconds of delay: time enough for it to send if it believed that the slots were free.
+    // Several seconds of delay: time enough to send if it considered the slots free.
     await wait(4_000);
     wire.open();
     await expect.poll(() => arrivalsAt(service, 'PUT').length).toBeGreaterThanOrEqual(5);
     await wait(1_012);
     await kill(third);
-    // By its clock nothing can be on the wire any more.
+    // According to its clock, nothing can be in transit any more.
     const [code] = await once(start([], { laterMs: 60_000 }), 'exit');
     expect(code).toBe(0);
     expect(mostInASecond(arrivalsAt(service, 'PUT'))).toBeLessThanOrEqual(5);

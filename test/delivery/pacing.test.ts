@@ -16,7 +16,7 @@ async function take(store: Store, account = 'x'): Promise<SlotTicket> {
 }
 
 describe('send slots', () => {
-  it('come free a second after the answer, not after the sending', async () => {
+  it('are released a second after the response, not after the request', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -29,7 +29,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('care nothing for the wall clock', async () => {
+  it("don't depend on the wall clock", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -54,7 +54,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.underway('x'), 'the next request keeps the slot').toBe(1);
   });
 
-  it('of a request that was given up rest a second once the other side has closed its connection', async () => {
+  it('of a request that was given up rest for a second once the other side has closed its connection', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -67,7 +67,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('of a process that died rest until its request can no longer arrive, and are free then', async () => {
+  it('of a dead process rest until its request can no longer arrive, and are then released', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -85,7 +85,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.underway('x'), 'a release of the dead frees nothing').toBe(1);
   });
 
-  it('of a process that died long ago rest no longer than after an answer', async () => {
+  it('of a process that died long ago rest no longer than after a response', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -97,7 +97,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
   });
 
-  it('from before a reboot rest as long as their requests may travel, whatever the new monotonic clock says', async () => {
+  it('from before a reboot rest as long as their requests may be in transit, whatever the new monotonic clock says', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -123,7 +123,7 @@ describe('send slots', () => {
     }
   });
 
-  it('are fewer at once when the limit is lowered, counting those already taken', async () => {
+  it('are reduced at once if the limit is lowered, including those already taken', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     for (let taken = 0; taken < 4; taken++) expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
     expect(await store.sendSlots.take('x', 2)).toMatchObject({ freeInMs: undefined });
@@ -131,15 +131,16 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 5)).toMatchObject({ freeInMs: undefined });
   });
 
-  it('let no sliding second see more than its number, whatever travel times, stalls, deaths and clocks do', async () => {
+  it('never exceed the limit in any sliding second, despite delays, stalls, deaths and clock changes', async () => {
     const request = fc.record({
       gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012, 5_000),
       travel: fc.constantFrom(0, 0, 1, 40, 1_500),
-      // The service stalls: what is on its way now arrives when it goes on, all at once.
+      // The service stalls: what is in transit now arrives all at once when it continues.
       stalls: fc.boolean(),
       back: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
       who: fc.nat(2),
-      // The other side closes the connection of a request that was given up after it has arrived, or that is never seen.
+      // The other side closes the connection of a request that was given up, after it arrived or without ever seeing
+      // it.
       ends: fc.constantFrom('answered', 'answered', 'given up', 'given up unseen', 'killed', 'rebooted'),
       jump: fc.constantFrom(0, 0, 0, 86_400_000, -86_400_000),
     });
@@ -156,7 +157,7 @@ describe('send slots', () => {
           people.dead.add((stores[who] as Store).processes.self);
           stores[who] = await open();
         };
-        /** On a clock that no reboot sets. */
+        /** On a clock that isn't reset by a reboot. */
         let before = 0;
         const now = () => clock.ticks + before;
         const arrivals: number[] = [];
@@ -181,7 +182,7 @@ describe('send slots', () => {
         for (const { gap, travel, stalls, back, who, ends: how, jump } of requests) {
           await pass(gap);
           clock.wall += jump;
-          // The oldest can wait no longer: everything arrives with it.
+          // The oldest can wait no longer: everything arrives together with it.
           const isLate = underway.some(({ sentAt }) => now() - sentAt > longest - 6_000);
           if (!stalls || isLate) for (const one of underway) one.at = Math.min(one.at, now() + travel);
           const { sendSlots, processes } = stores[who] as Store;
@@ -210,8 +211,8 @@ describe('send slots', () => {
   });
 });
 
-describe('the line', () => {
-  it('lets people go first, keeps the order otherwise, and does not spin while it waits', async () => {
+describe('the queue', () => {
+  it("serves users first and otherwise in order, and doesn't busy-wait", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const line = new SendQueue(clock);
@@ -238,7 +239,7 @@ describe('the line', () => {
     expect(asked).toBeLessThan(40);
   });
 
-  it('lets go of one who has given up, and serves the next', async () => {
+  it('drops a caller that has given up, and serves the next one', async () => {
     const clock = new SteppingClock();
     const line = new SendQueue(clock);
     const giveUp = new AbortController();

@@ -37,7 +37,7 @@ const arrivals = (stage: Stage) => stage.seen.map(({ at }) => at);
 const today = () => dayOf(Date.now());
 
 describe('several processes with one state folder', () => {
-  it('stay under five in every sliding second and under the day together, whatever their wall clocks say', async () => {
+  it('stay under five requests per sliding second and under the daily limit together, whatever their wall clocks say', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 30, text: 'v1' };
@@ -56,7 +56,7 @@ describe('several processes with one state folder', () => {
     expect(await store.outbox.inState('owed')).toHaveLength(10);
   });
 
-  it('keep the pace and use nearly all of it while one of them is killed and restarted', async () => {
+  it('keep the rate limit, and use nearly all of it, while one of them is killed and restarted', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -73,7 +73,7 @@ describe('several processes with one state folder', () => {
     expect(reached.size).toBe(20 + 4 * 3);
   });
 
-  it('reach nearly five requests a second with small uploads', async () => {
+  it('reach nearly five requests per second with small uploads', async () => {
     const stage = await openStage();
     const { results } = await run({
       folder: newFolder(),
@@ -89,7 +89,7 @@ describe('several processes with one state folder', () => {
     expect(mostInASecond(at)).toBeLessThanOrEqual(5);
   });
 
-  it('notice at once that the one who was sending was killed, and send what it owed', async () => {
+  it('notice immediately that the sending process was killed, and send what it owed', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -99,9 +99,9 @@ describe('several processes with one state folder', () => {
   });
 });
 
-describe('killed after any durable step and started again', () => {
+describe('a process that is killed after any durable step and restarted', () => {
   const steps = ['payload.owed', 'request.sent', 'upload.started', 'request.answered', 'payload.delivered'];
-  it.each(steps)('at %s it delivers exactly what was owed', async (dieAt) => {
+  it.each(steps)('at %s delivers exactly what was owed', async (dieAt) => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -118,7 +118,7 @@ describe('killed after any durable step and started again', () => {
     expect(await run({ ...common, instances: ['i'] }), 'and it is known to be there').toMatchObject({ results: [] });
   });
 
-  it('in the middle of the body it sends the whole body again, and does not believe the old receipt', async () => {
+  it("in the middle of the body sends the whole body again, and doesn't trust the old receipt", async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000 };

@@ -12,15 +12,15 @@ afterEach(cleanUp);
 const at = (text: string) => Temporal.Instant.from(text).epochMilliseconds;
 const hour = 3_600_000;
 
-describe('the day of the service', () => {
-  it('turns at midnight in New York, in summer and in winter', () => {
+describe("the service's day", () => {
+  it('starts at midnight in New York, in summer and in winter', () => {
     expect(dayOf(at('2026-07-01T03:59:59.999Z'))).toBe('2026-06-30');
     expect(dayOf(at('2026-07-01T04:00:00Z'))).toBe('2026-07-01');
     expect(dayOf(at('2026-12-01T04:59:59.999Z'))).toBe('2026-11-30');
     expect(dayOf(at('2026-12-01T05:00:00Z'))).toBe('2026-12-01');
   });
 
-  it('has 23 hours when the clocks go forward and 25 when they go back', () => {
+  it('has 23 hours if the clocks go forward and 25 if they go back', () => {
     expect(untilMidnight(at('2026-03-08T05:00:00Z'))).toBe(23 * hour);
     expect(untilMidnight(at('2026-11-01T04:00:00Z'))).toBe(25 * hour);
     expect(untilMidnight(at('2026-06-01T04:00:00Z'))).toBe(24 * hour);
@@ -34,7 +34,7 @@ describe('the day of the service', () => {
     expect(daysOf(resumeAfter('2026-06-30'))).toEqual(['2026-07-01']);
   });
 
-  it('is closed until midnight, or until the service says when our clock is far off', () => {
+  it('is closed until midnight, or until the time from the service if our clock is far off', () => {
     const now = at('2026-07-01T12:00:00Z');
     expect(closing(now, undefined)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
     expect(closing(now, 30 * hour)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
@@ -44,8 +44,8 @@ describe('the day of the service', () => {
   });
 });
 
-describe('the count of the day', () => {
-  it('is shared by all processes, survives restarts, and knows accounts and days apart', async () => {
+describe('the daily count', () => {
+  it('is shared by all processes, survives restarts, and is separate per account and day', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const a = await newStore({ clock, folder });
@@ -60,20 +60,20 @@ describe('the count of the day', () => {
     expect(await c.quota.take('x', ['d2'], 2)).toBeUndefined();
   });
 
-  it('takes from both days around midnight or from neither', async () => {
+  it('is charged on both days around midnight, or on neither', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.quota.take('x', ['d2'], 1);
     expect(await store.quota.take('x', ['d1', 'd2'], 1)).toBe('d2');
     expect(await store.quota.use('x', 'd1')).toMatchObject({ used: 0 });
   });
 
-  it('gives nothing when nothing is allowed', async () => {
+  it('allows nothing if the allowance is zero', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     expect(await store.quota.take('x', ['d1'], 0)).toBe('d1');
     expect(await store.quota.take('x', ['d1'], -5)).toBe('d1');
   });
 
-  it('is over when the service says so, until it turns; setting the clock back does not stretch that', async () => {
+  it("is exhausted until midnight if the service says so; setting the clock back doesn't extend that", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.quota.close('x', 'd1', clock.now() + 1_000);
@@ -84,7 +84,7 @@ describe('the count of the day', () => {
     expect(await store.quota.take('x', ['d1'], 100)).toBeUndefined();
   });
 
-  it('never lets more through on a day of the service than its allowance, wherever the requests fall', async () => {
+  it("never exceeds the service's daily allowance, whenever the requests arrive", async () => {
     const start = at('2026-10-31T22:00:00Z');
     const step = fc.record({ wait: fc.nat(5 * hour), travel: fc.nat(3_000), latency: fc.nat(60_000) });
     await fc.assert(
@@ -113,7 +113,7 @@ describe('the count of the day', () => {
     );
   });
 
-  it('counts a request whose process died on the day that it may still arrive on', async () => {
+  it('includes a request whose process died on the day on which it may still arrive', async () => {
     const clock = new SteppingClock(at('2026-07-01T03:59:20Z'));
     const folder = newFolder();
     const people = new Population();
@@ -129,7 +129,7 @@ describe('the count of the day', () => {
     expect(await store.quota.use('account', '2026-06-30'), 'it was paid on this one').toMatchObject({ used: 0 });
   });
 
-  it('never lets more through on a day of the service if requests arrive late that were given up or lost with their process', async () => {
+  it('never exceeds the allowance if requests arrive late that were given up or whose process died', async () => {
     const step = fc.record({
       wait: fc.nat(12_000),
       travel: fc.nat(29_999),

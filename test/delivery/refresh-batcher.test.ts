@@ -28,8 +28,8 @@ async function setUp() {
   return { store, stage, desk, wish, bodies, heard };
 }
 
-describe('refreshes that are due together', () => {
-  it('go out as one request that names each data source once, paid by one run', async () => {
+describe('refreshes due at the same time', () => {
+  it('are sent as one request that names each data source once, charged to one run', async () => {
     const { store, desk, wish, bodies, heard } = await setUp();
     const wishes = [await wish(['a', 'b']), await wish(['b', 'c']), await wish(['d'])];
     const seats = wishes.map(() => desk.join());
@@ -45,7 +45,7 @@ describe('refreshes that are due together', () => {
     expect(heard.names().filter((name) => name.startsWith('refresh.'))).toEqual(['refresh.queued']);
   });
 
-  it('fail for those alone whose data sources the service refuses', async () => {
+  it('fail only for the jobs whose data sources the service refuses', async () => {
     const { stage, desk, wish } = await setUp();
     const invalid_datasources = { b: { error: 'Data source not found: b', status: 404, success: false } };
     const data = { success: true, total_instances_queued: 2, failed_results: { description: '', invalid_datasources } };
@@ -60,7 +60,7 @@ describe('refreshes that are due together', () => {
     expect(c?.failed.map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('fail for all jobs if the service refuses without naming data sources, and if it does not respond', async () => {
+  it("fail for all jobs if the service refuses without naming data sources, or doesn't respond", async () => {
     const { stage, desk, wish } = await setUp();
     stage.script.push(say(200, { data: { success: false } }), say(400, { code: 'bad_request' }));
     for (const _ of ['named none', 'refused']) {
@@ -74,7 +74,7 @@ describe('refreshes that are due together', () => {
     expect(stage.seen).toHaveLength(2);
   });
 
-  it('go apart by destination and by client account', async () => {
+  it('are sent separately per destination and client account', async () => {
     const { desk, wish, bodies } = await setUp();
     const wishes = [
       await wish(['a']),
@@ -91,7 +91,7 @@ describe('refreshes that are due together', () => {
     ]);
   });
 
-  it('never wait for jobs that leave without a request', async () => {
+  it('never wait for jobs that cancel before they request anything', async () => {
     const { desk, wish, bodies } = await setUp();
     const [first, second] = [desk.join(), desk.join()];
     const asked = first.refresh(await wish(['a']));
@@ -102,7 +102,7 @@ describe('refreshes that are due together', () => {
     expect(bodies().map(({ datasources }) => datasources)).toEqual([['a'], ['b']]);
   });
 
-  it('let one go that is stopped, and end when the last is', async () => {
+  it('can be aborted individually, and the request ends with the last one', async () => {
     const { stage, desk, wish } = await setUp();
     const arrived = Promise.withResolvers<void>();
     stage.otherwise = () => arrived.resolve();

@@ -28,7 +28,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A service that carries out the first upload only after it has taken a newer one: it shows the old rows. */
+/** A service that applies the first upload only after it has accepted a newer one: it shows the old rows. */
 async function setUp(more = {}) {
   const clock = new HandClock();
   const store = await newStore({ clock });
@@ -52,7 +52,7 @@ async function setUp(more = {}) {
     return deliverOwed({ ...given, gateway: by, signal });
   };
   stage.script.push(async (request, _, seen) => readBody(request, seen));
-  // Only the first upload is not answered: the others may take as long as a starved machine makes them.
+  // Only the first upload gets no response: the others may take as long as a starved machine makes them.
   expect(await send('old', gatewayOf({ ...destination, timeoutMs: 600 }))).toMatchObject([{ state: 'waiting_retry' }]);
   expect(await send('new')).toMatchObject([{ state: 'delivered' }]);
   service.shows = 'old';
@@ -60,7 +60,7 @@ async function setUp(more = {}) {
   return { clock, store, stage, heard, gateway, service, send, again };
 }
 
-it('the last accepted payload is sent once again if an older upload may have arrived late', async () => {
+it('the last accepted payload is sent again once if an older upload may have arrived late', async () => {
   const { clock, stage, heard, gateway, service } = await setUp();
   const deliverer = new Deliverer(gateway);
   stops.push(() => deliverer.stop());
@@ -80,7 +80,7 @@ it('the last accepted payload is sent once again if an older upload may have arr
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it('a sync without a daemon sends it once it is due, and not before', async () => {
+it("a sync without a daemon sends it again once it's due, and not before", async () => {
   const { clock, stage, service, again } = await setUp();
   await again();
   expect(stage.seen).toHaveLength(2);
@@ -91,7 +91,7 @@ it('a sync without a daemon sends it once it is due, and not before', async () =
   expect(stage.seen).toHaveLength(3);
 });
 
-it('the same rows found again meanwhile are not sent for that', async () => {
+it('unchanged rows found in the meantime are not sent for that reason', async () => {
   const { clock, stage, send } = await setUp();
   for (let run = 0; run < 5; run++) {
     clock.advance(minute);
@@ -100,7 +100,7 @@ it('the same rows found again meanwhile are not sent for that', async () => {
   expect(stage.seen).toHaveLength(2);
 });
 
-it('the same rows found when it is due take its place', async () => {
+it('unchanged rows found when the resend is due replace it', async () => {
   const { clock, stage, send, again } = await setUp();
   clock.advance(11 * minute);
   await send('new');
@@ -108,7 +108,7 @@ it('the same rows found when it is due take its place', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it('an attempt that never reached the service calls for nothing', async () => {
+it('an attempt that never reached the service causes no resend', async () => {
   const { clock, store, stage, gateway, again, send } = await setUp();
   clock.advance(11 * minute);
   await again();
@@ -122,7 +122,7 @@ it('an attempt that never reached the service calls for nothing', async () => {
   expect(await store.resends.all()).toEqual([]);
 });
 
-it('is paid for like any request: with nothing left of the day it waits', async () => {
+it('a resend counts like any request: with no allowance left, it waits', async () => {
   const { clock, store, stage, again } = await setUp({ requestsPerDay: 2 });
   clock.advance(11 * minute);
   await again();
@@ -130,7 +130,7 @@ it('is paid for like any request: with nothing left of the day it waits', async 
   expect(await store.resends.all()).toHaveLength(1);
 });
 
-it('what the service refuses then is left to the next run', async () => {
+it('a resend that the service refuses is left to the next run', async () => {
   const { clock, store, stage, send, again } = await setUp();
   clock.advance(11 * minute);
   stage.script.push(say(404));
@@ -140,7 +140,7 @@ it('what the service refuses then is left to the next run', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
 
-it('is tried again later where it had no answer', async () => {
+it('a resend without a response is tried again later', async () => {
   const { clock, stage, again } = await setUp();
   clock.advance(11 * minute);
   stage.script.push(say(503));
@@ -153,7 +153,7 @@ it('is tried again later where it had no answer', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
 
-it('a refused upload leaves no doubt', async () => {
+it('a refused upload causes no resend', async () => {
   const clock = new HandClock();
   const store = await newStore({ clock });
   const stage = await openStage();

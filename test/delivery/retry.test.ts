@@ -7,12 +7,12 @@ const envelope = JSON.stringify({ meta: { success: true, status: 200 }, data: {}
 const decided = (status: number, text: string, complete: boolean) =>
   decide({ answer: readAnswer({ status, headers: {}, text, complete }, 0) });
 
-describe('an answer of 200 that broke off', () => {
+describe('a truncated response with status 200', () => {
   it.each([
     ['before its first byte', ''],
-    ['in its middle', envelope.slice(0, 20)],
-    ['after all that it had to say', envelope],
-  ])('%s is no success and no refusal: the request is repeated', (_, text) => {
+    ['in the middle', envelope.slice(0, 20)],
+    ['after its content', envelope],
+  ])('%s is neither success nor failure: the request is repeated', (_, text) => {
     expect(decided(200, text, false)).toMatchObject({
       action: 'retry',
       ambiguous: true,
@@ -22,8 +22,8 @@ describe('an answer of 200 that broke off', () => {
   });
 });
 
-describe('the wait before the next attempt', () => {
-  it('is never shorter than what the service asked for, nor longer than a quarter of an hour by itself', () => {
+describe('the delay before the next attempt', () => {
+  it('is never shorter than what the service asked for, nor longer than 15 minutes by itself', () => {
     const luck = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(100), fc.nat(3_600_000), luck, (attempts, asked, random) => {

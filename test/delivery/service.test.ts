@@ -102,7 +102,7 @@ function deliver(gateway: Gateway) {
 const kindsOf = (plan: { actions: readonly { kind: string }[] }) => plan.actions.map(({ kind }) => kind);
 
 describe('apply', () => {
-  it('creates what is declared, shares it, remembers it, and then finds nothing to do', async () => {
+  it('creates and shares what is declared, stores it, and then finds nothing to do', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(
       destination,
@@ -127,7 +127,7 @@ describe('apply', () => {
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('updates a changed description and a changed right, and nothing else', async () => {
+  it('updates a changed description and a changed share right, and nothing else', async () => {
     const { store, destination, gateway } = await world();
     const before = declaring(destination, { name: 'Orders', shares: [{ group: 'team', canEdit: false }] });
     await carryOutPlan(await planApply(before, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -141,7 +141,7 @@ describe('apply', () => {
     await expect(planApply(other, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_FORMAT_CHANGED' });
   });
 
-  it('adopts data sources of an earlier apply that a new state does not know, but no others with the same name', async () => {
+  it("adopts data sources of an earlier apply that a new state doesn't contain, but no others with the same name", async () => {
     const { store, destination, gateway, client } = await world();
     const body = { name: 'Orders', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     await client.call('POST', '/datasources', { body: { ...body, properties: { endpoint_url: 'http://x/' } } });
@@ -161,7 +161,7 @@ describe('apply', () => {
     });
   });
 
-  it('creates a deleted data source again, and reports it', async () => {
+  it('recreates a deleted data source, and reports it', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'Orders' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -171,7 +171,7 @@ describe('apply', () => {
     expect(plan.actions).toMatchObject([{ kind: 'create', say: expect.stringContaining(`${id}, made earlier`) }]);
   });
 
-  it('works in a client account, apart from the company’s own', async () => {
+  it("works in a client account, separately from the company's own", async () => {
     const { store, destination, gateway } = await world({ clientId: 'bakery' });
     const config = declaring(destination, { name: 'Orders' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -182,13 +182,13 @@ describe('apply', () => {
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('refuses two different declarations of one data source', async () => {
+  it('rejects two different declarations of one data source', async () => {
     const { store, destination, gateway } = await world();
     const config = declaring(destination, { name: 'Orders' }, { name: 'Orders', description: 'other' });
     await expect(planApply(config, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_DECLARED_TWICE' });
   });
 
-  it('looks for what it created when the answer to the creation was lost, instead of creating it twice', async () => {
+  it('looks for what it created if the response to the creation was lost, instead of creating it twice', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
@@ -218,7 +218,7 @@ describe('apply', () => {
 });
 
 describe('a bulk refresh', () => {
-  it('that is refused in part is a failure of that part alone, although the answer says 200', async () => {
+  it('that is partly refused is a failure only of that part, even though the status is 200', async () => {
     const { gateway, destination, client, heard, store } = await world();
     const body = { name: 'A', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     const { meta } = await client.call('POST', '/datasources', { body });
@@ -246,8 +246,8 @@ describe('a bulk refresh', () => {
   });
 });
 
-describe('a call of the API', () => {
-  it('is repeated after a failure where that is harmless, and paid for each time', async () => {
+describe('an API call', () => {
+  it('is retried if that is harmless, and each attempt counts', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url, { requestsPerDay: 3 });
@@ -266,7 +266,7 @@ describe('a call of the API', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it('spends no more requests than it was told', async () => {
+  it('sends no more requests than its limit', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
@@ -283,7 +283,7 @@ describe('a call of the API', () => {
     expect(stage.seen).toHaveLength(2);
   });
 
-  it('waits as long as the service asks, and ends with its words where it refuses', async () => {
+  it("waits as long as the service asks, and fails with the service's message if it refuses", async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
@@ -304,7 +304,7 @@ describe('a call of the API', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it('says who is refused and lets nothing more go there', async () => {
+  it('reports which credentials are refused, and stops all calls with them', async () => {
     const { gateway, destination, service } = await world({
       credentials: { kind: 'api_key', key: 'f'.repeat(40) },
     });
@@ -321,8 +321,8 @@ describe('a call of the API', () => {
   });
 });
 
-describe('against the embedded service', () => {
-  it('forty uploads meet no 429, and the service’s own log shows five a second at most', async () => {
+describe('with the embedded service', () => {
+  it("forty uploads get no 429, and the service's own log shows at most five per second", async () => {
     const { service, store, destination, gateway } = await world();
     const config = declaring(destination, { name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -351,7 +351,7 @@ describe('against the embedded service', () => {
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
 
-  it('a broken document is dead with the words of the service, and the old data stays', async () => {
+  it("an invalid document is dead with the service's message, and the old data stays", async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'A', format: 'json' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });

@@ -8,7 +8,7 @@ import { jobFor } from './fixtures.ts';
 
 deliverHere();
 
-/** Settles a run by `text`; what its draft went through, with the state of the run at that moment. */
+/** Settles a run with `text`; returns what happened to its draft, with the run's state at that moment. */
 async function settled(
   { destination, gateway }: ReturnType<typeof open>,
   { text, more = {}, rows = 1, asOf = Date.now() }: { text: string; more?: Partial<Job>; rows?: number; asOf?: number },
@@ -29,7 +29,7 @@ async function settled(
   return { state: result.state, seen };
 }
 
-it('seals a result before anything is settled by it, and only if it has to be kept', async () => {
+it('a result is sealed before it is settled, and only if it must be kept', async () => {
   const way = open();
   const kept = (state: string) => ['sealed while running', `discarded while ${state}`];
   const now = Date.now();
@@ -46,7 +46,7 @@ it('seals a result before anything is settled by it, and only if it has to be ke
   expect(few).toEqual({ state: 'quarantined', seen: kept('quarantined') });
 });
 
-it('seals what the instance shows already if something else is owed to it', async () => {
+it('a result that the instance shows already is sealed if another payload is owed to it', async () => {
   const way = open();
   await settled(way, { text: 'a' });
   await deliver(way.gateway);
@@ -57,7 +57,7 @@ it('seals what the instance shows already if something else is owed to it', asyn
   });
 });
 
-it('discards a result that it cannot settle', async () => {
+it("a result that can't be settled is discarded", async () => {
   const way = open();
   const target = { kind: 'datasource', declaration: { name: 'not there' } } as unknown as Job['target'];
   const run = settled(way, { text: 'a', more: { target } });

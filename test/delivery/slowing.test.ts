@@ -18,8 +18,8 @@ afterEach(async () => {
 
 const minute = 60_000;
 
-describe('the pace of an account that refuses', () => {
-  it('halves for all processes, comes back by one a minute, and ends at the limit', async () => {
+describe('the rate of an account that refuses', () => {
+  it('is halved for all processes, recovers by one per minute, and stops at the limit', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const [a, b] = [await newStore({ clock, folder }), await newStore({ clock, folder })];
@@ -37,7 +37,7 @@ describe('the pace of an account that refuses', () => {
     expect(await b.accounts.pace('y', 5)).toBe(5);
   });
 
-  it('forgets a pause neither by slowing nor the other way round', async () => {
+  it('and its pause are stored independently', async () => {
     const clock = new SteppingClock();
     const { accounts } = await newStore({ clock });
     await accounts.hold('x', 5_000);
@@ -70,7 +70,7 @@ describe('the pace of an account that refuses', () => {
   });
 });
 
-it('a colleague on the same account slows us down: all arrives, and the day is not closed by it', async () => {
+it("another client of the same account slows us down: everything arrives, and the day isn't closed", async () => {
   const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
   const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
   const users = [user('one', ours), user('two', theirs)];
@@ -103,7 +103,7 @@ it('a colleague on the same account slows us down: all arrives, and the day is n
   const signal = AbortSignal.timeout(40_000);
   const given = { gateway, signal } as const;
   await commitText(gateway, { job: jobFor(destination, instance), text: 'a\n1\n' });
-  // The colleague takes every place there is, so that sooner or later one of ours is refused.
+  // The other client takes every slot, so that one of our requests is refused sooner or later.
   while (!heard.names().includes('account.slowed')) {
     const [result] = await deliverOwed({ ...given, priority: 'schedule' });
     if (result?.state === 'delivered')

@@ -24,7 +24,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A payload that is owed, and a disk that takes no writes while it is told so. */
+/** An owed payload, and a disk that can be made to reject writes. */
 async function owing(clock = systemClock) {
   const population = new Population();
   const store = await newStore({ clock, processes: population.member('mine') });
@@ -45,7 +45,7 @@ async function owing(clock = systemClock) {
   return { store, stage, heard, deliver, freeze, close, population };
 }
 
-describe('a disk that takes no writes', () => {
+describe('a disk that rejects writes', () => {
   it('between a request and its response leaves the payload owed, with a message, and holds no lock forever', async () => {
     const { stage, heard, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
@@ -66,7 +66,7 @@ describe('a disk that takes no writes', () => {
     await close();
   });
 
-  it('keeps a delivery that has patience waiting, which goes on when the disk works', async () => {
+  it('keeps a patient delivery waiting, which continues once the disk works', async () => {
     const { stage, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);
@@ -79,7 +79,7 @@ describe('a disk that takes no writes', () => {
   });
 });
 
-it('an instance that another process sends to for long is waited for with a message, but not forever', async () => {
+it('an instance that another process sends to for a long time is waited for with a message, but not forever', async () => {
   const { store, stage, heard, deliver, close, population } = await owing(new SteppingClock());
   stage.otherwise = take;
   const other = await newStore({

@@ -43,7 +43,7 @@ async function setUp(more: Partial<Destination> = {}) {
   const destination = destinationAt(stage.url, { requestsPerDay: 5000, askUsage: true, ...more });
   const heard = listener();
   const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
-  /** As a process that has just begun would look; waits for what comes of it. */
+  /** Checks like a process that has just started, and waits until it's done. */
   const look = async () => {
     const watch = new UsageWatch(gateway);
     watches.push(watch);
@@ -59,8 +59,8 @@ async function setUp(more: Partial<Destination> = {}) {
   return { clock, store, stage, destination, gateway, heard, look, use, owe, deliver };
 }
 
-describe('what the service counts on an account', () => {
-  it('shows the requests of others, and what they used is not used again', async () => {
+describe("the service's count for an account", () => {
+  it("shows the requests of others, which aren't used again", async () => {
     const { clock, stage, heard, look, use, owe, deliver } = await setUp({ requestsPerDay: 10 });
     stage.script.push(report('8', '10'));
     await look();
@@ -83,7 +83,7 @@ describe('what the service counts on an account', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it('is asked once an hour at most by all processes together, and for small allowances less often', async () => {
+  it('is requested at most once per hour by all processes together, and less often for small allowances', async () => {
     const { clock, stage, look } = await setUp();
     stage.otherwise = report('0');
     await Promise.all([look(), look(), look()]);
@@ -106,7 +106,7 @@ describe('what the service counts on an account', () => {
     expect(small.stage.seen.length).toBe(4);
   });
 
-  it('is not asked where the config says no', async () => {
+  it('is not requested if the config disables that', async () => {
     const { stage, look } = await setUp({ askUsage: false });
     await look();
     expect(stage.seen).toEqual([]);
@@ -114,31 +114,28 @@ describe('what the service counts on an account', () => {
 
   it.each([
     ['a permission', say(403, { code: 'forbidden', words: 'Needs account.api' })],
-    ['a permission, by 401', say(401, { code: 'permission_denied', words: 'Needs account.api' })],
+    ['a permission (401)', say(401, { code: 'permission_denied', words: 'Needs account.api' })],
     ['the report', say(404, { code: 'not_found', words: 'Needs account.api' })],
-  ])(
-    'is not asked again for a week where %s is missing, which is said once and stops nothing else',
-    async (_, play) => {
-      const { clock, store, stage, heard, look, owe, deliver } = await setUp();
-      stage.script.push(play);
-      for (let i = 0; i < 100; i++) {
-        await look();
-        clock.advance(hour);
-      }
-      expect(stage.seen).toHaveLength(1);
-      const said = heard.events.filter(({ name }) => name === 'usage.refused');
-      expect(said).toMatchObject([{ facts: { destination: 'main', message: 'Needs account.api' } }]);
-      expect(await store.usageChecks.find('account')).toMatchObject({ refused: 'Needs account.api' });
-      await owe('a');
-      expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
-      clock.advance(7 * 24 * hour);
-      stage.script.push(report('0'));
+  ])('is not requested for a week if %s is missing, which is reported once and stops nothing else', async (_, play) => {
+    const { clock, store, stage, heard, look, owe, deliver } = await setUp();
+    stage.script.push(play);
+    for (let i = 0; i < 100; i++) {
       await look();
-      expect(await store.usageChecks.find('account')).toMatchObject({ refused: null });
-    },
-  );
+      clock.advance(hour);
+    }
+    expect(stage.seen).toHaveLength(1);
+    const said = heard.events.filter(({ name }) => name === 'usage.refused');
+    expect(said).toMatchObject([{ facts: { destination: 'main', message: 'Needs account.api' } }]);
+    expect(await store.usageChecks.find('account')).toMatchObject({ refused: 'Needs account.api' });
+    await owe('a');
+    expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
+    clock.advance(7 * 24 * hour);
+    stage.script.push(report('0'));
+    await look();
+    expect(await store.usageChecks.find('account')).toMatchObject({ refused: null });
+  });
 
-  it('closes the day when the answer is that nothing is left', async () => {
+  it('closes the day if nothing is left', async () => {
     const { stage, look, owe, deliver } = await setUp();
     stage.script.push(say(429, { code: 'daily_limit_reached' }));
     await look();
@@ -148,12 +145,12 @@ describe('what the service counts on an account', () => {
   });
 
   it.each([
-    ['no record of the day', report('900', '5000', '2026-06-14')],
-    ['words for figures', report('many')],
+    ['no record for the day', report('900', '5000', '2026-06-14')],
+    ['words instead of numbers', report('many')],
     ['no list', say(200, { data: { overview: 'none' } })],
-    ['a fault', say(500)],
+    ['an error', say(500)],
     ['refused credentials', say(401, { code: 'auth_fail' })],
-  ])('is not known when the answer is %s, and nothing is held up by that', async (_, play) => {
+  ])('is unknown if the response is %s, which delays nothing', async (_, play) => {
     const { stage, look, use, owe, deliver } = await setUp();
     stage.script.push(play);
     await look();
@@ -162,7 +159,7 @@ describe('what the service counts on an account', () => {
     expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('is asked sooner when refusals do not end, and closes the day where that is why', async () => {
+  it('is requested sooner if refusals continue, and closes the day if that is the reason', async () => {
     const { clock, stage, gateway, heard, look, owe, deliver } = await setUp({ requestsPerDay: 50 });
     stage.script.push(report('3'));
     await look();
@@ -183,7 +180,7 @@ describe('what the service counts on an account', () => {
     expect(stage.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });
 
-  it('never gives requests back: a lower count is not believed, a lower allowance is', async () => {
+  it("never gives requests back: a lower count is ignored, a lower allowance isn't", async () => {
     const { store, use } = await setUp();
     await store.quota.take('account', [today], 100);
     await store.quota.reconcile('account', today, { reported: 50, allowance: 5000 });
@@ -196,7 +193,7 @@ describe('what the service counts on an account', () => {
   });
 });
 
-it('the embedded service tells what a colleague has used, and we stop before it refuses', async () => {
+it('the embedded service reports what another client used, and we stop before it refuses', async () => {
   const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
   const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
   const users = [user('one', ours), user('two', theirs)];

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A connection to a server that can be paused: sent data arrives when it is resumed, even if the client has closed it. */
+/**
+ * A connection to a server that can be paused: sent data arrives when it's resumed, even if the client has closed it.
+ */
 export interface Wire {
-  /** The server's address, by way of the wire. */
+  /** The server's URL, through the wire. */
   readonly url: string;
-  /** From now on nothing gets through to the server. */
+  /** From now on, nothing reaches the server. */
   hold(): void;
-  /** Lets through what is on the wire, all at once, and all that follows. */
+  /** Delivers everything in transit at once, and all that follows. */
   open(): void;
-  /** Resolves when so many connections have something on the wire that the server has not got. */
+  /** Resolves when this many connections have data in transit that the server hasn't received. */
   loaded(connections: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -20,7 +22,7 @@ const wires: Wire[] = [];
 export async function openWire(url: string): Promise<Wire> {
   const { hostname, port, pathname } = new URL(url);
   const sockets = new Set<Socket>();
-  /** What is on the wire, by connection. */
+  /** The data in transit, by connection. */
   const held = new Map<Socket, (() => void)[]>();
   let waiting: { readonly connections: number; resolve(): void }[] = [];
   let isHeld = false;
