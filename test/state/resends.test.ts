@@ -38,7 +38,7 @@ async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newe
 }
 
 describe('a payload accepted after an attempt to send other bytes', () => {
-  it.for(['no response', 'cut'] as const)(
+  it.for(['no answer', 'cut'] as const)(
     'is sent again once, ten minutes later, if that attempt had no known outcome (%s)',
     async (end) => {
       const { clock, store, fresh } = await setUp(end);
@@ -61,7 +61,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     },
   );
 
-  it.for(['no response', 'truncated, then answered'] as const)(
+  it.for(['no answer', 'cut, then answered'] as const)(
     'stays as it is if that attempt was long ago, even without a response (%s)',
     async (end) => {
       const clock = new SteppingClock();
