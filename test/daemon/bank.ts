@@ -9,13 +9,13 @@ import { type OptionSet, option } from '../../src/sdk/option.ts';
 const options = { user: option.text({ about: 'User.' }), password: option.text({ about: 'Password.', secret: true }) };
 const columns = [{ name: 'value', type: 'text' }] as const;
 
-/** A server with accounts that counts the logins it sees, and what reads from it. */
+/** A server with accounts that counts login attempts, and a connector that reads from it. */
 export class Bank {
   readonly passwords = new Map([
     ['etl', 'right'],
     ['other', 'right'],
   ]);
-  /** Instants of the attempts to log in that were refused. */
+  /** Times of refused login attempts. */
   readonly refused: number[] = [];
   attempts = 0;
   isAway = false;
@@ -59,7 +59,7 @@ export class Bank {
   }
 }
 
-/** Opens a source by way of the gate, as a run does; the problem where it was refused. */
+/** Opens a source through the gate, as a run does; returns the problem if it was refused. */
 export async function open(
   gate: LoginBreaker,
   source: Source,

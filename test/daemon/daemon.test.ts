@@ -20,7 +20,7 @@ import {
 
 const hour = 3_600_000;
 
-/** Takes connections and never answers; counts the requests that came. */
+/** Accepts connections and never responds; counts the requests. */
 async function openSilence() {
   let requests = 0;
   const server = createServer((request) => {
@@ -36,7 +36,7 @@ async function openSilence() {
 }
 
 describe('the daemon', () => {
-  it('fires a job through the real timer when the clock reaches its instant, and delivers', async () => {
+  it('fires a job through the real timer when its time comes, and delivers', async () => {
     const { config, source, service, instance } = await setUp();
     const clock = new SetClock();
     const { hear } = await startDaemon(config, { clock });
@@ -55,7 +55,7 @@ describe('the daemon', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(Date.now());
   });
 
-  it('says that it has started before anything that it does', async () => {
+  it('reports its start before anything else', async () => {
     const { config, job } = await setUp();
     const { heard, hear } = await startDaemon(config, { before: overdue(job) });
     await hear('run.started');
@@ -63,7 +63,7 @@ describe('the daemon', () => {
     expect(heard[0]).toEqual({ name: 'daemon.started', facts: { ...what, jobs: 1, scheduled: 1, owed: 0 } });
   });
 
-  it('never lets a job overlap itself: what comes due meanwhile is skipped, and said', async () => {
+  it('never lets a job overlap itself: firings in the meantime are skipped and reported', async () => {
     const { config, job, source } = await setUp();
     const slow = gate();
     source.says = slow.says;
@@ -81,7 +81,7 @@ describe('the daemon', () => {
     await until('the next extract', () => source.asked === 2);
   });
 
-  it('leaves a job alone that another process is running, and goes on with its next firing', async () => {
+  it('skips a job that another process is running, and continues with its next firing', async () => {
     const { config, job, source } = await setUp();
     const { hear, runtime } = await startDaemon(config, {
       before: async (runtime) => {
@@ -95,7 +95,7 @@ describe('the daemon', () => {
     expect(source.asked).toBe(0);
   });
 
-  it('lets an unreachable source, a source that throws and a target that is missing stop no other job', async () => {
+  it('isolates an unreachable source, a source that throws and a missing target from other jobs', async () => {
     const { folder, destination, service, source, instance } = await setUp();
     const [broken, odd] = [new Source(), new Source()];
     broken.says = () => Promise.reject(new Error('connect ECONNREFUSED'));
@@ -120,7 +120,7 @@ describe('the daemon', () => {
     expect(await runtime.store.runs.last('good')).toMatchObject({ state: 'delivered' });
   });
 
-  it('delivers at its start what a killed process left owed', async () => {
+  it('delivers at startup what a killed process left owed', async () => {
     const { config, job, service, instance } = await setUp();
     const { hear, count } = await startDaemon(config, {
       before: async ({ store, gateway, clock }) => {
@@ -134,7 +134,7 @@ describe('the daemon', () => {
     expect(count('run.started')).toBe(0);
   });
 
-  it('tries again what could not be sent, without a new extract', async () => {
+  it('retries a failed upload without a new extract', async () => {
     const { folder, service, source, instance } = await setUp();
     const gone = destinationOf('http://127.0.0.1:1/api/1.0');
     const job = jobOf({ name: 'orders', destination: gone, instance, source });
@@ -146,7 +146,7 @@ describe('the daemon', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('keeps owed what the daily quota has no room for, and sends it when the day has turned', async () => {
+  it('keeps payloads owed if the daily quota is used up, and sends them the next day', async () => {
     const { folder, service, source, instance } = await setUp();
     const clock = new SetClock();
     const destination = destinationOf(service.url, { requestsPerDay: 1 });
@@ -166,7 +166,7 @@ describe('the daemon', () => {
 });
 
 describe('a new config', () => {
-  it('takes effect at once for jobs that are idle, and after its end for one that is running', async () => {
+  it('takes effect at once for idle jobs, and after the end of the run for a running one', async () => {
     const { folder, config, job, source, service, destination, instance } = await setUp();
     const slow = gate();
     source.says = slow.says;
@@ -180,7 +180,7 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nfrom before\n');
   });
 
-  it('lets a bulk refresh that is under way end through the connections it began with, and then closes them', async () => {
+  it('lets a bulk refresh in progress finish on its original connections, and then closes them', async () => {
     const silence = await openSilence();
     const folder = await newFolder();
     const destination = destinationOf(silence.url, { timeoutMs: 1500 });
@@ -197,7 +197,7 @@ describe('a new config', () => {
     expect(closed).toHaveBeenCalled();
   });
 
-  it('does not run a job that stood in line and is not in it any more', async () => {
+  it("doesn't run a job that is no longer queued", async () => {
     const { folder, service, destination } = await setUp();
     const slow = gate();
     const busy = new Source();
@@ -223,7 +223,7 @@ describe('a new config', () => {
     expect(await runtime.store.schedules.find('last')).toBeUndefined();
   });
 
-  it('keeps owed, and says, what is owed to a destination that it does not have', async () => {
+  it("keeps payloads owed whose destination it doesn't contain, and reports them", async () => {
     const { folder, config, service, source, instance } = await setUp();
     const gone = { ...destinationOf('http://127.0.0.1:1/api/1.0'), name: 'old' };
     const stuck = jobOf({ name: 'stuck', destination: gone, instance, source });
@@ -236,7 +236,7 @@ describe('a new config', () => {
     await hear('payload.delivered', { job: 'stuck' });
   });
 
-  it('delivers what a removed job owes while its destination is there', async () => {
+  it('delivers what a removed job owes as long as its destination exists', async () => {
     const { folder, job, service, instance, destination } = await setUp();
     const closed = { ...destination, url: 'http://127.0.0.1:1/api/1.0' };
     const first = configOf(folder, [{ ...job, destination: closed }]);
@@ -258,7 +258,7 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
-  it('comes to nothing when the daemon is being stopped, and the daemon ends all the same', async () => {
+  it('has no effect if the daemon is stopping, and the daemon still stops', async () => {
     const silence = await openSilence();
     const { folder, config, source, instance } = await setUp();
     const job = jobOf({ name: 'orders', destination: destinationOf(silence.url), instance, source });
@@ -271,7 +271,7 @@ describe('a new config', () => {
     expect(count('config.reloaded')).toBe(0);
   });
 
-  it('takes several that come at once one after the other: the last one holds', async () => {
+  it('that follows others is applied after them, in order, and is active in the end', async () => {
     const { folder, config, destination, service, source } = await setUp();
     const { daemon, runtime, heard } = await startDaemon(config);
     const next = jobOf({ name: 'stock', destination, instance: await service.instance(), source });
@@ -285,7 +285,7 @@ describe('a new config', () => {
   });
 });
 
-describe('the end', () => {
+describe('a shutdown', () => {
   it('takes seconds even if a source hangs, and the next start runs the job again', async () => {
     const { config, job, source, service, instance } = await setUp();
     source.says = gate().says;
@@ -302,7 +302,7 @@ describe('the end', () => {
     ]);
   });
 
-  it('comes within seconds while an upload hangs, and the next start sends it', async () => {
+  it('takes seconds even if an upload hangs, and the next start sends it', async () => {
     const silence = await openSilence();
     const { folder, config, job, source, service, instance } = await setUp();
     const hanging = { ...job, destination: destinationOf(silence.url, { timeoutMs: 3_600_000 }) };
@@ -315,7 +315,7 @@ describe('the end', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('leaves what stood in line for the next start', async () => {
+  it('leaves queued runs to the next start', async () => {
     const { folder, destination, service } = await setUp();
     const busy = new Source();
     busy.says = gate().says;

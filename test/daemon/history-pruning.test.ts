@@ -9,7 +9,7 @@ import { cleanUp, newStore } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
-it('forgets old runs every thousand runs, and says so when it cannot', async () => {
+it('old runs are deleted every thousand runs, and a failure of that is reported', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const prune = vi.spyOn(store.runs, 'prune');
   const events = new Events<SluiceEvents>();

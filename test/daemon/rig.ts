@@ -21,14 +21,14 @@ import { startService } from '../../src/service/service.ts';
 const key = 'ad'.repeat(20);
 const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
 
-/** A folder that goes with the test. */
+/** A folder that is deleted with the test. */
 export async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-daemon-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The system's clock, whose wall is set forward by hand; what waits, waits in real time. */
+/** The system's clock, whose wall time the test advances; waits take real time. */
 export class SetClock implements Clock {
   #ahead = 0;
 
@@ -41,9 +41,9 @@ export class SetClock implements Clock {
   }
 }
 
-/** The system's clock: a sleep sets it forward instead of waiting. */
+/** The system's clock: a sleep advances it instead of waiting. */
 export class SkippingClock implements Clock {
-  /** Milliseconds slept in all. */
+  /** Total milliseconds slept. */
   ahead = 0;
 
   now = () => systemClock.now() + this.ahead;
@@ -53,7 +53,7 @@ export class SkippingClock implements Clock {
   };
 }
 
-/** What events say of a payload. */
+/** The payload fields of events. */
 export const payloadFacts = {
   id: 1,
   job: 'orders',
@@ -68,7 +68,7 @@ export const payloadFacts = {
 export interface Service {
   readonly url: string;
   instance(): Promise<string>;
-  /** What an instance shows; undefined when it never had any. */
+  /** What an instance shows; undefined if it never had data. */
   data(instance: string): Promise<string | undefined>;
 }
 
@@ -102,13 +102,13 @@ export async function openService(): Promise<Service> {
   };
 }
 
-/** A source of one column that a test steers: what it says next, and how many times it was asked. */
+/** A source of one column that a test controls: its next result, and how often it was asked. */
 export class Source {
   asked = 0;
-  /** Extracts under way now, and the most that ever were at once. */
+  /** Current extracts, and the most that ever ran at once. */
   open = 0;
   most = 0;
-  /** The instants that the extracts stood for; undefined for the present. */
+  /** The times for which extracts ran; undefined for the present. */
   readonly stoodFor: (number | undefined)[] = [];
   says: (signal: AbortSignal) => Promise<string> = async () => 'hello';
 
@@ -137,7 +137,7 @@ export class Source {
   }
 }
 
-/** A source that says nothing until it is told to, or until the run is stopped. */
+/** A source that waits until the test releases it, or the run is stopped. */
 export function gate(): { says: Source['says']; open: (text: string) => void } {
   const { promise, resolve } = Promise.withResolvers<string>();
   const says = (signal: AbortSignal): Promise<string> =>
@@ -210,7 +210,7 @@ export function configOf(folder: string, jobs: readonly Job[], more: readonly De
   };
 }
 
-/** The service, an instance there, a source, and the job `orders` that carries one to the other; with the config of that job. */
+/** The service, an instance, a source, and the job `orders` from one to the other; with the config of that job. */
 export async function setUp(more: Partial<JobGiven> = {}) {
   const [folder, service] = await Promise.all([newFolder(), openService()]);
   const destination = destinationOf(service.url);
@@ -229,14 +229,14 @@ export interface Started {
   readonly runtime: Runtime;
   readonly daemon: Daemon;
   readonly heard: Event[];
-  /** Waits until the events heard hold one like this. */
+  /** Waits for an event like this one. */
   hear(name: keyof SluiceEvents, facts?: Record<string, unknown>): Promise<Event>;
   count(name: keyof SluiceEvents, facts?: Record<string, unknown>): number;
-  /** Ends as an operator would, once. */
+  /** Stops the daemon as an operator would, once. */
   stop(): Promise<void>;
 }
 
-/** The real daemon on the real store; `before` may put into the state what an earlier life left there. */
+/** The real daemon on the real store; `before` may prepare the state like an earlier process. */
 export async function startDaemon(
   config: Config,
   {
@@ -276,9 +276,9 @@ export async function startDaemon(
   };
 }
 
-/** Waits until something is so; fails with what was waited for. */
+/** Waits until a condition is true; otherwise fails with its name. */
 export async function until(what: string, isSo: () => boolean, seen: () => unknown = () => ''): Promise<void> {
-  // Not how long anything may take, but when it hangs: a starved machine is many times slower than an idle one.
+  // Not a limit for anything but a hang: a starved machine is many times slower than an idle one.
   const end = performance.now() + 120_000;
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`waited in vain for: ${what}; ${JSON.stringify(seen())}`);
@@ -286,7 +286,7 @@ export async function until(what: string, isSo: () => boolean, seen: () => unkno
   }
 }
 
-/** Writes a firing of the past into the state: due at once. */
+/** Writes a past firing into the state: due at once. */
 export function overdue(...jobs: readonly Job[]): (runtime: Runtime) => Promise<void> {
   return async ({ store, clock }) => {
     for (const { name, schedule } of jobs) {

@@ -62,7 +62,7 @@ interface Given {
   readonly channels?: (receiver: Receiver) => readonly AlertChannel[];
 }
 
-/** An alarm over a store, on a clock that moves when told. */
+/** An alert loop on a store, with a clock that the test advances. */
 async function setUp({
   names = ['orders'],
   alerts,
@@ -89,7 +89,7 @@ async function setUp({
   });
   onTestFinished(() => alarm.stop());
   alarm.start();
-  /** Lets time pass until it is so. */
+  /** Advances time until the condition is true. */
   const passUntil = (what: string, isSo: () => boolean, step = 20_000) =>
     patiently(what, () => {
       clock.advance(step);
@@ -110,7 +110,7 @@ async function succeed(store: Store, job: string): Promise<void> {
   await store.runs.finish(run, { state: 'unchanged' });
 }
 
-/** The job's instance shows data of now. */
+/** The job's instance shows current data. */
 async function publish(store: Store, job: string, now: number): Promise<void> {
   const { owed } = await oweText(store, { instance: `i-${job}`, text: String(now), asOf: now, job });
   const row = owed.state === 'owed' ? await store.outbox.attempt(owed.id) : undefined;
@@ -129,8 +129,8 @@ async function holdBack(store: Store, job: string, asOf: number): Promise<void> 
   await store.quarantine.put({ run, job, payload, ...goes }, { findings: '[]', message: 'only 3 rows' });
 }
 
-describe('the alarm of the daemon', () => {
-  it('tells of a thousand jobs that one cause brought down in one message, and of their recovery in another', async () => {
+describe('the alert loop of the daemon', () => {
+  it('reports a thousand jobs broken by one cause in one message, and their recovery in another', async () => {
     const names = Array.from({ length: 1000 }, (_, i) => `job${i}`);
     const { store, receiver, told, events, passUntil } = await setUp({
       names,
@@ -153,7 +153,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs recovered']);
   });
 
-  it('tells the first failure, that it goes on, and that it is over', async () => {
+  it('reports the first failure, its repetition, and its end', async () => {
     const { store, receiver, told } = await setUp({ alerts: { staleAfterMs: false } });
     await fail(store, 'orders');
     await told(1);
@@ -165,7 +165,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()).toEqual(['orders failed', 'orders keeps failing', 'orders recovered']);
   });
 
-  it('reports stale data even if nothing runs, measured from the last good publication', async () => {
+  it('reports stale data even if nothing runs, measured from the last successful publication', async () => {
     const { store, receiver, clock, told, passUntil } = await setUp({ alerts: { staleAfterMs: 2 * hour } });
     await publish(store, 'orders', clock.now());
     await passUntil('an hour and a half', () => true, 1.5 * hour);
@@ -178,7 +178,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()[1]).toBe('orders shows current data again');
   });
 
-  it('tells of a job that has never published anything once three of its firings and an hour have passed', async () => {
+  it('reports a job that has never published anything after three of its firings and an hour', async () => {
     const { receiver, told, clock } = await setUp();
     const began = clock.now();
     await told(1, 60_000);
@@ -187,7 +187,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[0]?.text).toContain('nothing has been delivered since the job was added');
   });
 
-  it('tells of what a guard holds back and of what the service will not take', async () => {
+  it('reports what a guard quarantined and what the service refused', async () => {
     const { store, receiver, told, clock } = await setUp({ alerts: { staleAfterMs: false } });
     const { owed } = await oweText(store, { instance: 'i-orders', text: 'x', asOf: clock.now(), job: 'orders' });
     await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
@@ -204,7 +204,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[2]?.text).toMatch(/only 3 rows.*fix +sluice quarantine show/);
   });
 
-  it('tells once that a destination refuses our key, however many jobs wait', async () => {
+  it('reports once that a destination refuses the key, however many jobs wait', async () => {
     const names = ['a', 'b', 'c'];
     const { store, receiver, told, clock } = await setUp({ names, alerts: { staleAfterMs: false } });
     for (const job of names) {
@@ -217,7 +217,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs have owed payloads');
   });
 
-  it('tells once that a destination does not answer, however many jobs wait, and that it is there again', async () => {
+  it("reports once that a destination doesn't respond, however many jobs wait, and that it's back", async () => {
     const names = ['a', 'b', 'c'];
     const { store, receiver, told, clock, passUntil } = await setUp({ names, alerts: { staleAfterMs: false } });
     const ids: number[] = [];
@@ -237,7 +237,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.titles()[1]).toBe('main accepts payloads again');
   });
 
-  it('tells once that a login needs a person, not that all jobs which use it fail, and a week before it ends', async () => {
+  it('reports once that a login requires a user, not each job that fails because of it, and a week before it expires', async () => {
     const { store, receiver, told, config, clock } = await setUp({
       names: ['a', 'b'],
       alerts: { staleAfterMs: false },
@@ -283,7 +283,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[1]?.text).toContain('the allowance resets at 00:00 EDT');
   });
 
-  it('tells that the scheduler has stopped', async () => {
+  it('reports that the scheduler has stopped', async () => {
     let ticking = true;
     const { receiver, told, passUntil } = await setUp({ ticking: () => ticking, alerts: { staleAfterMs: false } });
     await passUntil('a minute', () => true, 60_000);
@@ -293,7 +293,7 @@ describe('the alarm of the daemon', () => {
     expect(receiver.got[0]?.text).toContain('the scheduler has not run for 200 s');
   });
 
-  it('keeps at a channel that does not take a message, says so, and keeps no other waiting', async () => {
+  it("retries a channel that doesn't accept a message, shows that, and doesn't delay other channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, passUntil, heard, count } = await setUp({
       alerts: { staleAfterMs: false },
@@ -316,7 +316,7 @@ describe('the alarm of the daemon', () => {
     expect((await store.alerts.waiting()).length).toBe(0);
   });
 
-  it('gives a message up after a day of trying, with a bounded number of attempts', async () => {
+  it('gives up a message after a day of retries, with a limited number of attempts', async () => {
     const { store, receiver, passUntil, count } = await setUp({ alerts: { staleAfterMs: false, remindMs: 48 * hour } });
     receiver.answer(500);
     await fail(store, 'orders');
@@ -325,7 +325,7 @@ describe('the alarm of the daemon', () => {
     expect(await store.alerts.waiting()).toEqual([]);
   });
 
-  it('beats while the schedules tick, and after good results of the jobs that were named', async () => {
+  it('sends a heartbeat while the schedules tick, and after successful results of the listed jobs', async () => {
     let ticking = true;
     const { receiver, events, passUntil, clock } = await setUp({
       ticking: () => ticking,
@@ -357,7 +357,7 @@ describe('the alarm of the daemon', () => {
     expect(clock.now()).toBeGreaterThan(0);
   });
 
-  it('reports no disabled or muted job, and uses the channels of the job', async () => {
+  it("reports no disabled or muted job, and uses the job's own channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, config } = await setUp({
       names: ['quiet', 'off', 'own', 'loud'],
@@ -375,7 +375,7 @@ describe('the alarm of the daemon', () => {
     expect(other.titles().sort()).toEqual(['loud failed', 'own failed']);
   });
 
-  it('lets no secret into a message, nor into the state', async () => {
+  it('lets no secret into a message or into the state', async () => {
     registerSecret('hunter-of-secrets');
     const { store, receiver, told } = await setUp({ alerts: { staleAfterMs: false } });
     await fail(store, 'orders', 'no entry for hunter-of-secrets');
@@ -384,7 +384,7 @@ describe('the alarm of the daemon', () => {
     expect(JSON.stringify([await store.alerts.all(), await store.alerts.messages(10)])).not.toContain('hunter');
   });
 
-  it('tells nothing twice where several processes look at one state', async () => {
+  it('reports nothing twice if several processes check one state', async () => {
     const { store, receiver, told, clock, config, passUntil } = await setUp({ alerts: { staleAfterMs: false } });
     const people = new Population();
     for (const name of ['one', 'two']) {
@@ -401,8 +401,8 @@ describe('the alarm of the daemon', () => {
   });
 });
 
-describe('a daemon that runs', () => {
-  it('tells people what failed, also when only a reload of the config brought the channel', async () => {
+describe('a running daemon', () => {
+  it('reports failures to people, even if the channel was added by a config reload', async () => {
     const [service, receiver, folder] = await Promise.all([openService(), openReceiver(), newFolder()]);
     const source = new Source();
     source.says = () => Promise.reject(new Error('the shelves are empty'));

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limitConnections } from '../../../src/daemon/monitor/connections.ts';
 
-/** A server with two connections at most. It answers `/` at once, and other paths when told to. */
+/** A server that allows two connections. It answers `/` at once, and other paths when the test says so. */
 async function listen() {
   const waiting: ServerResponse[] = [];
   const server = createServer(({ url }, response) => {
@@ -40,8 +40,8 @@ async function listen() {
 
 const answerOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
 
-describe('the limit of connections', () => {
-  it('closes the one that has waited longest without a request, not the one that waits for its answer', async () => {
+describe('the connection limit', () => {
+  it('closes the connection that has waited longest without a request, not one that waits for its response', async () => {
     const { open, ask, waiting } = await listen();
     const asking = await ask('/slow');
     const silent = await open();
@@ -52,7 +52,7 @@ describe('the limit of connections', () => {
     expect(await answerOf(asking)).toContain('later');
   });
 
-  it('closes the one that was answered and is kept open', async () => {
+  it('closes a kept-alive connection that got its response', async () => {
     const { ask, open } = await listen();
     const answered = await ask('/');
     expect(await answerOf(answered)).toContain('at once');
@@ -63,7 +63,7 @@ describe('the limit of connections', () => {
     expect(held.destroyed).toBe(false);
   });
 
-  it('closes the oldest if all wait for answers, so that answers that are not read keep no one out', async () => {
+  it("closes the oldest if all wait for responses, so that clients that don't read can't block others", async () => {
     const { ask } = await listen();
     const oldest = await ask('/slow');
     const closed = once(oldest, 'close');

@@ -30,7 +30,7 @@ async function administer({ url }: TestServer, ...statements: string[]): Promise
   }
 }
 
-/** A config with a job that reads this database once a month, looked at once an hour. */
+/** A config with a job that reads this database once a month, and an hourly source check. */
 async function configFor(url: string): Promise<Config & { alerts: Alerts }> {
   const file = await writeConfig(await makeFolder(), {
     destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
@@ -45,8 +45,8 @@ async function configFor(url: string): Promise<Config & { alerts: Alerts }> {
   return config as Config & { alerts: Alerts };
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', (server) => {
-  it('notice a login that the server refuses, tell which run will fail and when, and take it back', async () => {
+describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database', (server) => {
+  it('notice a login that the server refuses, report which run will fail and when, and notice that it works again', async () => {
     await administer(server(), "create role reader login password 'reader-secret'");
     const url = new URL(server().url);
     [url.username, url.password] = ['reader', 'reader-secret'];
@@ -65,7 +65,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', 
     const lookout = new ConditionScanner();
     const wrong = async () =>
       (await lookout.scan({ config, alerts: config.alerts, store, clock, liveness: undefined })).conditions;
-    /** Waits until so many of these were heard. Time hardly passes: the minute in which a source may answer is longer than this waits. */
+    /**
+     * Waits for this many events of a name. Time hardly advances: a source may take a minute to respond, which is
+     * longer than this waits.
+     */
     const hear = (name: string, count: number) => {
       let looks = 0;
       return until(`${name}, ${count} times`, () => {

@@ -20,7 +20,7 @@ afterEach(cleanUp);
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Sources that a test steers: what each says when it is asked, and the virtual instants at which it was. */
+/** Sources controlled by a test: their responses, and the virtual times of their checks. */
 class Town {
   readonly clock = new VirtualClock(noon);
   readonly asked = new Map<string, number[]>();
@@ -50,7 +50,7 @@ class Town {
   }
 }
 
-/** A store, and looks at these sources (each read by a job of its name), until the test is over. */
+/** A store, and checks of these sources (each read by a job of the same name), until the test ends. */
 async function look(
   town: Town,
   sources: Readonly<Record<string, { checkEveryMs?: number }>>,
@@ -72,7 +72,7 @@ async function look(
   const checks = new SourceChecks({ runtime, config: () => config });
   checks.start({ probe });
   onTestFinished(() => checks.stop());
-  /** Lets so much time pass. */
+  /** Lets this much time pass. */
   const pass = (milliseconds: number) => clock.drive(clock.sleep(milliseconds));
   return { store, events, config, clock, pass };
 }
@@ -82,8 +82,8 @@ const refuses = () =>
     new Problem({ code: 'TOWN_SHUT', family: 'try_later', message: 'the gate is shut', next: 'knock louder' }),
   );
 
-describe('looks at sources', () => {
-  it('come once in each span, and never where none is set', async () => {
+describe('source checks', () => {
+  it('happen once per interval, and never if none is set', async () => {
     const town = new Town();
     const { pass } = await look(town, { daily: { checkEveryMs: 6 * hour }, often: {} });
     await pass(24 * hour + minute);
@@ -91,7 +91,7 @@ describe('looks at sources', () => {
     expect(town.asked.has('often')).toBe(false);
   });
 
-  it('come once at the start with a probe, and again every quarter of an hour until the source answers', async () => {
+  it('happen once at startup with a probe, and then every 15 minutes until the source responds', async () => {
     const town = new Town();
     town.says = refuses;
     const { pass, store } = await look(town, { often: {} }, { probe: true });
@@ -104,7 +104,7 @@ describe('looks at sources', () => {
     expect((await readChecks(store)).get('often')?.trouble).toBeUndefined();
   });
 
-  it('leave a login alone that was refused, but for the attempts that are due, and lift its hold when one works', async () => {
+  it('skip a refused login except for due attempts, and lift its hold once one succeeds', async () => {
     const town = new Town();
     const refused = { code: 'TOWN_REFUSED', family: 'login', message: 'wrong password', isLoginRefused: true } as const;
     town.says = () => Promise.reject(new Problem(refused));
@@ -118,7 +118,7 @@ describe('looks at sources', () => {
     expect(town.asked.get('often')?.length).toBeGreaterThan(4);
   });
 
-  it('are spared by a run that has read the source meanwhile', async () => {
+  it('are skipped if a run has read the source in the meantime', async () => {
     const town = new Town();
     const { pass, store } = await look(town, { daily: { checkEveryMs: 6 * hour } });
     await pass(5 * hour);
@@ -130,7 +130,7 @@ describe('looks at sources', () => {
     expect(town.asked.get('daily')).toHaveLength(2);
   });
 
-  it('wait while a run holds a job of the source, and are given up when one begins', async () => {
+  it("wait while a run of one of the source's jobs is active, and are canceled if one starts", async () => {
     const town = new Town();
     const { pass, store, events } = await look(town, { daily: { checkEveryMs: 1 * hour } });
     await pass(10 * minute);
@@ -154,7 +154,7 @@ describe('looks at sources', () => {
     expect((await readChecks(store)).get('daily')).toEqual(before);
   });
 
-  it('are two at a time, however many are due', async () => {
+  it('run two at a time, however many are due', async () => {
     const town = new Town();
     town.says = async () => {
       await town.clock.sleep(10_000);
@@ -167,7 +167,7 @@ describe('looks at sources', () => {
     expect(town.most).toBe(2);
   });
 
-  it('give up a source that says nothing for a minute, though it listens to no signal', async () => {
+  it("give up a source that doesn't respond for a minute, even if it ignores the abort signal", async () => {
     const town = new Town();
     town.says = () => new Promise<never>(() => undefined);
     const { pass, store } = await look(town, { mute: { checkEveryMs: hour } });
@@ -175,7 +175,7 @@ describe('looks at sources', () => {
     expect((await readChecks(store)).get('mute')?.trouble).toMatchObject({ code: 'CHECK_SILENT' });
   });
 
-  it('are told by status and explain before a run has failed, until one has read the source', async () => {
+  it('are shown by status and explain before a run has failed, until one has read the source', async () => {
     const town = new Town();
     town.says = refuses;
     const { pass, clock, store, config } = await look(town, { yearly: { checkEveryMs: hour } });

@@ -19,7 +19,7 @@ const fault = new Problem({
 });
 const note = { file: '/nowhere/sluice.yaml', sha256: '0', faults: [], leftOut: [], shown: '' };
 
-/** Two jobs that a daemon runs, and what each surface says of them. */
+/** Two jobs of a daemon, and the output of each user interface for them. */
 async function setUp() {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -36,15 +36,15 @@ async function setUp() {
   return { clock, store, config, look };
 }
 
-describe('what is wrong', () => {
-  it('is nothing where every job is well', async () => {
+describe('a condition', () => {
+  it("doesn't exist if every job is healthy", async () => {
     const { look } = await setUp();
     const { status, home } = await look();
     expect(status.conditions).toEqual([]);
     expect(home).toContain('All 2 jobs healthy');
   });
 
-  it('is a job that is left out of the config for a fault: listed, counted, and with a page that has the fault', async () => {
+  it('reports a job that is left out because its config is invalid: in lists and counts, and on a page with the error', async () => {
     const { config, look } = await setUp();
     const { status, home, page } = await look({ ...config, leftOut: new Map([['returns', [fault]]]) });
     expect(status).toMatchObject({
@@ -66,7 +66,7 @@ describe('what is wrong', () => {
     expect(text).toContain('retries is not a number');
   });
 
-  it('says that a daemon keeps its config if only the file, as read here, has a fault', async () => {
+  it('says that the daemon keeps its config if only the file, as read here, is invalid', async () => {
     const { config, store, clock, look } = await setUp();
     const edited = { ...config, leftOut: new Map([['returns', [fault]]]) };
     expect((await look(edited)).status.conditions).toMatchObject([
@@ -83,7 +83,7 @@ describe('what is wrong', () => {
     ]);
   });
 
-  it('is a job that the daemon left out, also once the file is fixed and not yet reloaded', async () => {
+  it('reports a job that the daemon left out, even once the file is fixed and not yet reloaded', async () => {
     const { store, clock, look } = await setUp();
     const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
     await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
@@ -92,7 +92,7 @@ describe('what is wrong', () => {
     expect(home).toContain('1 of 2 jobs needs attention');
   });
 
-  it('is a reload that was refused, and the advice is to fix the file, not to send the signal again', async () => {
+  it('reports a rejected reload, with the advice to fix the file, not to send the signal again', async () => {
     const { store, clock, look } = await setUp();
     await saveRejection(note, { store, clock }, [fault]);
     const { status, home } = await look();
@@ -109,7 +109,7 @@ describe('what is wrong', () => {
     expect(home).not.toContain('SIGHUP');
   });
 
-  it('is a service that takes nothing: a warning while it is tried again, an error once that lasts', async () => {
+  it("reports a service that accepts nothing: a warning while it's retried, an error if that lasts", async () => {
     const { clock, store, look } = await setUp();
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
     if (owed.state !== 'owed') throw new Error('not owed');
@@ -123,7 +123,7 @@ describe('what is wrong', () => {
     expect(later.home).toContain('1 of 2 jobs needs attention');
   });
 
-  it('is data that is too old, which explain does not call up to date', async () => {
+  it("reports data that is too old, which explain doesn't call up to date", async () => {
     const { clock, store, config, look } = await setUp();
     const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });

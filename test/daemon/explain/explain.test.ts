@@ -11,7 +11,7 @@ import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
 
 const hour = 3_600_000;
 
-/** An hourly job that ran at noon, a firing of it that was due an hour later, and the time two hours after that. */
+/** An hourly job that ran at noon, a firing due an hour later, and a clock two hours after that. */
 async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunEnd } & Partial<Job> = {}) {
   onTestFinished(cleanUp);
   const clock = new SteppingClock();
@@ -35,8 +35,8 @@ async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunE
   };
 }
 
-describe('a state that cannot be written', () => {
-  it('comes before what the job owes, and says when it goes on', async () => {
+describe("a state that isn't writable", () => {
+  it('takes precedence over what the job owes, and explain says when the daemon continues', async () => {
     const { store, job, given } = await setUp();
     await store.leases.take('daemon');
     await oweText(store, { job: 'orders', instance: 'a', text: 'x', asOf: noon });
@@ -59,8 +59,8 @@ describe('a state that cannot be written', () => {
   });
 });
 
-describe('a firing that was due', () => {
-  it('makes the job late where no daemon is there, however good its last run was', async () => {
+describe('a due firing', () => {
+  it('makes the job late if no daemon is running, even if its last run was successful', async () => {
     const { explain } = await setUp();
     const { verdict, because, fix } = await explain();
     expect(verdict).toBe('late: no daemon is running');
@@ -68,13 +68,13 @@ describe('a firing that was due', () => {
     expect(fix).toBe('sluice run, or sluice sync orders once');
   });
 
-  it('does not if another process has run the job since', async () => {
+  it("doesn't make it late if another process has run the job since", async () => {
     const { run, explain } = await setUp();
     await run();
     expect((await explain()).verdict).toBe('up to date, nothing new at the source');
   });
 
-  it('is told from schedules that have stopped in a daemon that lives, by status too', async () => {
+  it('is explained by stopped schedules if the daemon is running, in status too', async () => {
     const { store, clock, explain, status } = await setUp();
     await store.leases.take('daemon');
     const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
@@ -90,13 +90,13 @@ describe('a firing that was due', () => {
     expect((await status()).daemon).toMatchObject({ stopped: 'no heartbeat from the daemon for 300 s' });
   });
 
-  it('is none for a job that is disabled, which is not called up to date', async () => {
+  it('is ignored for a disabled job, which is not called up to date', async () => {
     const { explain } = await setUp({ enabled: false });
     expect((await explain()).verdict).toBe('as its last run left it: the job is disabled');
   });
 });
 
-it('goes on saying what was published last when a later request has no answer, and that this is in doubt', async () => {
+it("explain keeps showing the last publication if a later request got no response, and says that it's uncertain", async () => {
   const { store, clock, explain, status } = await setUp();
   const at = clock.now();
   const attempt = async (text: string) => {
@@ -112,18 +112,18 @@ it('goes on saying what was published last when a later request has no answer, a
   expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
 });
 
-it('shows the fix from the problem of a failed run', async () => {
+it('explain shows the fix from the problem of a failed run', async () => {
   const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'fix the query' };
   const { explain } = await setUp({ ended: { state: 'failed', problem } });
   expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'fix the query; then sluice sync orders' });
 });
 
-it('sends who has no better advice to a look at the connections', async () => {
+it('explain suggests checking the connections if there is no better advice', async () => {
   const { explain } = await setUp({ ended: { state: 'failed', problem: { code: 'X', message: 'x' } } });
   expect((await explain()).fix).toBe('sluice check --connect; then sluice sync orders');
 });
 
-it('reports a job whose runs are always replaced by newer firings, and the fix', async () => {
+it('explain reports a job whose runs are always canceled by newer firings, and the fix', async () => {
   const next = 'choose another overlap';
   const problem = { code: 'RUN_CANCELLED', message: 'A newer firing took the place of this run', next };
   const { store, run, explain } = await setUp({ ended: { state: 'interrupted', problem } });
@@ -135,7 +135,7 @@ it('reports a job whose runs are always replaced by newer firings, and the fix',
   expect(because.at(-1)?.message).toMatch(/^newer firings canceled 2 consecutive runs/);
 });
 
-it('does not call a job up to date whose process died in the middle of a run', async () => {
+it("explain doesn't call a job up to date if its process died during a run", async () => {
   const { store, explain } = await setUp();
   await store.runs.begin({ job: 'orders', origin: 'schedule' });
   const { verdict, because } = await explain();

@@ -7,7 +7,7 @@ import { SetClock, setUp, startDaemon } from '../rig.ts';
 const minute = 60_000;
 const setAt = (store: Store, now: number) => findClockSet({ store, overview: { now } as Overview });
 
-/** A daemon with a job of each minute, ten seconds before the next one begins. */
+/** A daemon with a job that fires every minute, ten seconds before its next firing. */
 async function minutely() {
   const { config, source } = await setUp({ cron: '* * * * *' });
   const clock = new SetClock();
@@ -15,15 +15,15 @@ async function minutely() {
   return { clock, source, ...(await startDaemon(config, { clock })) };
 }
 
-describe('a clock that is set', () => {
-  it.for([60 * minute, 30 * minute])('back by %d ms keeps no job waiting until it has caught up', async (back) => {
+describe('a clock change', () => {
+  it.for([60 * minute, 30 * minute])('back by %d ms delays no job', async (back) => {
     const { clock, source, hear } = await minutely();
     clock.forward(-back);
     expect((await hear('clock.set', { seconds: -back / 1000 })).facts.message).toMatch(/^set back by (1 h|30 min) 00/);
     await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
   });
 
-  it('back is seen in when the jobs fire next, also by other processes', async () => {
+  it('back updates the next firings of the jobs, for other processes too', async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-30 * minute);
@@ -33,7 +33,7 @@ describe('a clock that is set', () => {
     expect(await nextAt()).toHaveLength(1);
   });
 
-  it('is an alert from five minutes on, and is none any more after an hour', async () => {
+  it('raises an alert from five minutes on, which ends after an hour', async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-4 * minute);

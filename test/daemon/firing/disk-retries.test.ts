@@ -7,14 +7,14 @@ import { overdue, SetClock, setUp, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 
-/** Lets the state take no writes, as on a disk that was mounted again read-only. */
+/** Makes the state read-only, like a disk that was remounted that way. */
 function freezer(folder: string): (isFrozen: boolean) => Promise<unknown> {
   const { db, close } = useDatabase(join(folder, 'sluice.db'));
   onTestFinished(close);
   return (isFrozen) => sql.raw(`pragma query_only = ${isFrozen ? 1 : 0}`).execute(db);
 }
 
-it('a firing that the disk is in the way of has its run when the state takes writes again, long before the next firing', async () => {
+it('a firing that fails because of the disk runs once the state is writable, long before the next firing', async () => {
   const { config, source } = await setUp();
   const clock = new SetClock();
   const { runtime, hear, count } = await startDaemon(config, { clock });
@@ -28,7 +28,7 @@ it('a firing that the disk is in the way of has its run when the state takes wri
   expect(source.asked).toBe(1);
 });
 
-it('a firing whose run found the disk full is left for the next start', async () => {
+it('a firing whose run finds the disk full is left to the next start', async () => {
   const { config, job, source } = await setUp({ cron: '0 0 1 1 *' });
   const says = source.says;
   source.says = () =>

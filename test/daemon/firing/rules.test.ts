@@ -9,10 +9,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 const hourly: Schedule = { every: hour, from: 0, timezone: 'UTC' };
 
-/** The usual stage with another schedule. */
+/** The usual setup with another schedule. */
 const setUpWith = (schedule: Schedule) => setUp({ schedule });
 
-/** The state as a daemon left it that was to fire these next. */
+/** The state left by a daemon with these next firings. */
 const dueAt =
   (...due: readonly (readonly [Job, number])[]) =>
   async ({ store }: Runtime): Promise<void> => {
@@ -21,7 +21,7 @@ const dueAt =
     }
   };
 
-/** A clock that shows half past, so that no hour turns while a test runs, and the hour that it is in. */
+/** A clock that shows half past the hour, so that no hour begins during a test, and the start of that hour. */
 function halfPast() {
   const clock = new SetClock();
   clock.forward(hour - ((clock.now() + 30 * minute) % hour));
@@ -29,8 +29,8 @@ function halfPast() {
   return { clock, begun };
 }
 
-describe('a firing while the job is still at its last run', () => {
-  it('waits for the end of that run with buffer_one, and one more is skipped', async () => {
+describe('a firing during a run of the same job', () => {
+  it('waits for the end of that run with buffer_one, and another one is skipped', async () => {
     const { config, job, source } = await setUpWith({ ...hourly, overlap: 'buffer_one' });
     const slow = gate();
     source.says = slow.says;
@@ -52,7 +52,7 @@ describe('a firing while the job is still at its last run', () => {
     expect(await runtime.store.skips.history({ limit: 9 })).toMatchObject([{ job: 'orders', firings: 1 }]);
   });
 
-  it('takes the place of that run with cancel_other, and what was owed stays owed', async () => {
+  it('replaces that run with cancel_other, and owed payloads stay owed', async () => {
     const { folder, source, job } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
     const gone = { ...job, destination: destinationOf('http://127.0.0.1:1/api/1.0') };
     const config = configOf(folder, [gone]);
@@ -78,10 +78,10 @@ describe('a firing while the job is still at its last run', () => {
   });
 });
 
-it('a firing that the day has no room for takes no place from the run before it', async () => {
+it("a firing that exceeds the daily allowance doesn't cancel the running run", async () => {
   const { folder, source, job, config } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
   const clock = new SetClock();
-  // Noon in UTC: late in the Eastern day the one request would be enough for the firings that are left.
+  // Noon in UTC: late in the Eastern day, the one request would be enough for the remaining firings.
   clock.forward(36 * hour - (clock.now() % (24 * hour)));
   const slow = gate();
   source.says = slow.says;
@@ -96,7 +96,7 @@ it('a firing that the day has no room for takes no place from the run before it'
   expect((await hear('run.finished', { job: 'orders' })).facts).not.toMatchObject({ code: 'RUN_CANCELLED' });
 });
 
-it('a queued firing is kept if the day has no room for the next one', async () => {
+it('a queued firing is kept if the next one exceeds the daily allowance', async () => {
   const { folder, source, job, destination, service } = await setUpWith(hourly);
   const [busy, slow] = [new Source(), gate()];
   busy.says = slow.says;
@@ -121,8 +121,8 @@ it('a queued firing is kept if the day has no room for the next one', async () =
   expect(queued!.next_at).toBeLessThan(clock.now());
 });
 
-describe('firings that were missed', () => {
-  it('run one after the other with run_all, each for its own instant', async () => {
+describe('missed firings', () => {
+  it('run one after the other with run_all, each for its own time', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -136,7 +136,7 @@ describe('firings that were missed', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('with run_all, are guarded relative to their own instant, not to now', async () => {
+  it('with run_all are guarded relative to their own time, not the current one', async () => {
     const { folder, job, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -152,7 +152,7 @@ describe('firings that were missed', () => {
     expect(count('payload.quarantined')).toBe(0);
   });
 
-  it('go on with run_all at the next start where a stop left them', async () => {
+  it('with run_all continue after a restart', async () => {
     const { folder, job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -173,7 +173,7 @@ describe('firings that were missed', () => {
     expect(again.stoodFor.slice(0, 3)).toEqual(missed);
   });
 
-  it('are passed over with skip, and that is kept', async () => {
+  it('are skipped with skip, and that is recorded', async () => {
     const { job, config, source } = await setUpWith({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const first = begun - 10 * hour - 30 * minute;
@@ -196,7 +196,7 @@ describe('firings that were missed', () => {
 });
 
 describe('a run whose process died', () => {
-  /** The state as it was left by a process that died in so many runs of the job, one after the other. */
+  /** The state left by a process that died in this many consecutive runs of the job. */
   const dead =
     (job: Job, { runs, nextAt, firedAt }: { runs: number; nextAt: number; firedAt?: number }) =>
     async (runtime: Runtime): Promise<void> => {
@@ -212,7 +212,7 @@ describe('a run whose process died', () => {
   it.for([
     ['run_once', undefined],
     ['run_all', 0],
-  ] as const)('runs again at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
+  ] as const)('runs again at the next start, for the same time, with %s', async ([policy, standsFor]) => {
     const misfire = policy === 'run_all' ? { policy, withinMs: 24 * hour, atMost: 24 } : { policy };
     const { job, config, source } = await setUpWith({ ...hourly, misfire });
     const { clock, begun } = halfPast();
@@ -225,7 +225,7 @@ describe('a run whose process died', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('runs again for its own instant, even if a later firing was skipped', async () => {
+  it('runs again for its own time, even if a later firing was skipped', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -239,14 +239,14 @@ describe('a run whose process died', () => {
     expect(source.stoodFor[0]).toBe(begun - hour);
   });
 
-  it('waits for the next firing where the process died in the run before it, too', async () => {
+  it('waits for the next firing if the process also died in the run before it', async () => {
     const { job, config } = await setUpWith(hourly);
     const { clock, begun } = halfPast();
     const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 2, nextAt: begun + hour }) });
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('is let be with skip, where nothing else would make good what is so old', async () => {
+  it('is not repeated with skip, since it would be too old', async () => {
     const { job, config } = await setUpWith({ ...hourly, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 1, nextAt: begun + hour }) });
@@ -254,8 +254,8 @@ describe('a run whose process died', () => {
   });
 });
 
-describe('what is due at one moment', () => {
-  it('runs as many at a time as the config says, in the order of the planned instants, and wider after a reload', async () => {
+describe('several firings that are due at once', () => {
+  it('run up to the configured concurrency, in the order of their planned times, and more after a reload', async () => {
     const { folder, service, destination } = await setUpWith(hourly);
     const order: string[] = [];
     const gates = new Map<string, ReturnType<typeof gate>>();
@@ -288,8 +288,8 @@ describe('what is due at one moment', () => {
   });
 });
 
-describe('an edit', () => {
-  it('neither wedges a job that runs nor lets it fire twice, however many come in a row', async () => {
+describe('a config change', () => {
+  it('neither blocks a running job nor lets it fire twice, however many changes follow each other', async () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
@@ -319,7 +319,7 @@ describe('an edit', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(clock.now());
   });
 
-  it('lets a job with a new name begin afresh while the run under the old one ends', async () => {
+  it('lets a renamed job start fresh while the run under the old name ends', async () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
@@ -337,7 +337,7 @@ describe('an edit', () => {
     expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
   });
 
-  it('lets a firing that stands in line stay there, once', async () => {
+  it('keeps a queued firing in the queue, once', async () => {
     const { folder, service, destination, job } = await setUpWith(hourly);
     const [busy, slow] = [new Source(), gate()];
     busy.says = slow.says;

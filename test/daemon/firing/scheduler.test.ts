@@ -20,7 +20,7 @@ const job = (name: string, cron = '0 * * * *', more: Partial<Job> = {}): Job => 
   ...more,
 });
 
-/** One life of a daemon on a state folder. */
+/** One lifetime of a daemon on a state folder. */
 async function live(clock: SteppingClock, given: { folder?: string } = {}) {
   const folder = given.folder ?? newFolder();
   const store = await newStore({ clock, folder });
@@ -35,7 +35,7 @@ async function live(clock: SteppingClock, given: { folder?: string } = {}) {
     return taken;
   };
   const names = () => fired().map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
-  /** What a run does with its firing when it begins. */
+  /** What a run does with its firing when it starts. */
   const begin = (firing: Firing) =>
     store.transaction(async (parts) => {
       await parts.runs.begin({ job: firing.job.name, origin: 'schedule' });
@@ -44,7 +44,7 @@ async function live(clock: SteppingClock, given: { folder?: string } = {}) {
   return { folder, store, scheduler, fired, begin, names };
 }
 
-/** An hourly job of which three firings have come due. */
+/** An hourly job with three due firings. */
 async function withThreeDue() {
   const clock = new SteppingClock();
   const lived = await live(clock);
@@ -58,7 +58,7 @@ async function withThreeDue() {
 }
 
 describe('the scheduler', () => {
-  it('plans every enabled job that has a schedule, soonest first, and writes the plan down', async () => {
+  it('plans every enabled job with a schedule, earliest first, and records the plan', async () => {
     const clock = new SteppingClock();
     const { scheduler, store } = await live(clock);
     const { schedule: _, ...without } = job('by hand');
@@ -75,7 +75,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('fires what has come due in the order of its instants, once each', async () => {
+  it('fires what is due in time order, once each', async () => {
     const clock = new SteppingClock();
     const { scheduler, names } = await live(clock);
     await scheduler.adopt([job('hourly'), job('half', '30 * * * *'), job('late', '0 20 * * *')]);
@@ -89,7 +89,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('fires once at the next start what was missed many times, with the instant of the first', async () => {
+  it('fires once at the next start what was missed many times, for the first time', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -102,7 +102,7 @@ describe('the scheduler', () => {
     expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() - 1000 + hour }]);
   });
 
-  it('fires again at the next start what was fired but had not begun when the process died', async () => {
+  it('fires again at the next start what was fired but not started when the process died', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -116,7 +116,7 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['hourly', '17:00']]);
   });
 
-  it('does not fire again what had begun when the process died', async () => {
+  it("doesn't fire again what had started when the process died", async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -131,7 +131,7 @@ describe('the scheduler', () => {
     expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() + hour }]);
   });
 
-  it('takes a firing back together with the beginning of its run: both happen or neither', async () => {
+  it('completes a firing in the transaction that starts its run: both happen or neither', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, fired } = await live(clock);
     await scheduler.adopt([job('hourly')]);
@@ -148,7 +148,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('hourly'))?.next_at).toBe(clock.now());
   });
 
-  it('fires at the next start what was given back, also when that is long after', async () => {
+  it('fires returned firings at the next start, even long after', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('daily', '0 17 * * *')]);
@@ -165,7 +165,7 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['daily', '17:00']]);
   });
 
-  it('fires at the next start all that was given back, the earliest first, in whichever order it was', async () => {
+  it('fires all returned firings at the next start, earliest first, whatever the order in which they were returned', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };
@@ -190,7 +190,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('starts an edited schedule from now: nothing of the old one fires late', async () => {
+  it('starts a changed schedule from now: nothing of the old one fires late', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders')]);
@@ -202,7 +202,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.schedule).toBe('UTC 30 * * * *');
   });
 
-  it('forgets a removed job, so that one of that name fires nothing late when it comes back', async () => {
+  it('forgets a removed job, so that a later job of that name fires nothing late', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders'), job('stock')]);
@@ -215,7 +215,7 @@ describe('the scheduler', () => {
     expect(names().map(([name]) => name)).toEqual(['stock']);
   });
 
-  it('lets a firing of a job that was removed meanwhile write nothing down', async () => {
+  it('records nothing for a firing of a job that has been removed', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);
@@ -227,7 +227,7 @@ describe('the scheduler', () => {
     expect(await store.schedules.all()).toEqual([]);
   });
 
-  it('lets a firing that stood in line for long write down the plan as it is, not as it was', async () => {
+  it('records the current plan for a firing that was queued for a long time, not the old one', async () => {
     const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, ...skipped] = fired();
     for (const firing of skipped) scheduler.done(firing);
@@ -235,7 +235,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
   });
 
-  it('keeps a firing that has not begun if another one of its job comes to nothing or begins', async () => {
+  it("keeps a firing that hasn't started if another one of its job is settled or starts", async () => {
     const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, second, third] = fired();
     const nextAt = async () => (await store.schedules.find('orders'))?.next_at;
@@ -247,7 +247,7 @@ describe('the scheduler', () => {
     expect(await nextAt()).toBe(clock.now() + hour);
   });
 
-  it('keeps the plan it has when the new one cannot be written down', async () => {
+  it("keeps its plan if the new one can't be recorded", async () => {
     const clock = new SteppingClock();
     const { scheduler, store } = await live(clock);
     await scheduler.adopt([job('orders')]);

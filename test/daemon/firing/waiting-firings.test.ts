@@ -16,7 +16,7 @@ const firingOf = (name: string, at: number): Firing => ({
   isCatchUp: false,
 });
 
-it('a firing replaced while its login is looked up is not fired, and another one makes the attempt', async () => {
+it('a firing that is replaced during its login lookup is not fired, and another one makes the attempt', async () => {
   const lookups: string[] = [];
   const gate = {
     find: async () => {

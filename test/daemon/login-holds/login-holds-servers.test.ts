@@ -27,13 +27,13 @@ const days = 2;
 interface Town {
   readonly source: object;
   readonly query: object | string;
-  /** Logins that the server has seen. */
+  /** Logins seen by the server. */
   readonly logins: () => number;
 }
 
 /**
- * Fires three jobs of the source every quarter of an hour for two days, together at first, and looks at the source in between as doctor
- * does. The hours in which the server saw a login.
+ * Fires three jobs of the source every 15 minutes for two days, at first all at once, and checks the source in between
+ * as doctor does. Returns the hours in which the server saw a login.
  */
 async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]> {
   const folder = await newFolder();
@@ -80,9 +80,9 @@ async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]>
 
 const onceThenRarely = [0, 1, 5, 29];
 
-describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong password of a database', (server) => {
+describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database password', (server) => {
   it.each(['PostgreSQL', 'MariaDB'] as const)(
-    '%s sees it once, then after 1 hour, 4 more and a day',
+    'is sent to %s once, then after 1 hour, 4 more hours and a day',
     async (kind) => {
       const proxy = await openTcpProxy(server(kind).port, []);
       onTestFinished(() => proxy.close());
@@ -94,7 +94,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong password of 
     240_000,
   );
 
-  it('a password that changes while chunks are read is sent once again, and then no more', async () => {
+  it('that changed while chunks are read is sent once more, and then no longer', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
@@ -134,7 +134,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong password of 
 });
 
 describe('a wrong password of a file server', () => {
-  it('FTP sees it once, then after 1 hour, 4 more and a day', async () => {
+  it('is sent to FTP once, then after 1 hour, 4 more hours and a day', async () => {
     const reply = (verb: string) => (verb === 'PASS' ? '530 Login incorrect.' : undefined);
     const script = await openFtpScript({ files: new Map(), reply });
     onTestFinished(() => script.close());
@@ -143,7 +143,7 @@ describe('a wrong password of a file server', () => {
     expect(await hoursOfLogins({ source, query: { path: 'a.csv' }, logins })).toEqual(onceThenRarely);
   }, 240_000);
 
-  it('SFTP sees it once, then after 1 hour, 4 more and a day', async () => {
+  it('is sent to SFTP once, then after 1 hour, 4 more hours and a day', async () => {
     const host = newSshKey();
     let seen = 0;
     const server = new ssh2.Server({ hostKeys: [host.private] }, (connection) => {
@@ -165,8 +165,8 @@ describe('a wrong password of a file server', () => {
   }, 240_000);
 });
 
-describe('a wrong secret of an app', () => {
-  it('a token endpoint sees it once, then after 1 hour, 4 more and a day', async () => {
+describe('a wrong app secret', () => {
+  it('is sent to a token endpoint once, then after 1 hour, 4 more hours and a day', async () => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const source = {
@@ -180,7 +180,7 @@ describe('a wrong secret of an app', () => {
   }, 240_000);
 });
 
-it('a secret in a file is read again, so that a job whose password was corrected there goes on without a reload', async () => {
+it('a secret in a file is read again, so that a job with a corrected password continues without a reload', async () => {
   const folder = await newFolder();
   const password = join(folder, 'password');
   await writeFile(password, 'wrong\n');

@@ -20,13 +20,13 @@ async function setUp() {
   const began = clock.now();
   return {
     ...{ folder, clock, store, bank, gate: gateOf({ store, clock }) },
-    /** Hours after the start in which a login was refused. */
+    /** Hours after the start at which a login was refused. */
     hours: () => bank.refused.map((at) => Math.floor((at - began) / hour)),
   };
 }
 
-describe('a login that was refused', () => {
-  it('is sent once, then after 1 hour, after 4 more and once a day, regardless of requests in between', async () => {
+describe('a refused login', () => {
+  it('is sent once, then after 1 hour, after 4 more hours and once a day, regardless of requests in between', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     for (let quarter = 0; quarter < 4 * 24 * 4; quarter++) {
       expect(await open(gate, bank.source('wrong'))).toBeInstanceOf(Problem);
@@ -37,7 +37,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is sent by one of many that begin together, and by all once it was good', async () => {
+  it('is sent by one of many concurrent runs, and by all once it has succeeded', async () => {
     const { store, bank, gate, clock } = await setUp();
     const all = (password: string) => Promise.all(Array.from({ length: 10 }, () => open(gate, bank.source(password))));
     const refused = await all('wrong');
@@ -54,7 +54,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is not waited for one by one when the first attempt found the server away', async () => {
+  it("isn't serialized if the first attempt found the server unavailable", async () => {
     const { store, gate } = await setUp();
     const together = Promise.withResolvers<void>();
     let [attempts, waiting] = [0, 0];
@@ -76,7 +76,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is on hold for this account and secret alone', async () => {
+  it('is on hold only for this account and secret', async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
@@ -87,7 +87,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('names the server, the user, what it said and what a person can do', async () => {
+  it('is reported with the server, the user, its message and what to do', async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'))).toMatchObject({
@@ -99,7 +99,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('stays on hold after a restart, and nothing in the state tells the secret', async () => {
+  it('stays on hold after a restart, and nothing in the state reveals the secret', async () => {
     const { folder, clock, store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     await store.close();
@@ -111,7 +111,7 @@ describe('a login that was refused', () => {
     await reopened.close();
   });
 
-  it('has made the attempt that was due if the process dies over it', async () => {
+  it('counts a due attempt as made if the process dies during it', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     clock.forward(hour);
@@ -128,7 +128,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is tried again soon if the attempt found the server away', async () => {
+  it('is tried again soon if the attempt found the server unavailable', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     clock.forward(hour);
@@ -142,7 +142,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is free again as soon as an attempt was good', async () => {
+  it('is released as soon as an attempt succeeds', async () => {
     const { clock, store, bank, gate } = await setUp();
     await open(gate, bank.source('new'));
     bank.passwords.set('etl', 'new');
@@ -153,7 +153,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('waits for a person with `login_retry: off`', async () => {
+  it('waits for a user with `login_retry: off`', async () => {
     const { clock, store, bank, gate } = await setUp();
     const source = bank.source('new', { loginRetry: 'off' });
     await open(gate, source);
@@ -165,7 +165,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is tried by a person at any time, and that counts as an attempt', async () => {
+  it('can be tried by a user at any time, which counts as an attempt', async () => {
     const { store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'), { isPerson: true })).toMatchObject({ code: 'BANK_REFUSED' });
@@ -174,7 +174,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is let go by a person for all sources of the account, on record', async () => {
+  it('can be resumed by a user for all sources of the account, which is recorded', async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     const by = { who: 'ann', why: 'unlocked' };
@@ -188,7 +188,7 @@ describe('a login that was refused', () => {
     await store.close();
   });
 
-  it('is told as what it is while the state takes no writes, and is kept when it does', async () => {
+  it("is reported even while the state isn't writable, and is recorded once it is", async () => {
     const { folder, store, bank, gate } = await setUp();
     const { db, close } = useDatabase(join(folder, 'sluice.db'));
     await sql.raw('pragma query_only = 1').execute(db);
@@ -201,7 +201,7 @@ describe('a login that was refused', () => {
     await store.close();
   }, 90_000);
 
-  it('is found in a secret that is read from its file again', async () => {
+  it('with a secret in a file is compared with what the file contains now', async () => {
     const { store, bank, gate } = await setUp();
     const source = bank.source('wrong', {
       renew: async ({ options }) => void Object.assign(options, { password: 'right' }),
@@ -212,11 +212,11 @@ describe('a login that was refused', () => {
   });
 });
 
-it('a source of files has no login, so that nothing is looked up for it', () => {
+it('a file source has no login, so no hold is looked up for it', () => {
   expect(loginOf({ name: 'files', connector: file, options: {} })).toBeUndefined();
 });
 
-describe('a 401 to a credential that goes with each request', () => {
+describe('a 401 for a credential that is sent with each request', () => {
   const api = (path: { now: string | undefined }) =>
     defineConnector({
       ...{ id: 'api', title: 'API', summary: 'Made by a test.', source: {}, query: {} },
@@ -241,11 +241,11 @@ describe('a 401 to a credential that goes with each request', () => {
     return codes;
   }
 
-  it('puts the login on hold once a second path gave it', async () => {
+  it('puts the login on hold once a second path returns it', async () => {
     expect(await asked(['/a', '/b', '/c'])).toEqual(['REST_LOGIN', 'REST_LOGIN', 'LOGIN_ON_HOLD']);
   });
 
-  it('may be the fault of the path while there is one alone, or others answer', async () => {
+  it("may be caused by the path if it's the only one, or if others succeed", async () => {
     expect(await asked(['/a', '/a', '/a'])).toEqual(['REST_LOGIN', 'REST_LOGIN', 'REST_LOGIN']);
     expect(await asked(['/a', undefined, '/b', undefined])).toEqual(['REST_LOGIN', 'open', 'REST_LOGIN', 'open']);
   });

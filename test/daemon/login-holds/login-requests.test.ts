@@ -41,7 +41,7 @@ interface Read {
   readonly query?: (n: number) => object;
 }
 
-/** The codes, or states, of many jobs of one source that start at the same moment. */
+/** The codes, or states, of many jobs of one source that start at the same time. */
 async function runTogether({ source, query = (n) => ({ path: `/rows/${n}` }) }: Read): Promise<string[]> {
   const names = Array.from({ length: many }, (_, n) => `job${n}`);
   const job = (n: number) => ({ source: 'api', query: query(n), format: 'json', target: `${n}`.repeat(32) });
@@ -69,14 +69,14 @@ const basic = (url: string) => ({
 });
 const onHold = (times: number): string[] => Array.from({ length: times }, () => 'LOGIN_ON_HOLD');
 
-it('jobs that start together send a wrong password to two paths, and no more', async () => {
+it('jobs that start together send a wrong password to at most two paths', async () => {
   const { asked, url } = await startApi(refuse);
   const codes = await runTogether({ source: basic(url) });
   expect(asked).toHaveLength(2);
   expect(codes.toSorted()).toEqual([...onHold(many - 2), 'REST_LOGIN', 'REST_LOGIN']);
 });
 
-it('a wrong key in a header goes to two paths, and no more', async () => {
+it('a wrong key in a header is sent to at most two paths', async () => {
   const { asked, url } = await startApi(refuse);
   const source = { connector: 'simple_rest', url, retries: 0, headers: { 'x-api-key': 'some-wrong-key' } };
   const codes = await runTogether({ source });
@@ -84,7 +84,7 @@ it('a wrong key in a header goes to two paths, and no more', async () => {
   expect(codes.toSorted()).toEqual([...onHold(many - 2), 'REST_LOGIN', 'REST_LOGIN']);
 });
 
-it('a login call with a wrong password is made once', async () => {
+it('a login call with a wrong password is sent once', async () => {
   const { asked, url } = await startApi(refuse);
   const call = { path: '/session', method: 'POST', body: { user: 'etl', password: 'some-password' } };
   const source = { connector: 'simple_rest', url, retries: 0, auth: { kind: 'login_call', call, token_path: 'token' } };
@@ -93,7 +93,7 @@ it('a login call with a wrong password is made once', async () => {
   expect(codes.toSorted()).toEqual([...onHold(many - 1), 'REST_LOGIN']);
 });
 
-it('a service with a wrong token sees it at two paths, also if its rows are read while they are sent', async () => {
+it('a service gets a wrong token at two paths, even if its rows are streamed', async () => {
   const { asked, url } = await startApi(refuse);
   const source = { connector: 'hubspot', api_url: url, token: 'some-wrong-token', retries: 0 };
   const codes = await runTogether({ source, query: (n) => ({ stream: ['deals', 'contacts', 'companies'][n % 3] }) });
@@ -101,11 +101,11 @@ it('a service with a wrong token sees it at two paths, also if its rows are read
   expect(codes.filter((code) => code === 'LOGIN_ON_HOLD')).toHaveLength(many - 2);
 });
 
-it('jobs with a good password send one request each, and at the same time once one was answered', async () => {
+it('jobs with a valid password send one request each, concurrently once one has succeeded', async () => {
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (request, response) => {
     if (asked.length === many) rest.resolve();
-    // None of the others is answered before all have asked.
+    // None of the others gets a response before all have sent their request.
     if (asked.length > 1) await rest.promise;
     rows(request, response);
   });
@@ -114,7 +114,7 @@ it('jobs with a good password send one request each, and at the same time once o
   expect(codes).toEqual(Array.from({ length: many }, () => 'owed'));
 });
 
-it('a first answer that says nothing about the credentials lets the others go at the same time', async () => {
+it('a first response that says nothing about the credentials lets the others run concurrently', async () => {
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (_, response) => {
     if (asked.length === many) rest.resolve();
@@ -125,7 +125,7 @@ it('a first answer that says nothing about the credentials lets the others go at
   expect(codes).toEqual(Array.from({ length: many }, () => 'REST_NOT_FOUND'));
 });
 
-it('a first answer that takes its time holds up others with the same credentials for half a minute', async () => {
+it('a slow first response delays others with the same credentials for at most 30 seconds', async () => {
   const clock = new SkippingClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
@@ -138,7 +138,7 @@ it('a first answer that takes its time holds up others with the same credentials
   await store.close();
 });
 
-it('a password that was accepted says nothing about another one of the account', async () => {
+it('an accepted password says nothing about another one of the same account', async () => {
   const clock = new SetClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
@@ -151,7 +151,7 @@ it('a password that was accepted says nothing about another one of the account',
   await store.close();
 });
 
-it('opening a source with rows to come shows nothing about its credentials', async () => {
+it('opening a source whose rows are still to come proves nothing about its credentials', async () => {
   const clock = new SetClock();
   const store = await openStore(await newFolder(), { clock });
   const gate = gateOf({ store, clock });

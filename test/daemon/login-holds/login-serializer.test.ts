@@ -11,7 +11,7 @@ import { startVendor } from '../../oauth/vendor.ts';
 import { gateOf, open } from '../bank.ts';
 import { newFolder, SetClock, SkippingClock } from '../rig.ts';
 
-/** A clock of a process that tells when it begins to wait. */
+/** A process's clock that reports when it starts to wait. */
 function watched(clock: Clock): Clock & { readonly waits: Promise<void> } {
   const { promise: waits, resolve } = Promise.withResolvers<void>();
   const sleep: Clock['sleep'] = (milliseconds, signal) => {
@@ -21,7 +21,7 @@ function watched(clock: Clock): Clock & { readonly waits: Promise<void> } {
   return { now: clock.now, monotonic: clock.monotonic, sleep, waits };
 }
 
-/** A server that answers no login before it is told to. */
+/** A server that answers no login until the test says so. */
 function slowServer({ password = 'wrong' } = {}) {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const seen = { logins: 0 };
@@ -40,7 +40,7 @@ function slowServer({ password = 'wrong' } = {}) {
   return { seen, answer, source: { name: 'slow', connector, options: {} } };
 }
 
-/** Two processes on one state. */
+/** Two processes with one state. */
 async function twoStores(second: Clock) {
   const folder = await newFolder();
   const stores = [
@@ -51,7 +51,7 @@ async function twoStores(second: Clock) {
   return stores;
 }
 
-it('a second process that starts at the same moment does not send a password that is refused', async () => {
+it("a second process that starts at the same time doesn't send a refused password", async () => {
   const clock = watched(new SetClock());
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
@@ -65,7 +65,7 @@ it('a second process that starts at the same moment does not send a password tha
   expect(await one.leases.held()).toEqual([]);
 });
 
-it('a second process logs in as soon as the first one has, and nothing is kept of its turn', async () => {
+it('a second process logs in as soon as the first one has, and its lease is not kept', async () => {
   const clock = watched(new SetClock());
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer({ password: 'right' });
@@ -78,7 +78,7 @@ it('a second process logs in as soon as the first one has, and nothing is kept o
   expect(await one.leases.held()).toEqual([]);
 });
 
-it('a second process does not wait for longer than half a minute', async () => {
+it('a second process waits for at most 30 seconds', async () => {
   const clock = new SkippingClock();
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
@@ -90,7 +90,7 @@ it('a second process does not wait for longer than half a minute', async () => {
   expect([await first, await second]).toMatchObject([{ code: 'SLOW_REFUSED' }, { code: 'SLOW_REFUSED' }]);
 });
 
-it('a token endpoint sees a wrong secret once from two processes that start at the same moment', async () => {
+it('a token endpoint gets a wrong secret once from two processes that start at the same time', async () => {
   const vendor = await startVendor();
   onTestFinished(() => vendor.close());
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();

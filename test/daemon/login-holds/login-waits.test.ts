@@ -21,7 +21,7 @@ import {
 
 const hour = 3_600_000;
 
-/** Two daily jobs that read the bank, and one of another account, due at once. */
+/** Two daily jobs that read the bank, and one of another account, all due at once. */
 async function setUp() {
   const [folder, service, clock] = [await newFolder(), await openService(), new SetClock()];
   const bank = new Bank(clock);
@@ -49,7 +49,7 @@ async function setUp() {
   return { clock, bank, configWith };
 }
 
-it('jobs whose login was refused wait, are told with it, and run when one attempt works', async () => {
+it('jobs with a refused login wait, are reported, and run once an attempt succeeds', async () => {
   const { clock, bank, configWith } = await setUp();
   bank.passwords.set('etl', 'soon right');
   const config = await configWith('late');
@@ -92,7 +92,7 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
 }, 180_000);
 
 it.each(['stopped', 'killed'] as const)(
-  'a reload with the right secret runs the jobs that waited, and a %s daemon leaves them for its next start',
+  'a reload with the right secret runs the waiting jobs, and a %s daemon leaves them to its next start',
   async (end) => {
     const { clock, bank, configWith } = await setUp();
     const wrong = await configWith('wrong');
@@ -100,7 +100,7 @@ it.each(['stopped', 'killed'] as const)(
     await first.hear('source.on_hold');
     await expect.poll(() => first.count('run.finished') + first.count('firing.skipped')).toBe(3);
     if (end === 'stopped') await first.stop();
-    // What a kill would leave.
+    // What a kill would leave behind.
     const state = join(await newFolder(), 'state');
     await cp(wrong.state, state, { recursive: true });
 

@@ -20,21 +20,21 @@ it.each([
   ['delivered', 'info'],
   ['owed', 'info'],
   ['stopped', 'info'],
-] as const)('a run that ends %s is logged as %s, so that a log of errors alone shows what broke', (outcome, level) => {
+] as const)('a run that ends %s is logged as %s, so that error lines alone show what broke', (outcome, level) => {
   const { events, lines } = listen();
   const figures = { rows: 0, bytes: 0, requests: 0, milliseconds: 1 };
   events.emit('run.finished', { job: 'orders', run: 'r', outcome, ...figures });
   expect(lines).toEqual([`${level} run.finished`]);
 });
 
-it('what is healthy and frequent is logged for those alone who debug', () => {
+it('frequent events of healthy jobs are logged only at the debug level', () => {
   const { events, lines } = listen();
   events.emit('extract.progressed', { job: 'orders', run: 'r', rows: 1, bytes: 1 });
   events.emit('config.stranded', { destination: 'old', payloads: 2 });
   expect(lines).toEqual(['debug extract.progressed', 'warn config.stranded']);
 });
 
-it('an attempt that failed is one line: what it came to, with what is done about it', () => {
+it('a failed attempt is one line: the error and what happens next', () => {
   const { events, lines } = listen();
   const trouble = { code: 'DELIVERY_NO_ANSWER', message: 'No answer came', attempt: 1 };
   events.emit('upload.failed', { ...payloadFacts, ...trouble, action: 'retry' });
@@ -42,7 +42,7 @@ it('an attempt that failed is one line: what it came to, with what is done about
   expect(lines).toEqual(['debug upload.failed', 'warn payload.waiting']);
 });
 
-it('tells instants as people read them, and spans without a tail of digits', () => {
+it('the log writes times in a readable form, and durations without a tail of digits', () => {
   const facts: object[] = [];
   const say = (_: string, told: object = {}) => void facts.push(told);
   const log: Log = { debug: say, info: say, warn: say, error: say, with: () => log };

@@ -6,7 +6,7 @@ import { otherLines } from '../../../src/daemon/logs/other-lines.ts';
 import { logPage } from '../../../src/daemon/logs/page.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-/** The embedded service keeps a log of its own. */
+/** The embedded service has its own log. */
 const isOurs = (path: string): boolean => !/^src\/(service\/|cli\/commands\/serve\.ts)/.test(path);
 const calls = [
   /\blog\??\.(?<level>debug|info|warn|error)\(\s*'(?<line>[^']+)'(?<facts>,\s*\{[^{}]*\})?/g,
@@ -19,7 +19,7 @@ interface Written {
   readonly facts: readonly string[];
 }
 
-/** Every line that a source writes by itself, with the facts that stand beside it. */
+/** Every line that a source file logs directly, with its fields. */
 function* written(): Generator<Written> {
   for (const folder of ['src', 'connectors']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
@@ -27,7 +27,7 @@ function* written(): Generator<Written> {
       if (!entry.isFile() || !path.endsWith('.ts') || !isOurs(relative(root, path))) continue;
       const text = readFileSync(path, 'utf8');
       for (const call of calls) {
-        // Problems of a workbook are no lines of the log.
+        // Problems of a workbook aren't log lines.
         if (call.source.includes('#fault') && !relative(root, path).startsWith('src/daemon/')) continue;
         for (const { groups = {} } of text.matchAll(call)) {
           yield { line: groups.line!, level: groups.level ?? 'error', facts: namesIn(groups.facts) };
@@ -37,7 +37,7 @@ function* written(): Generator<Written> {
   }
 }
 
-/** `, { job, run: id, ...more }` has job and run. */
+/** `, { job, run: id, ...more }` contains job and run. */
 function namesIn(facts: string | undefined): string[] {
   const inside = /\{([\s\S]*)\}/.exec(facts ?? '')?.[1] ?? '';
   return inside
@@ -47,7 +47,7 @@ function namesIn(facts: string | undefined): string[] {
 }
 
 describe('the page of log lines', () => {
-  it('has every line that a source writes, with its level and its facts, and no other', () => {
+  it('has every line that a source file logs, with its level and fields, and no other', () => {
     const found = [...written()];
     expect(found.length).toBeGreaterThan(25);
     const listed = new Map(otherLines.map((one) => [one.line, one]));
@@ -58,7 +58,7 @@ describe('the page of log lines', () => {
     }
   });
 
-  it('has every event with each of its facts', () => {
+  it('has every event with each of its fields', () => {
     const page = logPage();
     for (const [name, { facts }] of Object.entries(eventWords)) {
       const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));

@@ -1,4 +1,4 @@
-/** One sample of the text format of Prometheus. */
+/** One sample of the Prometheus text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ interface Family {
 const line = /^(?<name>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/;
 const pair = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\\n]|\\[\\n"])*)"(?:,|$)/y;
 
-/** Reads the text format strictly, as its document has it; throws where a line breaks a rule. */
+/** Parses the text format strictly, as its specification says; throws if a line is invalid. */
 export function parseExposition(text: string): Family[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families: Family[] = [];
@@ -31,7 +31,7 @@ export function parseExposition(text: string): Family[] {
 function sampleInto(families: Family[], row: string): void {
   const { name = '', labels = '', value = '' } = line.exec(row)?.groups ?? {};
   if (name === '') throw new Error(`no sample: ${row}`);
-  // Prometheus reads the words for what is no number in any case of letters.
+  // Prometheus accepts NaN and infinities in any case.
   const isNone = /^nan$/i.test(value);
   const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
   if (Number.isNaN(number) !== isNone) throw new Error(`no number: ${row}`);
@@ -57,7 +57,7 @@ function familyOf(families: readonly Family[], name: string): Family {
   return family;
 }
 
-/** What a linter of metrics finds: the rules of naming that Prometheus publishes. */
+/** The findings of a metrics linter, by the naming rules that Prometheus publishes. */
 export function lintExposition(families: readonly Family[]): string[] {
   const seen = new Set<string>();
   return families.flatMap(({ name, type, help, samples }) => {

@@ -18,7 +18,7 @@ import { registerSecret } from '../../../src/lib/redact.ts';
 import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from '../rig.ts';
 import { lintExposition, parseExposition } from './exposition.ts';
 
-/** Monitoring of a daemon, with the address that they listen on. */
+/** The monitor of a daemon, and the URL that it listens on. */
 async function watch({ daemon, runtime }: Started, options: Partial<MonitorAddress> = {}): Promise<string> {
   let url = '';
   const info: Log['info'] = (_, facts) => {
@@ -43,7 +43,7 @@ async function get(url: string, host?: string): Promise<{ status: number; type: 
   return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
 }
 
-/** One job, whose source speaks when it is let. */
+/** One job, whose source responds when the test says so. */
 async function setUpGated() {
   const { config, job, source } = await setUp({ name: 'orders "1"' });
   const { says, open } = gate();
@@ -51,7 +51,7 @@ async function setUpGated() {
   return { config, job, speak: () => open('hello') };
 }
 
-/** What Prometheus's own checker says of all that is shown, those of the process and of Node too. */
+/** What Prometheus's own checker reports about all metrics, including those of the process and of Node. */
 async function promtool(text: string): Promise<string> {
   const child = execFile('promtool', ['check', 'metrics'], {
     encoding: 'utf8',
@@ -73,7 +73,7 @@ const find = (text: string, name: string, labels: Record<string, string> = {}): 
     )?.value;
 
 describe('the monitor', () => {
-  it('counts what happened, under names and units that a linter of metrics has nothing against', async () => {
+  it('counts what happens, under names and units that a metrics linter accepts', async () => {
     const { config, job, speak } = await setUpGated();
     const started = await startDaemon(config, { before: overdue(job) });
     const url = await watch(started);
@@ -110,7 +110,7 @@ describe('the monitor', () => {
     expect(find(text, 'nodejs_eventloop_lag_seconds')).toBeDefined();
   });
 
-  it('knows after a restart what was published before it', async () => {
+  it('restores the last publication after a restart', async () => {
     const { config, job, speak } = await setUpGated();
     speak();
     const first = await startDaemon(config, { before: overdue(job) });
@@ -120,7 +120,7 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_last_publish_timestamp_seconds')).toBeGreaterThan(1.7e9);
   });
 
-  it('shows how many rows a job keeps, and what they take on the disk', async () => {
+  it('shows how many rows a job keeps, and their size on disk', async () => {
     const started = await startDaemon((await setUpGated()).config);
     const segment = { file: 'r1/1.rows', rows: 5, bytes: 700, crc: 0, asOf: 0 };
     const manifest = { version: 1 as const, columns: [], next: 0, rows: 3, segments: [segment] };
@@ -133,7 +133,7 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_kept_bytes', { job_name: 'kept' })).toBe(700);
   });
 
-  it('shows what is owed, and is not ready while a destination refuses the credentials', async () => {
+  it("shows what is owed, and isn't ready while a destination refuses the credentials", async () => {
     const { config, job, speak } = await setUpGated();
     const refused = destinationOf(job.destination.url, { credentials: { kind: 'api_key', key: 'be'.repeat(20) } });
     const started = await startDaemon(configOf(config.folder, [{ ...job, destination: refused }]), {
@@ -156,7 +156,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('is not ready while a job is left out because of an error in the config, and counts it', async () => {
+  it("isn't ready while a job is left out because of a config error, and counts it", async () => {
     const { config } = await setUpGated();
     const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'a password: hunter' });
     const started = await startDaemon({ ...config, leftOut: new Map([['returns', [fault]]]) });
@@ -172,7 +172,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('is alive to the end, but not ready any more once the daemon stops', async () => {
+  it('is alive to the end, but no longer ready once the daemon stops', async () => {
     const { config } = await setUpGated();
     const started = await startDaemon(config);
     const url = await watch(started);
@@ -182,7 +182,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(503);
   });
 
-  it('answers nothing else, and lets no secret out', async () => {
+  it('serves nothing else, and leaks no secret', async () => {
     registerSecret('hunter-of-secrets');
     const { config, job } = await setUpGated();
     const named = { ...config, jobs: new Map([['hunter-of-secrets', { ...job, name: 'hunter-of-secrets' }]]) };
@@ -196,7 +196,7 @@ describe('the monitor', () => {
     expect(text).toContain('[redacted]');
   });
 
-  it('answers in spite of more connections without a request than it allows', async () => {
+  it('responds despite more idle connections than it allows', async () => {
     const { config } = await setUpGated();
     const url = await watch(await startDaemon(config));
     for (let i = 0; i < 70; i++) {
@@ -209,7 +209,7 @@ describe('the monitor', () => {
     for (const path of ['healthz', 'readyz', 'metrics']) expect((await get(`${url}/${path}`)).status).toBe(200);
   });
 
-  it.each(['/', '/healthz', '/readyz', '/metrics'])('answers %s under no name that is not its own', async (path) => {
+  it.each(['/', '/healthz', '/readyz', '/metrics'])('responds on %s only to its own host names', async (path) => {
     const { config } = await setUpGated();
     const url = await watch(await startDaemon(config), { names: ['sluice.Example.com'] });
     const { port } = new URL(url);
@@ -221,7 +221,7 @@ describe('the monitor', () => {
     for (const name of own) expect((await get(url + path, `${name}:${port}`)).status).toBe(path === '/' ? 404 : 200);
   });
 
-  it('says in one problem that its port is taken', async () => {
+  it('reports in one problem that its port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());
@@ -240,7 +240,7 @@ describe('the monitor', () => {
 });
 
 describe('docs/operate.md', () => {
-  it('tells every metric of ours, and none that there is not', async () => {
+  it('documents exactly our metrics', async () => {
     const { config } = await setUpGated();
     const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
     const ours = parseExposition(text).map(({ name }) => name);
@@ -255,7 +255,7 @@ describe('docs/operate.md', () => {
 });
 
 describe('the counters', () => {
-  it('stop telling jobs apart after a thousand of them', async () => {
+  it('stop distinguishing jobs after a thousand of them', async () => {
     const names = Array.from({ length: 1200 }, (_, i) => `job${i}`);
     const jobs = new Map(names.map((name) => [name, {} as Job]));
     const events = new Events<SluiceEvents>();

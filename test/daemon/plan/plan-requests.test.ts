@@ -10,7 +10,7 @@ import { costOf } from '../../../src/daemon/throttle/day-budget.ts';
 import { nextFiring } from '../../../src/schedule/schedule.ts';
 
 const minute = 60_000;
-/** Eastern days of 24, 23 and 25 hours: their first instants. */
+/** Eastern days of 24, 23 and 25 hours: their starts. */
 const days = {
   ordinary: { from: Date.parse('2026-06-15T04:00Z'), hours: 24 },
   spring: { from: Date.parse('2026-03-08T05:00Z'), hours: 23 },
@@ -26,7 +26,7 @@ function accountWith(limit: number, more: Partial<PlannedAccount> = {}): Planned
   return { account: 'acme', limits: new Map([['main', limit]]), used: 0, owed: new Map(), ...more };
 }
 
-/** Looks at every minute, asks every job, and counts by hand. */
+/** Checks every minute, asks every job, and counts manually. */
 function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number, until: number) {
   let gone = planned.used * 1000;
   let firings = 0;
@@ -42,7 +42,7 @@ function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number
   return { firings, short };
 }
 
-describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) => {
+describe.each(Object.entries(days))('on a day of %s', (_, { from, hours }) => {
   it('counts the same firings as a check of every minute', { timeout: 60_000 }, () => {
     const crons = fc.constantFrom(
       '*/15 * * * *',
@@ -86,11 +86,11 @@ describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) 
   });
 });
 
-describe('the requests of a day', () => {
+describe('the planned requests of a day', () => {
   const { from: now } = days.ordinary;
   const until = now + 24 * 60 * minute;
 
-  it('are paid to what is owed and what is overdue before anything else', () => {
+  it('go to owed payloads and overdue jobs first', () => {
     const planned = accountWith(5, { used: 2, owed: new Map([['old', 2]]) });
     const jobs = [jobOf('late', '0 12 * * *', { overdue: 1 })];
     const [day] = planRequests({ jobs, accounts: [planned], now, until });
@@ -98,7 +98,7 @@ describe('the requests of a day', () => {
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
   });
 
-  it('leave the expectation out of what found nothing new of late', () => {
+  it("don't include, in the expected value, runs that recently found nothing new", () => {
     const [day] = planRequests({
       jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
       accounts: [accountWith(10)],
@@ -109,20 +109,20 @@ describe('the requests of a day', () => {
     expect(day!.expected).toMatchObject({ wanted: 3, left: 7, fits: true });
   });
 
-  it('have a full allowance again the day after, opened by the newest of what went short', () => {
+  it('have a full allowance the next day, and the newest unsent payload goes first', () => {
     const jobs = [jobOf('hourly', '0 * * * *')];
     const [first, second] = planRequests({ jobs, accounts: [accountWith(20)], now, until: until + 24 * 60 * minute });
     expect(first!.worst.short[0]?.firings).toBe(3);
     expect(second).toMatchObject({ used: 0, owed: 1, firings: 24, worst: { wanted: 25 } });
   });
 
-  it('are none for as long as the service says so', () => {
+  it('are zero for as long as the service says so', () => {
     const planned = accountWith(100, { spentUntil: now + 6 * 60 * minute });
     const [day] = planRequests({ jobs: [jobOf('hourly', '0 * * * *')], accounts: [planned], now, until });
     expect(day!.worst.short[0]?.firings).toBe(5);
   });
 
-  it('are paid once for refreshes that go out together', () => {
+  it('count once for refreshes that are sent together', () => {
     const hourly = { bundle: 'one' };
     const jobs = [jobOf('a', '0 * * * *', hourly), jobOf('b', '0 * * * *', hourly), jobOf('c', '0 * * * *')];
     const [day] = planRequests({ jobs, accounts: [accountWith(100)], now, until });
@@ -134,7 +134,7 @@ describe('the requests of a day', () => {
     ]);
   });
 
-  it('end for each of the destinations that share them at its own limit', () => {
+  it('are limited separately for each destination of a shared account', () => {
     const limits = new Map([
       ['main', 10],
       ['small', 2],
@@ -150,11 +150,11 @@ describe('the cost of a firing', () => {
     expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
   });
 
-  it('has the repeats that sends needed, and expects the part of runs that found nothing new', () => {
+  it('includes repeated attempts, and expects the usual share of runs that find nothing new', () => {
     expect(costOf({ sent: 2, requests: 3, quiet: 2, shared: 0 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
   });
 
-  it('is one request of a refresh that has always gone out with those of others: it is known, and may go first', () => {
+  it('is one request for a refresh that was always sent with others: its cost is known, and it may be sent first', () => {
     expect(costOf({ sent: 0, requests: 0, quiet: 0, shared: 7 })).toEqual({ worst: 1000, expected: 1000, runs: 7 });
   });
 });

@@ -5,7 +5,7 @@ import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { newFolder, SetClock } from '../rig.ts';
 
-/** A clock of which both hands are set by the test. */
+/** A clock with a wall and a monotonic time set by the test. */
 class StoppedClock extends SetClock {
   #monotonic = 1_000_000;
   override monotonic = () => this.#monotonic;
@@ -25,7 +25,7 @@ async function setUp(state: { ticking: Ticking }) {
 
 const well: Ticking = { silence: 20_000, overdue: 0, scheduled: 3 };
 
-describe('the pulse', () => {
+describe('the heartbeat', () => {
   it('notices a timer that has stopped', async () => {
     const state = { ticking: well };
     const { pulse } = await setUp(state);
@@ -34,7 +34,7 @@ describe('the pulse', () => {
     expect(pulse.check()).toEqual({ ticking: false, message: 'the scheduler has not run for 200 s' });
   });
 
-  it('detects a firing that is not taken up, but ignores a wall clock that jumped over one', async () => {
+  it('detects a firing that nothing handles, but ignores one that the wall clock jumped over', async () => {
     const state = { ticking: { ...well, overdue: 86_400_000 } };
     const { pulse, clock } = await setUp(state);
     expect(pulse.check().ticking).toBe(true);
@@ -46,7 +46,7 @@ describe('the pulse', () => {
     expect(pulse.check().ticking).toBe(true);
   });
 
-  it('takes a process that was suspended for what it is, and judges its schedules by the next beat', async () => {
+  it('recognizes a suspended process, and judges its schedules at the next heartbeat', async () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];
@@ -58,13 +58,13 @@ describe('the pulse', () => {
     expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended and has just resumed' });
     await pulse.write();
     expect(said).toEqual([]);
-    // Its schedules do not go on.
+    // Its schedules don't continue.
     clock.pass(10_000);
     await pulse.write();
     expect(said).toEqual([{ ticking: false, message: 'the scheduler has not run for 3600 s' }]);
   });
 
-  it('says once when the schedules stop, and once when they tick again', async () => {
+  it('reports once that the schedules stop, and once that they tick again', async () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];
@@ -81,7 +81,7 @@ describe('the pulse', () => {
     ]);
   });
 
-  it('is read by others: the beat of the holder counts, for half a minute', async () => {
+  it("can be read by other processes: the holder's heartbeat counts for 30 seconds", async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     const given = { owner: store.processes.self, clock };
     expect((await readHeartbeat(store, given)).ticking).toBe(false);
@@ -95,7 +95,7 @@ describe('the pulse', () => {
     });
   });
 
-  it('makes the health of a state folder: no daemon, one that hangs, one that ticks', async () => {
+  it('determines the health of a state folder: no daemon, one that hangs, one that ticks', async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     expect(await reportHealth(store, clock)).toMatchObject({
       ok: false,

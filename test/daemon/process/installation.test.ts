@@ -12,15 +12,15 @@ function installationOf(read: () => string | undefined) {
   return { installation, told };
 }
 
-describe('the installed package, looked at while it runs', () => {
-  it('is the one of the start as long as its stamp is the same', () => {
+describe('the installed package, checked at run time', () => {
+  it('is unchanged as long as its stamp is the same', () => {
     const { installation, told } = installationOf(() => started);
     expect(installation.look()).toBe(false);
     expect(installation.signal.aborted).toBe(false);
     expect(told).toEqual([]);
   });
 
-  it('is another one when the stamp differs, which is told once with what is installed now', () => {
+  it('has changed if the stamp differs, which is reported once with the installed version', () => {
     const { installation, told } = installationOf(
       () => '{"version":"1.1.0","content":"bb","commit":"0123456789abcdef"}',
     );
@@ -30,12 +30,12 @@ describe('the installed package, looked at while it runs', () => {
     expect(installation.signal.reason).toBe(told[0]);
   });
 
-  it('is another one when it is gone or half written: npm is exchanging it', () => {
+  it("has changed if it's missing or incomplete: npm is replacing it", () => {
     expect(installationOf(() => undefined).installation.look()).toBe(true);
     expect(installationOf(() => '{"vers').installation.look()).toBe(true);
   });
 
-  it('is taken for the same while nothing can be read: a lack of file descriptors must not end the daemon', () => {
+  it('counts as unchanged while nothing can be read: a lack of file descriptors must not stop the daemon', () => {
     const { installation } = installationOf(() => {
       throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     });
@@ -43,8 +43,8 @@ describe('the installed package, looked at while it runs', () => {
   });
 });
 
-describe('a daemon whose package is exchanged', () => {
-  it('gives a run that fails for that back to the next start, and begins no other', async () => {
+describe('a daemon whose package is replaced', () => {
+  it('leaves a run that fails because of it to the next start, and starts no other', async () => {
     const { config, job, source } = await setUp();
     let stamp = started;
     const { installation } = installationOf(() => stamp);

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { until } from '../../journey/process.ts';
 import { newFolder } from '../rig.ts';
 
-/** Plays systemd: a real datagram socket, which Node cannot open, that prints what it hears, a datagram a line. */
+/** Simulates systemd: a real datagram socket, which Node can't open, that prints each datagram as a line. */
 const listener = `
 import socket, sys
 heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -6,8 +6,8 @@ import { forTest, until } from '../../journey/process.ts';
 import { adminKey, makeWorld } from '../../journey/world.ts';
 import { openManager } from './manager.ts';
 
-describe('what systemd is told', () => {
-  it('is that the daemon is ready, reloads, is ready again, lives, and stops', async () => {
+describe('what systemd is notified of', () => {
+  it('is that the daemon is ready, reloads, is ready again, is alive, and stops', async () => {
     const { socket, heard } = await openManager();
     const world = await makeWorld();
     const home = await world.home();
@@ -45,7 +45,7 @@ describe('what systemd is told', () => {
     });
   });
 
-  it('is that one in reserve has started and lives, and what it is about once it takes over', async () => {
+  it('is that a standby has started and is alive, and its status once it takes over', async () => {
     const { socket, heard } = await openManager();
     const world = await makeWorld();
     const home = await world.home();
@@ -68,7 +68,7 @@ describe('what systemd is told', () => {
     expect((await second.ended).code).toBe(0);
   });
 
-  it('is nothing any more from the watchdog of a daemon that is not well', async () => {
+  it("doesn't include watchdog pings if the daemon is unhealthy", async () => {
     const { socket, heard } = await openManager();
     const systemd = new Systemd({
       env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' },
@@ -80,14 +80,14 @@ describe('what systemd is told', () => {
     await until('a ping', () => heard().includes('WATCHDOG=1'));
     isWell = false;
     await systemd.ready(2);
-    // Pings that were sent before it are heard before it.
+    // Pings sent before it arrive before it.
     await until('the last word', () => heard().some((words) => words.startsWith('READY=1')));
     const before = heard().length;
     await new Promise((done) => setTimeout(done, 200));
     expect(heard().slice(before)).toEqual([]);
   });
 
-  it('is nothing without systemd, and said once to be impossible where its helper is missing', async () => {
+  it('is nothing without systemd, and a missing helper is logged once', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await new Systemd({ env: { PATH: '' }, log }).ready(1);

@@ -8,7 +8,7 @@ import type { Timer } from '../../../src/schedule/timer.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source, startDaemon, until } from '../rig.ts';
 import { openManager } from './manager.ts';
 
-/** A timer that dies when it is told to: it calls back no more, and its silence grows. */
+/** A timer that can be stopped: it no longer calls back, and its silence grows. */
 function mortalTimer() {
   let isDead = false;
   const timer: Timer = {
@@ -20,7 +20,7 @@ function mortalTimer() {
   return { timer, die: () => (isDead = true) };
 }
 
-it('a timer that stops is seen in the log, at /healthz, by sluice health, and by systemd, which gets no more pings', async () => {
+it('a timer that stops is shown in the log, at /healthz and by sluice health, and systemd gets no more pings', async () => {
   const [{ socket, heard }, { timer, die }] = [await openManager(), mortalTimer()];
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job = jobOf({ name: 'orders', destination, instance: 'x', source: new Source() });

@@ -7,7 +7,7 @@ import { SteppingClock } from '../../clocks.ts';
 import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
 
-/** Jobs over a store that counts what is asked of it. */
+/** Jobs with a store that counts its queries. */
 async function setUp(count: number) {
   onTestFinished(cleanUp);
   const clock = new SteppingClock();
@@ -38,30 +38,30 @@ function watched<T>(part: T, onCall: () => void): T {
   });
 }
 
-describe('where all jobs stand', () => {
-  it('is read with as many questions for three hundred jobs as for three', async () => {
+describe('the status of all jobs', () => {
+  it('is read with as many queries for three hundred jobs as for three', async () => {
     const [few, many] = [await setUp(3), await setUp(300)];
     expect((await reportStatus(few.config, few.counting, few.clock)).jobs).toHaveLength(3);
     expect((await reportStatus(many.config, many.counting, many.clock)).jobs).toHaveLength(300);
     expect(many.asked()).toBe(few.asked());
   });
 
-  it('is explained for those jobs alone that write to the instance that is asked about', async () => {
+  it('is explained only for jobs that write to the requested instance', async () => {
     const { counting, config, clock, asked } = await setUp(300);
     const found = await explainInstance('i-job7', { config, store: counting, clock });
     expect(found.map(({ job }) => job)).toEqual(['job7']);
-    // Whatever the number of jobs: what is wrong is read once.
+    // The conditions are read once, whatever the number of jobs.
     expect(asked()).toBeLessThan(30);
     expect(await explainInstance('nobody', { config, store: counting, clock })).toEqual([]);
   });
 
-  it('says until when what is owed waits for the quota, in the time of New York', async () => {
+  it('says until when an owed payload waits for the quota, in New York time', async () => {
     const { store, config, clock } = await setUp(1);
     const { owed } = await oweText(store, { instance: 'i-job0', text: 'x', asOf: clock.now(), job: 'job0' });
     const id = owed.state === 'owed' ? owed.id : 0;
     await store.outbox.note(id, { code: 'QUOTA_SPENT', message: "Today's requests are used up" });
     const midnight = Date.UTC(2026, 5, 16, 4);
-    // A note from before the day turned holds nothing up.
+    // A note from the previous day delays nothing.
     expect((await reportStatus(config, store, clock)).jobs[0]).toMatchObject({ state: 'owed' });
     for (let n = 0; n < 10; n++) await store.quota.charge('account', dayOf(clock.now()));
     const { jobs } = await reportStatus(config, store, clock);

@@ -6,7 +6,7 @@ import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
 
-/** A job whose payload is owed, and its status once `trouble` came over it. */
+/** A job with an owed payload, and its status after `trouble` happened. */
 async function statusAfter(trouble: { code: string; waitMs?: number } | undefined, requestsPerDay = 100) {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -20,7 +20,7 @@ async function statusAfter(trouble: { code: string; waitMs?: number } | undefine
   return { clock, read };
 }
 
-it('a job whose runs newer firings take the place of is not merely running', async () => {
+it("a job whose runs are canceled by newer firings isn't just shown as running", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
@@ -37,13 +37,13 @@ it('a job whose runs newer firings take the place of is not merely running', asy
   expect(await read()).toBe('running, again and again');
 });
 
-describe('the state of a job whose payload is owed', () => {
-  it('is that it is owed, where nothing stands in the way', async () => {
+describe('the status of a job with an owed payload', () => {
+  it("is that it's owed, if nothing is wrong", async () => {
     const { read } = await statusAfter(undefined);
     expect(await read()).toMatchObject({ state: 'owed', owed: [{ rows: 1 }] });
   });
 
-  it('names the instant of the next try until that has come', async () => {
+  it('names the time of the next attempt until then', async () => {
     const { clock, read } = await statusAfter({ code: 'UNREACHABLE', waitMs: 90_000 });
     expect(await read()).toMatchObject({
       state: 'owed, next attempt 2026-06-15 16:01:30Z',
@@ -53,7 +53,7 @@ describe('the state of a job whose payload is owed', () => {
     expect(await read()).toMatchObject({ state: 'owed' });
   });
 
-  it('names the midnight that it waits for, in the words of the clocks in New York', async () => {
+  it('names the midnight that it waits for, in New York time', async () => {
     const { read } = await statusAfter({ code: 'QUOTA_SPENT' }, 0);
     expect(await read()).toMatchObject({
       state: 'waiting for quota until 00:00 EDT',
@@ -61,7 +61,7 @@ describe('the state of a job whose payload is owed', () => {
     });
   });
 
-  it('says that a person is needed where the credentials were refused', async () => {
+  it('says that a user is needed if the credentials were refused', async () => {
     const { read } = await statusAfter({ code: 'LOGIN_NEEDED' });
     expect(await read()).toMatchObject({ state: 'owed, credentials refused' });
   });

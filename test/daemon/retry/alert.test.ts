@@ -15,7 +15,7 @@ const outage = fc.record({
   ),
 });
 
-/** A webhook that is told of the first failed firing. */
+/** A webhook that is notified of the first failed firing. */
 const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
   channels: new Map([['ops', { name: 'ops', type: 'webhook', url, secret, timeoutMs: 5_000 }]]),
   rules: [],
@@ -28,7 +28,10 @@ const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
   quotaLeft: 0.1,
 });
 
-/** Plays an outage that begins at noon, with a restart at each of these instants; what was told, and how long the run was tried. */
+/**
+ * Runs an outage that starts at noon, with a restart at each of these times; returns the alerts, and how long the run
+ * was retried.
+ */
 async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T> ? T : never) {
   const world = await openWorld(noon - minute);
   const { clock, away, job, configWith, pass } = world;
@@ -58,11 +61,11 @@ async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T
   return { told, triedMs: away.asked.at(-1)! - away.asked[0]! };
 }
 
-it('an outage raises one alert if it lasts for more than a quarter of an hour, and one recovery after it', async () => {
+it('an outage raises one alert if it lasts longer than 15 minutes, and one recovery afterwards', async () => {
   const property = fc.asyncProperty(outage, async (given) => {
     const { told, triedMs } = await play(given);
     const both = ['alert.opened', 'alert.recovered'];
-    // A look is due once a minute, and what it finds is told after half a minute.
+    // A check is due once a minute, and its findings are sent after 30 seconds.
     if (triedMs < 15 * minute - second) expect(told).toEqual([]);
     else if (triedMs > 18 * minute) expect(told).toEqual(both);
     else expect([[], both]).toContainEqual(told);
@@ -70,7 +73,7 @@ it('an outage raises one alert if it lasts for more than a quarter of an hour, a
   await fc.assert(property, { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 8) });
 }, 120_000);
 
-it('an alert of a failed sync is over with the first good result, not while a firing after it is tried again', async () => {
+it('an alert of a failed sync ends with the first successful result, not while a later firing is retried', async () => {
   const world = await openWorld(noon - 10 * minute);
   const { clock, away, job, configWith, pass } = world;
   standForRequests(clock);

@@ -4,7 +4,7 @@ import { pastAttempts, spanOf, withPastAttempt } from '../../../src/state/runs/p
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 
-/** A daemon with one job at noon whose source is away. */
+/** A daemon with one job at noon whose source is unavailable. */
 async function openAway() {
   const world = await openWorld(noon - minute);
   const bank = new Bank(world.clock);
@@ -15,7 +15,7 @@ async function openAway() {
   return { ...world, bank, runtime, named, last: async () => (await runtime.store.runs.last('orders'))! };
 }
 
-it('a run with several attempts began with the first, and took as long as all of them', async () => {
+it('a run with several attempts starts with the first, and its duration includes all of them', async () => {
   const { bank, pass, named, last } = await openAway();
   await pass(5 * minute);
   bank.isAway = false;
@@ -43,7 +43,7 @@ it('a run with several attempts began with the first, and took as long as all of
   expect(lines.find((line) => line.startsWith('began '))).toContain('2026-11-23 12:00:0');
 });
 
-it('a run whose attempts are given up took until then', async () => {
+it('a run whose attempts are given up ends then', async () => {
   const { pass, named, last } = await openAway();
   await pass(7 * hour);
   const run = await last();
@@ -57,7 +57,7 @@ it('a run whose attempts are given up took until then', async () => {
   expect(others.length).toBeLessThan(50);
 }, 60_000);
 
-it('of very many attempts the first and the newest are kept', () => {
+it('of a large number of attempts, the first and the newest are kept', () => {
   let text: string | null = null;
   for (let at = 0; at < 200; at++) {
     text = withPastAttempt({ past_attempts: text }, { started_at: at, ended_at: at + 1, code: 'AWAY', message: 'no' });

@@ -24,7 +24,9 @@ const step = fc.oneof(
   },
 );
 
-/** What a firing does to an attempt that runs. Only one that is cancelled may be slow: others would keep firings from running. */
+/**
+ * What a firing does to a running attempt. Only attempts that are canceled may be slow: others would prevent firings.
+ */
 const overlap = fc.oneof(
   fc.constant({ overlap: 'skip', takesMs: second } as const),
   fc.record({ overlap: fc.constant('cancel_other' as const), takesMs: fc.constantFrom(second, 25 * minute) }),
@@ -40,7 +42,7 @@ const history = fc.record({
   attempts: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
   overlap,
   misfire: fc.constantFrom('run_once', 'skip', 'run_all'),
-  /** With few of them, some firings are passed over. */
+  /** With few of them, some firings are skipped. */
   requestsPerDay: fc.constantFrom(1000, 12),
 });
 
@@ -50,20 +52,23 @@ interface Seen {
   readonly heard: readonly Event[];
   readonly runs: readonly RunRow[];
   readonly away: Away;
-  /** When nothing ran, or the job was held: from, until. */
+  /** When nothing ran, or the job was on hold: from, until. */
   readonly off: readonly (readonly [number, number])[];
   readonly schedules: readonly Schedule[];
-  /** How long an attempt takes. */
+  /** The duration of an attempt. */
   readonly takesMs: number;
-  /** The most attempts; absent: any number. */
+  /** The maximum number of attempts; undefined: no limit. */
   readonly cap: number | undefined;
-  /** Instants after which a wait may be shorter than the rule says. */
+  /** Times after which a wait may be shorter than the rule says. */
   readonly hurried: readonly number[];
 }
 
 const ann = { who: 'ann', why: 'rollback' };
 
-/** Puts the former payload of a job back, which holds the job. False if there is none, or a run of the job is under way. */
+/**
+ * Restores an earlier payload of a job, which puts the job on hold. False if there is none, or if a run of the job is
+ * active.
+ */
 async function rollBack({ runtime: { store, gateway }, daemon }: Life, name: string): Promise<boolean> {
   const job = daemon.config.jobs.get(name)!;
   const [former] = await store.goodPayloads.former({ url: job.destination.url, ...(await addressOf(store, job)) });
@@ -116,10 +121,10 @@ async function play(given: History): Promise<Seen> {
   }
   await pass(Math.max(0, noon + span - clock.now()) + 20 * second);
   const { store } = life.runtime;
-  // What a rollback puts back has a row among the runs.
+  // A rollback has a row in the runs.
   const runs = (await store.runs.history({ limit: 10_000 })).filter(({ origin }) => origin === 'schedule');
   const rows = await store.retries.all();
-  // What waits is a row, and what is a row waits.
+  // Every waiting retry is a row, and every row is a waiting retry.
   const waiting = runs.filter(({ state }) => state === 'retrying').map(({ id }) => id);
   const running = runs.filter(({ state }) => state === 'running').map(({ id }) => id);
   expect(
@@ -128,7 +133,7 @@ async function play(given: History): Promise<Seen> {
       .filter((id) => !running.includes(id))
       .toSorted(),
   ).toEqual(waiting.toSorted());
-  // The source is back for longer than the longest wait, and so is everything else: all is made good.
+  // The source, and everything else, has been back for longer than the longest wait: everything has caught up.
   const quietSince = Math.max(...outages.map(({ from, ms }) => from + ms), ...hurried);
   if (clock.now() - quietSince > 11 * minute + 2 * takesMs)
     expect(rows.filter(({ run }) => !running.includes(run))).toEqual([]);
@@ -147,16 +152,16 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
     const started = of('run.started', run.id);
     const failed = of('run.retrying', run.id);
     const finished = of('run.finished', run.id).filter(({ facts }) => facts.outcome !== 'stopped');
-    // A run has one end, and what is told of it is what the history keeps.
+    // A run has one end, and the event for it matches the history.
     const isOver = !['running', 'retrying', 'interrupted'].includes(run.state);
     expect(finished.length, `${run.id} ${run.state}`).toBe(isOver ? 1 : 0);
     expect(of('payload.owed', run.id).length).toBeLessThanOrEqual(1);
-    // A firing that has begun is not passed over, and neither are its attempts. One that was passed over may begin after a
-    // restart, which makes good what that interrupted.
+    // A firing that has started isn't skipped, and neither are its attempts. One that was skipped may start after a
+    // restart, which catches up what was interrupted.
     const passedOver = heard.filter(({ name, facts }) => name === 'firing.throttled' && facts.job === run.job);
     const isAfterStart = (one: Event): boolean => timeOf(one) >= timeOf(started[0]!);
     expect(passedOver.filter((one) => one.facts.at === run.fired_at && isAfterStart(one))).toEqual([]);
-    // The next firing wins, unless it is passed over, or skipped since an attempt runs: no attempt of an older one begins at or after it.
+    // The next firing wins, unless it's skipped: no attempt of an older one starts at or after it.
     const skipped = heard.filter(({ name, facts }) => name === 'firing.skipped' && facts.job === run.job);
     const overlapped = skipped.filter(({ facts }) => facts.reason === 'the previous run of this job is still running');
     const isPassedOver = (at: number) => [...passedOver, ...overlapped].some(({ facts }) => facts.at === at);
@@ -164,8 +169,8 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
     while (isPassedOver(next)) next = nextFiring(schedule, next)!;
     for (const attempt of started.slice(1))
       expect(timeOf(attempt), `${run.id} of ${scheduleKey(schedule)}`).toBeLessThan(next);
-    // It is given up no earlier than one wait before the next firing, if nothing else has ended it; the source may have been
-    // asked by another job instead.
+    // It's given up no earlier than one wait before the next firing, if nothing else has ended it; another job may have
+    // probed the source in its place.
     const last = heard
       .filter((one) => one.name === 'run.started' && timeOf(one) <= run.ended_at!)
       .map(timeOf)
@@ -179,13 +184,13 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
     ) {
       expect(next - last, `${run.id} of ${scheduleKey(schedule)}`).toBeLessThanOrEqual(10 * minute + takesMs + second);
     }
-    // Nothing begins while the job is held.
+    // Nothing starts while the job is on hold.
     if (run.job === 'job0') {
       for (const [from, until] of off) {
         expect(started.filter((one) => timeOf(one) > from && timeOf(one) < until)).toEqual([]);
       }
     }
-    // Waits are at least half of the first one, unless something told the job to hurry.
+    // Waits are at least half of the first one, unless something shortened them.
     for (const [i, attempt] of started.slice(1).entries()) {
       const before = failed.findLast((one) => timeOf(one) <= timeOf(attempt));
       if (before === undefined || i < 0) continue;
@@ -201,7 +206,7 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
   expectInOrder(runs, of);
 }
 
-/** Each run of a job begins for a later firing than the one before it, unless it begins again what was cut off. */
+/** Each run of a job starts for a later firing than the one before it, unless it repeats an interrupted one. */
 function expectInOrder(runs: readonly RunRow[], of: (name: string, run: string) => readonly Event[]): void {
   for (const all of Map.groupBy(runs, ({ job }) => job).values()) {
     const begun = all.toSorted((a, b) => timeOf(of('run.started', a.id)[0]!) - timeOf(of('run.started', b.id)[0]!));
@@ -211,7 +216,10 @@ function expectInOrder(runs: readonly RunRow[], of: (name: string, run: string) 
   }
 }
 
-/** A missed firing whose run fails after the next regular firing was due: those that wait for it go before another attempt. */
+/**
+ * A missed firing whose run fails after the next regular firing was due: those waiting for it run before another
+ * attempt.
+ */
 const missed: History = {
   outages: [{ from: noon + 5 * minute, ms: hour + minute }],
   steps: [{ what: 'restart', at: noon, offMs: 40 * minute }],
@@ -222,7 +230,7 @@ const missed: History = {
   requestsPerDay: 1000,
 };
 
-/** A firing that comes while an attempt runs is skipped: it ends no attempts. */
+/** A firing during an attempt is skipped: it ends no attempts. */
 const overlapped: History = {
   outages: [
     { from: noon, ms: 2 * second },
@@ -236,7 +244,7 @@ const overlapped: History = {
   requestsPerDay: 1000,
 };
 
-/** An attempt that waits for a slow probe of its source is not one that was missed. */
+/** An attempt that waits for a slow probe of its source wasn't missed. */
 const behindProbe: History = {
   outages: [{ from: noon, ms: 32 * minute + second }],
   steps: [],
@@ -247,7 +255,7 @@ const behindProbe: History = {
   requestsPerDay: 1000,
 };
 
-/** Missed firings that a short day skips one by one, while an attempt of an earlier one waits. */
+/** Missed firings that are skipped one by one for lack of requests, while an attempt of an earlier one waits. */
 const shortDay: History = {
   outages: [
     { from: 1795440701000, ms: 4969 * second },
@@ -262,13 +270,13 @@ const shortDay: History = {
   requestsPerDay: 12,
 };
 
-it('every rule of the attempts holds over random outages, firings, restarts, reloads and holds', async () => {
+it('every rule for attempts holds for random outages, firings, restarts, reloads and holds', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
     {
       numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12),
       examples: [[missed], [overlapped], [behindProbe], [shortDay]],
-      // A history that hangs is named, and none is made smaller: the runner would give up first, without a seed.
+      // A history that hangs is reported, and isn't shrunk: the runner would give up first, without a seed.
       timeout: 120_000,
       endOnFailure: true,
     },

@@ -18,8 +18,8 @@ async function waiting({ until = noon + hour, more = {} }: { until?: number; mor
 const runsOf = ({ runtime }: Life) => runtime.store.runs.history({ limit: 9 });
 const rowsOf = ({ runtime }: Life) => runtime.store.retries.all();
 
-describe('the end of the daemon', () => {
-  it('leaves the attempt in the state, and the next start goes on with the same run', async () => {
+describe('a stop of the daemon', () => {
+  it('keeps the attempt in the state, and the next start continues the same run', async () => {
     const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute });
     await stop();
     const next = await live(config, { durable: true });
@@ -28,7 +28,7 @@ describe('the end of the daemon', () => {
     expect(await rowsOf(next)).toEqual([]);
   });
 
-  it('in the middle of an attempt does not count it, and makes it due at the next start', async () => {
+  it("in the middle of an attempt doesn't count it, and makes it due at the next start", async () => {
     const { live, pass, stop, config, away, clock } = await waiting({ until: noon + 20 * second });
     while (away.source.open === 0) await pass(100);
     const asked = away.asked.length;
@@ -44,7 +44,7 @@ describe('the end of the daemon', () => {
   it.each([
     ['skip', 'failed'],
     ['run_once', 'delivered'],
-  ] as const)('for ten minutes leaves to misfire %s a run that has %s', async (policy, state) => {
+  ] as const)('for ten minutes, with misfire %s, means that the run has %s', async (policy, state) => {
     const schedule = { cron: '0 12 * * *', timezone: 'UTC', misfire: { policy } };
     const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute, more: { schedule } });
     await stop();
@@ -55,7 +55,7 @@ describe('the end of the daemon', () => {
     expect(await rowsOf(next)).toEqual([]);
   });
 
-  it('beyond the next firing lets that one take over', async () => {
+  it('beyond the next firing lets that firing take over', async () => {
     const { live, pass, stop, job, configWith } = await waiting({ until: noon + 5 * minute });
     await stop();
     const config = configWith(job({ cron: '0 12,13 * * *' }));
@@ -70,8 +70,8 @@ describe('the end of the daemon', () => {
   });
 });
 
-describe('an attempt that waits is given up', () => {
-  it('when the job is held, so that it cannot replace what was put back', async () => {
+describe('a waiting attempt is given up', () => {
+  it("if the job is put on hold, so that it can't replace what was restored", async () => {
     const world = await waiting({ until: noon + 5 * minute });
     await world.runtime.store.holds.set('orders', { who: 'ann', why: 'rollback' });
     expect(await rowsOf(world)).toEqual([]);
@@ -83,7 +83,7 @@ describe('an attempt that waits is given up', () => {
   });
 
   it.each([
-    ['lacks the job', (config: Config) => ({ ...config, jobs: new Map() })],
+    ["doesn't contain the job", (config: Config) => ({ ...config, jobs: new Map() })],
     [
       'says retry: off',
       (config: Config) => {
@@ -91,7 +91,7 @@ describe('an attempt that waits is given up', () => {
         return { ...config, jobs: new Map([['orders', once]]) };
       },
     ],
-  ])('when a new config %s', async (_, change) => {
+  ])('if a new config %s', async (_, change) => {
     const world = await waiting();
     await world.clock.drive(world.daemon.adopt(change(world.config)));
     expect(await rowsOf(world)).toEqual([]);
@@ -101,7 +101,7 @@ describe('an attempt that waits is given up', () => {
     expect(world.named('run.started')).toHaveLength(1);
   });
 
-  it('when a person runs the job with a good end', async () => {
+  it('if a user runs the job successfully', async () => {
     const world = await waiting({ until: noon + 3 * second });
     await world.pass(2 * second);
     const job = world.config.jobs.get('orders')!;
@@ -119,7 +119,7 @@ describe('an attempt that waits is given up', () => {
 });
 
 describe('a reload', () => {
-  it('that changes what the job reads makes the attempt due at once, once', async () => {
+  it('that changes what the job reads makes the attempt due immediately, once', async () => {
     const { daemon, config, clock, away, pass, runtime } = await waiting();
     const job = config.jobs.get('orders')!;
     const changed = { ...job, extract: { ...job.extract!, stallTimeoutMs: 1_000_000 } };
@@ -132,7 +132,7 @@ describe('a reload', () => {
     expect(row!.next_at).toBeGreaterThan(clock.now() + 20 * second);
   });
 
-  it('that changes nothing of the job leaves it waiting', async () => {
+  it("that doesn't change the job lets it wait", async () => {
     const { daemon, config, clock, away, pass, runtime } = await waiting();
     const before = await runtime.store.retries.all();
     await clock.drive(daemon.adopt({ ...config }));
@@ -142,8 +142,8 @@ describe('a reload', () => {
   });
 });
 
-describe('runs that were missed', () => {
-  it('keep their dates in their attempts, and the next waits until the attempts are over', async () => {
+describe('missed runs', () => {
+  it('keep their dates in their attempts, and the next one waits until the attempts are over', async () => {
     const world = await openWorld(noon - minute);
     const { away, job, configWith, live, pass } = world;
     const schedule = {
@@ -175,7 +175,7 @@ describe('runs that were missed', () => {
   });
 });
 
-it('an attempt goes on past a firing that the day has no room for', async () => {
+it('an attempt continues past a firing that exceeds the daily allowance', async () => {
   const { clock, away, destination, job, configWith, live, pass } = await openWorld(noon - 21 * minute);
   away.between(noon, noon + 30 * minute);
   const other = new Away(clock, 'other');
@@ -196,7 +196,7 @@ it('an attempt goes on past a firing that the day has no room for', async () => 
   ]);
 });
 
-it('a job with `always` sends once a firing, never once an attempt', async () => {
+it('a job with `always` sends once per firing, never once per attempt', async () => {
   const world = await waiting({ until: noon + 10 * minute, more: { always: true, retry: usual } });
   await world.pass(2 * hour);
   expect(world.named('payload.owed')).toHaveLength(1);

@@ -6,7 +6,7 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 
-/** A daemon whose password is refused at noon, and what each surface says a few minutes later. */
+/** A daemon whose password is refused at noon, and the output of each user interface a few minutes later. */
 async function refusedAtNoon() {
   const world = await openWorld(noon - minute);
   const bank = new Bank(world.clock);
@@ -47,7 +47,7 @@ it('status, explain and plan name the same next run while a login is on hold', a
     daily: retryAt,
     half: retryAt,
     evening: noon + 6 * hour,
-    // What it misses is not made up for.
+    // It doesn't catch up what it misses.
     skipping: noon + hour + 7 * minute,
   });
   for (const [i, { name }] of jobs.entries()) {
@@ -67,7 +67,7 @@ it('a plan counts one run for all firings that wait for a login', async () => {
   expect(accounts[0]!.by_job.find(({ job }) => job === 'daily')).toMatchObject({ firings: 1, first_at: retryAt });
 });
 
-it('no surface expects a run of a login that only a person resumes', async () => {
+it('no user interface expects a run if only a user can resume its login', async () => {
   const { read, store } = await refusedAtNoon();
   const [hold] = await store.loginHolds.all();
   await store.loginHolds.postpone(hold!, null as never);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hour, minute, noon, openWorld, second, usual } from './world.ts';
 
-describe('a run whose source is away', () => {
+describe('a run whose source is unavailable', () => {
   const outages = [
     ['5 seconds', 5 * second],
     ['5 minutes', 5 * minute],
@@ -16,7 +16,7 @@ describe('a run whose source is away', () => {
   ] as const;
   const cases = sources.flatMap(([source, code]) => outages.map(([span, ms]) => ({ source, span, code, ms })));
 
-  it.each(cases)('is made good within one wait after $source was away for $span', async ({ code, ms }) => {
+  it.each(cases)('catches up within one wait after $source was unavailable for $span', async ({ code, ms }) => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + ms, { code });
     const { runtime, named } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -32,8 +32,8 @@ describe('a run whose source is away', () => {
   });
 });
 
-describe('what ends the attempts of a run', () => {
-  it('is the next firing, which begins with its own first attempt', async () => {
+describe('the attempts of a run end', () => {
+  it('at the next firing, which starts with its own first attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 65 * minute);
     const { runtime, named } = await live(configWith(job({ cron: '0 12,13 * * *' })));
@@ -49,7 +49,7 @@ describe('what ends the attempts of a run', () => {
     expect(away.asked.filter((at) => at >= noon + hour)).toHaveLength(second!.attempts);
   });
 
-  it('is the time of `within`, counted from the first one', async () => {
+  it('after the time of `within`, counted from the first one', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 9 * hour);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -59,7 +59,7 @@ describe('what ends the attempts of a run', () => {
     expect(away.asked.at(-1)).toBeGreaterThan(noon + 6 * hour - 11 * minute);
   });
 
-  it('is the number of `attempts`, if there is one', async () => {
+  it('after the number of `attempts`, if set', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + hour);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *', retry: { ...usual, attempts: 3 } })));
@@ -69,7 +69,7 @@ describe('what ends the attempts of a run', () => {
     expect(run!.message).toContain('; not tried again after 3 attempts');
   });
 
-  it('is a fault that does not pass', async () => {
+  it('at a permanent error', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + 10 * second ? {} : { family: 'job', code: 'DB_QUERY_FAILED' });
     const { runtime, named } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -82,7 +82,7 @@ describe('what ends the attempts of a run', () => {
     expect(named('run.finished')).toHaveLength(1);
   });
 
-  it('is a source that asks to wait beyond the next firing, and the run says so', async () => {
+  it('if a source asks to wait beyond the next firing, and the run says so', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => ({ code: 'REST_BUSY', retryAfterMs: 2 * hour });
     const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));
@@ -92,7 +92,7 @@ describe('what ends the attempts of a run', () => {
     expect(run!.message).toMatch(/; the source asks to wait until .*14:00.*; the job fires next at .*13:00/);
   });
 
-  it('is nothing else than the first one where `retry` is off', async () => {
+  it('after the first one if `retry` is off', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + minute);
     const { retry: _, ...once } = job({ cron: '0 12 * * *' });
@@ -103,7 +103,7 @@ describe('what ends the attempts of a run', () => {
 });
 
 describe('a source that asks for a pause', () => {
-  it('is asked again when the pause is over, and not before', async () => {
+  it('is tried again when the pause is over, and not before', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + 10 * second ? { code: 'REST_BUSY', retryAfterMs: 20 * minute } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -113,7 +113,7 @@ describe('a source that asks for a pause', () => {
   });
 });
 
-describe('a vendor whose allowance of the day is used up', () => {
+describe('a vendor with a used-up daily allowance', () => {
   const spent = { code: 'SERVICE_DAILY_LIMIT', isDailyLimit: true } as const;
 
   it('is retried once, at the latest possible attempt', async () => {
@@ -128,7 +128,7 @@ describe('a vendor whose allowance of the day is used up', () => {
     expect(run!.message).toMatch(/; 2 attempts failed since .*; attempts end at /);
   });
 
-  it('is asked when its day is over, if it says when that is', async () => {
+  it('is tried when its day is over, if it says when that is', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + hour ? { ...spent, retryAfterMs: noon + hour - now } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -137,7 +137,7 @@ describe('a vendor whose allowance of the day is used up', () => {
     expect(away.asked[1]).toBeLessThan(noon + hour + minute);
   });
 
-  it('is left alone until the next firing, if that comes first', async () => {
+  it("isn't tried until the next firing, if that comes first", async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => spent;
     const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));
@@ -148,14 +148,14 @@ describe('a vendor whose allowance of the day is used up', () => {
   });
 });
 
-describe('jobs of one source that is away', () => {
-  it('send it one probe at a time, and all of them read it within one wait after it is back', async () => {
+describe('jobs of one unavailable source', () => {
+  it("send it one probe at a time, and all of them read it within one wait after it's back", async () => {
     const { clock, away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 50 * minute);
     const jobs = Array.from({ length: 100 }, (_, n) => job({ name: `job${n}`, n, cron: '0 12 * * *' }));
     const { runtime, named } = await live({ ...configWith(...jobs), concurrency: 4 });
     await pass(2 * minute);
-    // The first attempts are the firings' own.
+    // The first attempts are those of the firings.
     expect(named('run.started').filter(({ facts }) => facts.attempt === undefined)).toHaveLength(100);
     const before = away.asked.length;
     expect(before).toBeLessThan(105);

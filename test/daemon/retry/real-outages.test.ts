@@ -18,9 +18,9 @@ const longestWait = 10 * minute;
 interface Outage {
   readonly real: Awaited<ReturnType<typeof open>>;
   readonly ms: number;
-  /** Ends it. */
+  /** Ends the outage. */
   readonly back: () => Promise<void> | void;
-  /** What the attempts meet meanwhile. */
+  /** What happens to attempts in the meantime. */
   readonly code: string;
 }
 
@@ -29,7 +29,7 @@ async function open(source: Parameters<typeof readReal>[1]) {
   return { ...world, ...(await readReal(world, source)) };
 }
 
-/** Fires the job while its source is away, and lets the source be back after `ms`. */
+/** Fires the job while its source is unavailable, and makes the source available after `ms`. */
 async function live({ real, ms, back, code }: Outage): Promise<void> {
   const { clock, config, asked, pass } = real;
   const { runtime, named } = await real.live(config);
@@ -48,10 +48,10 @@ async function live({ real, ms, back, code }: Outage): Promise<void> {
   expect(await runtime.store.retries.all()).toEqual([]);
 }
 
-describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database that is stopped', (server) => {
+describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database', (server) => {
   const kinds = ['PostgreSQL', 'MariaDB'] as const;
   it.each(kinds.flatMap((kind) => outages.map(([span, ms]) => ({ kind, span, ms }))))(
-    'for $span: rows of $kind arrive within one wait after it is back',
+    "for $span: rows of $kind arrive within one wait after it's back",
     async ({ kind, ms }) => {
       const real = await open({ source: { connector: 'db', url: server(kind).url }, query: 'select 1 as x' });
       await server(kind).kill();
@@ -60,7 +60,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database that is s
     120_000,
   );
 
-  it('gets one probe at a time from 100 jobs, and all of them read it within one wait after it is back', async () => {
+  it("gets one probe at a time from 100 jobs, and all of them read it within one wait after it's back", async () => {
     const { url, port } = server('PostgreSQL');
     const door = await Door.before(port);
     const through = new URL(url);
@@ -83,11 +83,11 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database that is s
     expect(states).toEqual(Array.from({ length: 100 }, () => 'delivered'));
   }, 120_000);
 
-  it('counts one wrong password of 100 jobs that fire every quarter of an hour, and does not lock the account', async () => {
+  it("counts one wrong password from 100 jobs that fire every 15 minutes, and doesn't lock the account", async () => {
     const { host, port, user, password, database } = server('MariaDB');
     const admin = await mysql.createConnection({ host, port, user, password, database });
     onTestFinished(() => admin.end());
-    // The second wrong password in a row locks an account, whatever comes after it.
+    // The second consecutive wrong password locks an account, whatever comes after it.
     await admin.query('set global max_password_errors = 2');
     await admin.query("create user 'etl'@'127.0.0.1' identified by 'right'");
     await admin.query("grant select on *.* to 'etl'@'127.0.0.1'");
@@ -104,7 +104,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database that is s
   }, 120_000);
 });
 
-describe('an FTP server that is away', () => {
+describe('an unavailable FTP server', () => {
   async function openFtp(more: { jobs?: number } = {}) {
     const script = await openFtpScript({ files: new Map([['/a.csv', 'x\n1\n']]) });
     onTestFinished(() => script.close());
@@ -115,7 +115,7 @@ describe('an FTP server that is away', () => {
     return { real, door };
   }
 
-  it.each(outages)('for %s: its file arrives within one wait after it is back', async (_, ms) => {
+  it.each(outages)("for %s: its file arrives within one wait after it's back", async (_, ms) => {
     const { real, door } = await openFtp();
     const back = () => {
       door.isShut = false;
@@ -138,8 +138,8 @@ describe('an FTP server that is away', () => {
   }, 120_000);
 });
 
-describe('a token endpoint that is away', () => {
-  it.each(outages)('for %s: rows of its API arrive within one wait after it is back', async (_, ms) => {
+describe('an unavailable token endpoint', () => {
+  it.each(outages)("for %s: rows of its API arrive within one wait after it's back", async (_, ms) => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const source = {
@@ -148,7 +148,7 @@ describe('a token endpoint that is away', () => {
       login: { client_id: robot.id, client_secret: robot.secret },
     };
     const real = await open({ source, query: { path: '/rows' } });
-    // Every second request is cut off instead of answered.
+    // Every second request is disconnected instead of answered.
     vendor.fault = (request, response) => {
       if (vendor.asked.length % 2 === 0) request.socket.destroy();
       else response.writeHead(503).end('no');

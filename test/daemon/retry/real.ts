@@ -16,7 +16,7 @@ interface RealSource {
   readonly query: object | string;
 }
 
-/** The config of jobs that read a real server, at noon unless said otherwise, and the instants at which they did. */
+/** The config of jobs that read a real server, by default at noon, and the times at which they did. */
 export async function readReal(
   { clock, folder, destination }: Awaited<ReturnType<typeof openWorld>>,
   { source, query, jobs = 1, schedule = '0 12 * * *' }: RealSource & { jobs?: number; schedule?: string },
@@ -56,7 +56,7 @@ export async function readReal(
 
 type Hold = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Does real work while the clock stands. What the work sleeps on that clock lets it go on. */
+/** Does real work while the clock stands still. Sleeps of that work on this clock let it continue. */
 function standWhile(clock: VirtualClock): Hold {
   const now = new AsyncLocalStorage<{ letGo: () => void }>();
   const sleep = clock.sleep.bind(clock);
@@ -80,7 +80,7 @@ function standWhile(clock: VirtualClock): Hold {
   };
 }
 
-/** The connector, on a clock that stands while it waits for its server. */
+/** The connector, on a clock that stands still while it waits for its server. */
 function holding(connector: Connector, held: Hold): Connector {
   return defineConnector({
     ...connector,
@@ -100,10 +100,10 @@ function holding(connector: Connector, held: Hold): Connector {
   });
 }
 
-/** A connector that talks to a real server while the clock stands. */
+/** A connector that talks to a real server while the clock stands still. */
 export const standing = (connector: Connector, clock: VirtualClock): Connector => holding(connector, standWhile(clock));
 
-/** Lets the clock stand while an HTTP request of this process is out. */
+/** Stops the clock while an HTTP request of this process is in progress. */
 export function standForRequests(clock: VirtualClock): void {
   const out = new Map<unknown, () => void>();
   const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
@@ -123,18 +123,18 @@ export function standForRequests(clock: VirtualClock): void {
   });
 }
 
-/** The way to a server: while it is shut, each connection is reset as soon as it is made. */
+/** A proxy to a server: while it's closed, each connection is reset as soon as it's made. */
 export class Door {
   isShut = false;
-  /** Connections so far, refused ones included. */
+  /** Connections so far, including refused ones. */
   knocks = 0;
-  /** Connections now, and the most that ever were at once. */
+  /** Current connections, and the most that ever existed at once. */
   open = 0;
   most = 0;
   readonly #sockets = new Set<Socket>();
   #port = 0;
 
-  /** A door to a port of this machine; it goes with the test. */
+  /** A proxy to a port of this machine, which ends with the test. */
   static async before(port: number): Promise<Door> {
     const door = new Door();
     const server = createServer((client) => door.#knock(client, port));

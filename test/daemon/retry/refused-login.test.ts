@@ -14,7 +14,7 @@ async function openBank() {
   return { ...world, bank, job, hours: () => bank.refused.map((at) => Math.floor((at - noon) / hour)) };
 }
 
-it('a daemon with frequent and daily jobs sends a wrong password once, then after 1 hour and after 4 more', async () => {
+it('a daemon with frequent and daily jobs sends a wrong password once, then after 1 hour and after 4 more hours', async () => {
   const { bank, job, configWith, live, pass, hours } = await openBank();
   const config = configWith(
     job('daily', { n: 0, cron: '0 12 * * *' }),
@@ -24,7 +24,7 @@ it('a daemon with frequent and daily jobs sends a wrong password once, then afte
   const { named, runtime } = await live(config);
   await pass(7 * hour);
   expect(hours()).toEqual([0, 1, 5]);
-  // One run for each that began with the first refusal, and one for each attempt.
+  // One run for each that started with the first refusal, and one for each attempt.
   expect(named('run.started').length).toBeLessThanOrEqual(3 + 2);
   const skips = await runtime.store.skips.history({ job: 'frequent', limit: 99 });
   expect(skips.reduce((sum, { firings }) => sum + firings, 0)).toBeGreaterThan(20);
@@ -39,7 +39,7 @@ it('a daemon with frequent and daily jobs sends a wrong password once, then afte
     expect(await runtime.store.runs.last(name)).toMatchObject({ state: 'delivered' });
 }, 120_000);
 
-it('an outage that ends with a wrong password leaves no attempt behind, and all is made good when the password is right', async () => {
+it('an outage that ends with a wrong password leaves no attempt behind, and all catch up once the password is right', async () => {
   const { bank, job, configWith, live, pass } = await openBank();
   bank.isAway = true;
   const { named, runtime } = await live(

@@ -13,7 +13,7 @@ import { hour, type Life, minute, noon, openWorld, second } from './world.ts';
 const poll = 'GET /v1/reports/{id}';
 const secretId = 'r-secret-address-of-a-report';
 
-/** A job at noon that reads a report of a vendor; its first polls are refused. */
+/** A job at noon that reads a vendor's report; its first polls are refused. */
 async function reportWorld({ refused = 3 }: { refused?: number } = {}) {
   const world = await openWorld(noon - minute);
   const { clock } = world;
@@ -86,18 +86,18 @@ async function waiting(given: { refused?: number } = {}) {
   return { ...world, ...life, config };
 }
 
-it('all attempts of a run poll the same report, and nothing of it is left when the run succeeds', async () => {
+it('all attempts of a run poll the same report, and nothing of it is left if the run succeeds', async () => {
   const { pass, counts, runtime } = await waiting();
   await pass(hour);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'delivered', attempts: 4 }]);
   expect(counts()).toEqual({ created: 1, polled: 4 });
   expect(await rowsOf({ runtime })).toEqual([]);
-  // The data of the report is that of the first attempt.
+  // The data of the report is as old as the first attempt.
   const [receipt] = await runtime.store.receipts.all();
   expect(receipt?.as_of).toBeLessThan(noon + second);
 });
 
-it('the next run orders a report of its own', async () => {
+it('the next run orders its own report', async () => {
   const { pass, counts, runtime } = await waiting({ refused: 1 });
   await pass(25 * hour);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([
@@ -107,7 +107,7 @@ it('the next run orders a report of its own', async () => {
   expect(counts().created).toBe(2);
 });
 
-it('a restart of the daemon keeps the report, whose id is stored encrypted', async () => {
+it('a restart of the daemon keeps the report, whose ID is stored encrypted', async () => {
   const { stop, live, pass, counts, config, runtime } = await waiting();
   expect((await rowsOf({ runtime }))[0]?.facts).not.toContain(secretId);
   await stop();
@@ -126,7 +126,7 @@ it('a restart with another key orders another report', async () => {
   expect(counts().created).toBe(2);
 });
 
-it('a reload that changes the job orders another report, one that changes nothing does not', async () => {
+it("a reload that changes the job orders another report; one that doesn't change it keeps the report", async () => {
   const { daemon, clock, pass, counts, config, runtime } = await waiting({ refused: 2 });
   await clock.drive(daemon.adopt({ ...config }));
   expect(await rowsOf({ runtime })).toMatchObject([{ facts: expect.any(String) }]);

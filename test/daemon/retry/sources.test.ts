@@ -4,7 +4,7 @@ import { reportSources } from '../../../src/daemon/report/report-sources.ts';
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 
-/** A daemon with three jobs of one source, and what is said of that source. */
+/** A daemon with three jobs of one source, and what is reported about that source. */
 async function openSource() {
   const world = await openWorld(noon - minute);
   const bank = new Bank(world.clock);
@@ -20,7 +20,7 @@ async function openSource() {
   return { ...world, bank, config, runtime, read };
 }
 
-it('a source that is away is not usable: since when, how many jobs wait, and the next attempt', async () => {
+it('an unavailable source is reported with its start, the number of waiting jobs, and the next attempt', async () => {
   const { bank, pass, read, runtime } = await openSource();
   expect(await read()).toMatchObject({ source: 'bank', state: 'usable', jobs: ['one', 'two', 'three'] });
   expect((await read()).trouble).toBeUndefined();
@@ -44,7 +44,7 @@ it('a source that is away is not usable: since when, how many jobs wait, and the
   expect(await read()).toMatchObject({ state: 'usable' });
 }, 60_000);
 
-it('a source whose jobs all failed for good is not called usable', async () => {
+it('a source whose jobs all failed permanently is not called usable', async () => {
   const { bank, pass, read } = await openSource();
   bank.isAway = true;
   await pass(7 * hour);

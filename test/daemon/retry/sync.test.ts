@@ -5,7 +5,7 @@ import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import type { ProblemOptions } from '../../../src/lib/problem.ts';
 import { minute, noon, openWorld, second, usual } from './world.ts';
 
-/** A sync of `count` jobs of one source, on the clock of the world. */
+/** A sync of `count` jobs of one source, on the virtual clock. */
 async function sync(given: {
   count?: number;
   patienceMs: number;
@@ -34,13 +34,13 @@ async function sync(given: {
   return { ...world, runtime, outcomes };
 }
 
-it('a sync reads a source again that is away, until it can be read', async () => {
+it('a sync retries an unavailable source until it can be read', async () => {
   const { outcomes, runtime, away, clock } = await sync({ patienceMs: 5 * minute, outage: minute });
   expect(outcomes).toMatchObject([{ state: 'delivered' }]);
   expect(clock.now()).toBeLessThan(noon + minute + 40 * second);
   const runs = await runtime.store.runs.history({ limit: 9 });
   expect(runs).toMatchObject([{ state: 'delivered', attempts: away.asked.length }]);
-  // From the first attempt on, with the pauses.
+  // From the first attempt on, including the pauses.
   expect(Math.round(outcomes[0]!.milliseconds)).toBe(clock.now() - noon);
 });
 
@@ -51,20 +51,20 @@ it('a sync ends with the problem of the source when its time is over', async () 
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
 });
 
-it('a sync whose attempts are used up keeps everything that the problem of the source says', async () => {
+it("a sync that used up its attempts reports everything in the source's problem", async () => {
   const problem = { allowed: '10 connections', next: 'run fewer jobs at once', retryAfterMs: 1000, isRateLimit: true };
   const { outcomes } = await sync({ patienceMs: 5 * minute, outage: minute, attempts: 1, problem });
   expect(outcomes).toMatchObject([{ state: 'failed', problem }]);
   expect(outcomes[0]!.problem!.message).toMatch(/; not tried again after 1 attempt$/);
 });
 
-it('a sync without time tries once', async () => {
+it('a sync without a time limit tries once', async () => {
   const { outcomes, away } = await sync({ patienceMs: 0, outage: minute });
   expect(outcomes).toMatchObject([{ state: 'failed' }]);
   expect(away.asked).toHaveLength(1);
 });
 
-it('a sync that is stopped while it waits leaves no run that is tried again', async () => {
+it('a sync that is stopped while it waits leaves no run to retry', async () => {
   const { outcomes, runtime, clock } = await sync({
     patienceMs: 5 * minute,
     outage: 9 * minute,
@@ -75,7 +75,7 @@ it('a sync that is stopped while it waits leaves no run that is tried again', as
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed' }]);
 });
 
-it('a sync of many jobs sends a source that is away one probe at a time', async () => {
+it('a sync of many jobs sends an unavailable source one probe at a time', async () => {
   const { outcomes, away } = await sync({ count: 40, patienceMs: 5 * minute, outage: 2 * minute });
   expect(new Set(outcomes.map(({ state }) => state))).toEqual(new Set(['delivered']));
   // The first attempts, four at a time, are over after ten seconds.

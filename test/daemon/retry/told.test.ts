@@ -5,7 +5,7 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { hour, minute, noon, openWorld, second } from './world.ts';
 
-/** A job that fires at noon and whose source is away from then on; the daemon holds its lease, as `run` does. */
+/** A job that fires at noon and whose source is unavailable from then on; the daemon holds its lease, as `run` does. */
 async function away(outage: number) {
   const world = await openWorld(noon - minute);
   world.away.between(noon, noon + outage);
@@ -14,14 +14,14 @@ async function away(outage: number) {
   const life = await world.live(config);
   await life.runtime.store.leases.take('daemon');
   const { store } = life.runtime;
-  // Nothing watches the schedules here.
+  // Nothing monitors the schedules here.
   const conditions = async () =>
     (await readConditions(config, store, { clock: world.clock })).filter(({ subject }) => subject === 'job:orders');
   return { ...world, ...life, conditions, config, read: job };
 }
 
-describe('what is told of a run that is tried again', () => {
-  it('is a warning with the time of the next attempt, on every surface', async () => {
+describe('the report of a run that is retried', () => {
+  it('is a warning with the time of the next attempt, in every user interface', async () => {
     const { pass, conditions, config, runtime, clock, read } = await away(hour);
     await pass(minute + 5 * second);
     const row = (await runtime.store.retries.all())[0]!;
@@ -43,7 +43,7 @@ describe('what is told of a run that is tried again', () => {
     });
   });
 
-  it('is a failure after 15 minutes, and gone with the first good result', async () => {
+  it('is a failure after 15 minutes, and ends with the first successful result', async () => {
     const { pass, conditions, named } = await away(30 * minute);
     await pass(minute + 14 * minute);
     expect(await conditions()).toMatchObject([{ kind: 'retrying' }]);
@@ -55,7 +55,7 @@ describe('what is told of a run that is tried again', () => {
     expect(named('run.finished').map(({ facts }) => facts.outcome)).toEqual(['owed']);
   });
 
-  it('names the run that is tried again, although a sync that began later has failed', async () => {
+  it('names the retried run, even if a sync that started later has failed', async () => {
     const { pass, config, runtime, clock, read } = await away(hour);
     await pass(minute + 5 * second);
     const row = (await runtime.store.retries.all())[0]!;

@@ -24,19 +24,19 @@ export const usual: RetryRule = { firstMs: 30 * second, longestMs: 10 * minute, 
 
 export const key = 'ad'.repeat(20);
 
-/** The id of the n-th instance that the service has; at most {@link instances}. */
+/** The ID of the n-th instance of the service; at most {@link instances}. */
 export const instanceOf = (n: number): string => (n + 1).toString(16).padStart(32, '0');
 const instances = 128;
 
-/** A source that is away from time to time, as its clock says. */
+/** A source that is unavailable at times, according to its clock. */
 export class Away {
   readonly source = new Source();
   readonly name: string;
-  /** Instants of all attempts to read it. */
+  /** Times of all attempts to read it. */
   readonly asked: number[] = [];
-  /** How long an attempt takes, good or not. */
+  /** The duration of an attempt, successful or not. */
   takesMs = second;
-  /** The fault that it answers with now; undefined: it is there. */
+  /** Its current error; undefined if it's available. */
   fault: (now: number) => Partial<ProblemOptions> | undefined = () => undefined;
 
   constructor(clock: VirtualClock, name = 'made') {
@@ -50,7 +50,7 @@ export class Away {
     };
   }
 
-  /** Away from one instant to another. */
+  /** Makes it unavailable from one time to another. */
   between(from: number, until: number, fault: Partial<ProblemOptions> = {}): void {
     this.fault = (now) => (now >= from && now < until ? fault : undefined);
   }
@@ -66,7 +66,7 @@ export interface Life {
   stop(): Promise<void>;
 }
 
-/** The daemon, its state and the service on one virtual clock: days pass in seconds, and the same way each time. */
+/** The daemon, its state and the service on one virtual clock: days pass in seconds, and in the same way each time. */
 export async function openWorld(start = noon) {
   const clock = new VirtualClock(start);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-retry-'));

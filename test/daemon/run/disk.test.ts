@@ -22,12 +22,12 @@ const columns: readonly Column[] = [
   { name: 'text', type: 'text' },
 ];
 
-/** How many rows the connector below has given. */
+/** How many rows the connector below has returned. */
 interface Given {
   rows: number;
 }
 
-/** Rows of 10 kB each, as many as anybody takes. */
+/** Rows of 10 kB each, without end. */
 function endless(given: Given) {
   return defineConnector({
     id: 'endless',
@@ -45,7 +45,7 @@ function endless(given: Given) {
   });
 }
 
-/** Writes into its own folder and never comes to a row. */
+/** Writes into its own folder and never returns a row. */
 const hoarder = defineConnector({
   id: 'hoarder',
   title: 'Hoarder',
@@ -80,15 +80,15 @@ const left = ({ store }: Runtime, folder: 'payloads' | 'sets') => {
   return existsSync(path) ? readdirSync(path) : [];
 };
 
-describe('a result that has no room', () => {
-  it('ends its run while it is written, in words, and leaves nothing behind; smaller ones go on', async () => {
+describe('a result without enough disk space', () => {
+  it("fails its run while it's written, with a message, and leaves nothing behind; smaller ones continue", async () => {
     const given = { rows: 0 };
     const { runtime, run, plain, config } = await setUp(8 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },
     });
     const outcome = await run();
     expect(outcome).toMatchObject({ state: 'failed', requests: 0, problem: { code: 'DISK_LIMIT' } });
-    // Most of the folder was its own file, which is gone with it.
+    // Most of the folder was its own file, which is deleted with it.
     expect(outcome.problem?.next).not.toMatch(/wait for/i);
     expect(given.rows).toBeLessThan(1000);
     expect(left(runtime, 'payloads')).toEqual([]);
@@ -96,7 +96,7 @@ describe('a result that has no room', () => {
     expect(await run(plain)).toMatchObject({ state: 'owed' });
   });
 
-  it('ends a run that puts rows to those that its job keeps, too', async () => {
+  it('fails a run that merges rows into kept ones, too', async () => {
     const given = { rows: 0 };
     const { runtime, run } = await setUp(30 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },
@@ -107,7 +107,7 @@ describe('a result that has no room', () => {
     expect([...left(runtime, 'payloads'), ...left(runtime, 'sets')]).toEqual([]);
   });
 
-  it('ends a run whose connector fills its own folder and gives no row', async () => {
+  it('fails a run whose connector fills its own folder and returns no row', async () => {
     const { runtime, run } = await setUp(6 * megabyte, {
       source: { name: 'made', connector: hoarder, options: {} },
     });
@@ -116,8 +116,8 @@ describe('a result that has no room', () => {
   });
 });
 
-describe('how full a state folder is', () => {
-  it('is told by status, doctor and an alert, with what fills it and what makes room', async () => {
+describe('the fill level of a state folder', () => {
+  it('is reported by status, doctor and an alert, with its usage and how to free space', async () => {
     const { runtime, run, config } = await setUp(100 * megabyte);
     await run();
     const { store } = runtime;
@@ -139,7 +139,7 @@ describe('how full a state folder is', () => {
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);
   });
 
-  it('is told by doctor as by all others, also if it is the disk that is short', async () => {
+  it('is the same in doctor as elsewhere, even if the disk itself is short', async () => {
     const { runtime, config } = await setUp(100 * megabyte);
     const short = { ...config, disk: { limitBytes: 100 * megabyte, freeBytes: Number.MAX_SAFE_INTEGER } };
     const [condition] = diskCondition(await reportDisk(short, runtime.store), 1);
@@ -147,7 +147,7 @@ describe('how full a state folder is', () => {
     expect(examineFullness(short, [])).toMatchObject([{ ok: false, message: condition!.what, fix: condition!.fix }]);
   });
 
-  it('is told as full by its disk if that has less room than the limit leaves', () => {
+  it('is full according to its disk if that has less space than the limit allows', () => {
     const full = { bytes: 900_000, limit_bytes: 10_000 * megabyte, room_bytes: 0, holds: [], level: 2 } as const;
     expect(diskCondition(full, 1)).toMatchObject([
       {

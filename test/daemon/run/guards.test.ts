@@ -6,13 +6,13 @@ import { configOf, SetClock, type Started, setUp, startDaemon, until } from '../
 const hour = 3_600_000;
 const by = { who: 'ada@desk', why: 'the shop was closed' };
 
-/** A job of one row at each hour: with a guard that wants two, and without. */
+/** An hourly job with one row, with and without a guard that requires two. */
 async function setUpBoth() {
   const { job, folder, config: free, ...rest } = await setUp();
   return { ...rest, guarded: configOf(folder, [{ ...job, guards: { rows: { minimum: 2 } } }]), free };
 }
 
-/** The clock turns an hour, and the daemon looks at it now: its timer would within five seconds. */
+/** Advances the clock by an hour, and makes the daemon check it now: its timer would do so within five seconds. */
 async function anHourLater({ daemon }: Started, config: Config, clock: SetClock): Promise<void> {
   clock.forward(hour);
   await daemon.adopt(config);
@@ -23,7 +23,7 @@ async function theOnlyOneHeldBack({ runtime }: Started) {
   return row!;
 }
 
-it('a scheduled run that a guard holds back is said, sends nothing, and goes on with its schedule', async () => {
+it('a scheduled run that a guard quarantines is reported, sends nothing, and continues with its schedule', async () => {
   const { guarded, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
@@ -49,7 +49,7 @@ it('a payload approved while the daemon runs is sent once, by the first process'
   expect(started.count('upload.started')).toBe(1);
 });
 
-it('a job that is held does not run: its firings are skipped and said, until it is let go', async () => {
+it("a job on hold doesn't run: its firings are skipped and reported until it's resumed", async () => {
   const { free, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);

@@ -24,7 +24,7 @@ function keptRows(one: Job): Job {
   return { ...one, extract: { ...one.extract!, write: { disposition: 'merge', key: ['id'] } } };
 }
 
-/** A run of a job up to what is owed; returns the payload's id. */
+/** A run of a job until its payload is owed; returns the payload's ID. */
 async function owe(
   store: Store,
   { job, text, clock }: { job: Job; text: string; clock: SteppingClock },
@@ -58,7 +58,7 @@ async function placeOf(store: Store, one: Job) {
   return { watermark, ...(keptRows === undefined ? {} : { mustSend: keptRows.mustSend }) };
 }
 
-it('what a job has read counts while its instance shows that, or is owed it', async () => {
+it('a checkpoint is valid while the instance shows its data, or will', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const [plain, kept] = [job('plain'), keptRows(job('plain'))];
@@ -73,7 +73,7 @@ it('what a job has read counts while its instance shows that, or is owed it', as
   expect(await placeOf(store, kept)).toEqual({ watermark: 'b', mustSend: false });
 });
 
-it('what a job has read counts for nothing once another job has written its instance', async () => {
+it('a checkpoint is invalid once another job has written to the instance', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
@@ -84,7 +84,7 @@ it('what a job has read counts for nothing once another job has written its inst
   }
 });
 
-it('an accepted payload counts as shown even if an older attempt may still arrive: it is sent again', async () => {
+it("an accepted payload counts as shown even if an older attempt may still arrive: it's sent again", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
@@ -105,7 +105,7 @@ it('an accepted payload counts as shown even if an older attempt may still arriv
   }
 });
 
-it('rows that cannot be sent again are read again', async () => {
+it("rows that can't be sent again are read again", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -131,7 +131,7 @@ it('bytes that took two attempts may arrive again after newer ones', async () =>
   expect(await store.resends.all()).toHaveLength(1);
 });
 
-it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {
+it('rows superseded by a payload that is now dead must be sent, even if nothing has changed since', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = keptRows(job('one'));
@@ -151,7 +151,7 @@ it('rows owed to a renamed destination are read again: the payload is never sent
   expect(await placeOf(store, renamed)).toEqual({ watermark: undefined });
 });
 
-it('what was read for a declared data source counts for nothing in the one that was created after it was gone', async () => {
+it('a checkpoint for a declared data source is invalid for its replacement', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const declaration = { name: 'Orders', description: '', format: 'csv', shares: [] };

@@ -5,10 +5,10 @@ import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon
 
 afterEach(closeStages);
 
-/** More than run side by side when they pull rows. */
+/** More than run concurrently if they pull rows. */
 const count = 9;
 
-it('refresh jobs that are due together cost one request, and each ends as its own data sources do', async () => {
+it('refresh jobs due together cost one request, and each has the result of its own data sources', async () => {
   const stage = await openStage();
   const invalid_datasources = { 'source-4': { error: 'Data source not found', status: 404, success: false } };
   const data = { success: true, total_instances_queued: 8, failed_results: { description: '', invalid_datasources } };

@@ -4,7 +4,7 @@ import { runJob } from '../../../src/daemon/run/run-job.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, Source } from '../rig.ts';
 
-it('jobs that are asked for together begin in the order of their importance, and are answered in the order asked for', async () => {
+it('jobs requested together start in order of importance, and are reported in the requested order', async () => {
   const service = await openService();
   const destination = destinationOf(service.url, { requestsPerDay: 2 });
   const source = new Source();
@@ -31,7 +31,7 @@ it('jobs that are asked for together begin in the order of their importance, and
   ]);
 });
 
-it('what a removed job owes is sent by a sync of all jobs, and by none of single ones', async () => {
+it('what a removed job owes is sent by a sync of all jobs, and not by one of single jobs', async () => {
   const service = await openService();
   const destination = destinationOf(service.url);
   const given = { destination, source: new Source() };

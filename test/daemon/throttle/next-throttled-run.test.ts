@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const schedule = { cron: '*/10 * * * *', timezone: 'UTC' };
 const until = Date.parse('2026-11-22T05:00Z');
 
-it('a throttled job runs next at the n-th firing after its last run, never in the past, and at the latest when the day turns', () => {
+it('a throttled job runs next at the n-th firing after its last run, never in the past, and at midnight at the latest', () => {
   const now = fc.integer({ min: until - 20 * hour, max: until - 1 });
   fc.assert(
     fc.property(now, fc.nat(9 * hour), fc.nat(12), (now, ago, every) => {
@@ -23,7 +23,7 @@ it('a throttled job runs next at the n-th firing after its last run, never in th
   );
 });
 
-it('a job that rests has its turn when the day has turned, also if it never ran', () => {
+it('a job throttled to no runs at all runs at midnight, even if it never ran', () => {
   expect(nextThrottledRun(schedule, { every: 0, until }, { now: until - hour, lastAt: undefined })).toBe(until);
 });
 
@@ -36,7 +36,7 @@ it.each<[string, Schedule, number]>([
   ['runs at every 11th firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 11],
   ['runs at every 23rd firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
   ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0, timezone: 'UTC' }, 2],
-])('%s is how it is said', (words, given, every) => {
+])('throttling is reported as: %s', (words, given, every) => {
   const said = throttleText(given, { every, now: until - 9 * hour, until });
   expect(said).toBe(`${words} until 00:00 EST: the daily allowance is not sufficient for more`);
 });

@@ -27,7 +27,7 @@ const drawn = fc
 const rooms = fc.oneof(fc.nat(2_000_000), fc.nat(50_000), fc.integer({ min: -5000, max: 0 }));
 
 const throttles = ({ priority, mayThrottle }: Throttleable) => priority !== 'high' && mayThrottle;
-/** The fewest firings that a job can be left with. */
+/** The minimum number of firings left to a job. */
 const fewest = (job: Throttleable) => (!throttles(job) ? job.firings : job.ran ? 0 : Math.min(1, job.firings));
 const costOf = (jobs: readonly Throttleable[], left: (job: Throttleable) => number) =>
   jobs.reduce((sum, job) => sum + job.cost * left(job), 0);
@@ -37,8 +37,8 @@ function leftOf(jobs: readonly Throttleable[], room: number): (job: Throttleable
   return ({ job, firings }) => firingsLeft(firings, every.get(job) ?? 1);
 }
 
-describe('a day that does not fit', () => {
-  it('fits after throttling whenever it can, and is said to be short by what is missing where it cannot', () => {
+describe('a day with too few requests', () => {
+  it('fits after throttling if possible, and otherwise reports how much is missing', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { short } = throttleDay(jobs, room);
@@ -49,7 +49,7 @@ describe('a day that does not fit', () => {
     );
   });
 
-  it('lets no job run more often than asked, none less than it must, and never touches the important', () => {
+  it('lets no job run more often than configured or less than its minimum, and never throttles important jobs', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
@@ -64,7 +64,7 @@ describe('a day that does not fit', () => {
     );
   });
 
-  it('touches a class only when the less important one has given all it can', () => {
+  it('throttles a class only if the less important one is at its minimum', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
@@ -105,7 +105,7 @@ describe('a day that does not fit', () => {
     );
   });
 
-  it('is throttled in the same way whatever the order of the config', () => {
+  it('is throttled in the same way whatever the order in the config', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const sorted = (of: readonly Throttleable[]) => [...throttleDay(of, room).every].sort();
@@ -115,8 +115,8 @@ describe('a day that does not fit', () => {
   });
 });
 
-describe('for example', () => {
-  it('the one that costs most runs every third time, and the hourly job as it was', () => {
+describe('an example', () => {
+  it('throttles the most expensive job to every third time, and leaves the hourly job unchanged', () => {
     const jobs = [jobOf('busy', { firings: 60 }), jobOf('hourly'), jobOf('vip', { priority: 'high', firings: 100 })];
     expect(throttleDay(jobs, 160_000)).toEqual({ every: new Map([['busy', 2]]), short: 0 });
     expect(throttleDay(jobs, 132_000)).toEqual({
@@ -128,13 +128,13 @@ describe('for example', () => {
     });
   });
 
-  it('a daily job that has not run yet keeps its run when all others rest', () => {
+  it('keeps the run of a daily job that has not run yet, while all others rest', () => {
     const jobs = [jobOf('nightly', { firings: 1, ran: false, priority: 'low' }), jobOf('busy', { firings: 60 })];
     expect(throttleDay(jobs, 1000)).toEqual({ every: new Map([['busy', 0]]), short: 0 });
     expect(throttleDay(jobs, -2000)).toEqual({ every: new Map([['busy', 0]]), short: 3000 });
   });
 
-  it('ten thousand jobs are no trouble', () => {
+  it('handles ten thousand jobs', () => {
     const jobs = Array.from({ length: 10_000 }, (_, i) => jobOf(`job-${i}`, { firings: 1440 }));
     expect(throttleDay(jobs, 5_000_000)).toMatchObject({ short: 0 });
   });

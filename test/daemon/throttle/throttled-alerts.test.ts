@@ -41,7 +41,7 @@ async function setUp(requestsPerDay = 1000) {
   return { clock, store, ground, isStaleAt, throttle };
 }
 
-it('a job is late after three firings, of those alone that it is to have while it is throttled', async () => {
+it('a throttled job is late after three of its remaining firings', async () => {
   const plain = await setUp();
   expect(await plain.isStaleAt(midnight + 3 * hour - 1)).toBe(false);
   expect(await plain.isStaleAt(midnight + 3 * hour)).toBe(true);
@@ -51,7 +51,7 @@ it('a job is late after three firings, of those alone that it is to have while i
   expect(await throttled.isStaleAt(midnight + 12 * hour)).toBe(true);
 });
 
-it('a job that rests is not late before it had time to run on the next day, nor one that is let go of', async () => {
+it('a resting job is late only after it had time to run on the next day, as is one that is no longer throttled', async () => {
   const resting = await setUp();
   await resting.throttle(0);
   expect(await resting.isStaleAt(turn - 1)).toBe(false);
@@ -65,7 +65,7 @@ it('a job that rests is not late before it had time to run on the next day, nor 
   expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
 });
 
-it('a day that reaches once jobs are throttled is told as that, one that does not even so with its end', async () => {
+it('a day that lasts thanks to throttling is reported as such, otherwise with the time at which requests run out', async () => {
   const reaches = await setUp(10);
   expect(await new QuotaShortages().find(await reaches.ground())).toMatchObject([
     {

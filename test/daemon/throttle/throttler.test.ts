@@ -15,7 +15,7 @@ afterEach(cleanUp);
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** The first instant of an Eastern day. */
+/** The start of an Eastern day. */
 const midnight = Date.parse('2026-06-15T04:00Z');
 
 function made(job: string, cron: string, more: Partial<Job> & { destination: Destination }): Job {
@@ -38,7 +38,10 @@ async function worldOf(jobs: readonly Job[], { clock = new SteppingClock(midnigh
   return { config: configOf('/nowhere', jobs), store, clock, events, throttler } satisfies World;
 }
 
-/** Lives through an Eastern day minute by minute; says when which job ran. A run costs what `sends` says, paid as it begins. */
+/**
+ * Runs an Eastern day minute by minute; returns which job ran when. A run costs what `sends` says, counted at its
+ * start.
+ */
 async function live({ config, store, clock, throttler }: World, sends: (job: string, at: number) => number = () => 1) {
   const ran = new Map([...config.jobs.keys()].map((job) => [job, [] as number[]]));
   const end = clock.now() + untilMidnight(clock.now());
@@ -71,8 +74,8 @@ async function runOf({ name, destination }: Job, requests: number, { store, cloc
 const cronOf = ({ schedule }: Job): string => (schedule !== undefined && 'cron' in schedule ? schedule.cron : '');
 const gapsOf = (at: readonly number[]) => at.slice(1).map((one, i) => (one - at[i]!) / minute);
 
-describe('a day whose schedules ask for more than there is', () => {
-  it('lets the least important run evenly and less often, the important as asked, and stays within the allowance', async () => {
+describe('a day with more scheduled firings than requests', () => {
+  it('throttles the least important job evenly, not the important one, and stays within the allowance', async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'throttle' });
     const jobs = [
       made('vip', '*/30 * * * *', { destination, priority: 'high' }),
@@ -99,7 +102,7 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
   });
 
-  it('is measured as it goes: what turns out to find nothing new is throttled no longer', async () => {
+  it('is recalculated continuously: a job that finds nothing new is no longer throttled', async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
     const jobs = [made('quiet', '*/10 * * * *', { destination, priority: 'low' })];
     const world = await worldOf(jobs);
@@ -111,7 +114,7 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(names.indexOf('job.unthrottled')).toBeGreaterThan(0);
   });
 
-  it('says once how much is missing when not even that is enough', async () => {
+  it("reports once how much is missing if even throttling isn't sufficient", async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
     const jobs = [
       made('vip', '0 * * * *', { destination, priority: 'high' }),
@@ -126,21 +129,21 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(short[0]!.facts.requests).toBe(14);
   });
 
-  it('is left alone where the config says first come', async () => {
+  it("isn't throttled with first_come", async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'first_come' });
     const world = await worldOf([made('later', '0 * * * *', { destination, priority: 'low' })]);
     expect((await live(world)).get('later')).toHaveLength(23);
     expect(world.events).toEqual([]);
   });
 
-  it('leaves a job alone of which each firing is to have its run', async () => {
+  it("doesn't throttle a job that needs a run for each firing", async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
     const schedule = { cron: '0 * * * *', timezone: 'UTC', misfire: { policy: 'run_all' as const } };
     const world = await worldOf([made('each', '', { destination, priority: 'low', schedule })]);
     expect((await live(world)).get('each')).toHaveLength(23);
   });
 
-  it('counts what others have used, and what the reserve keeps for people', async () => {
+  it('includes the usage of others, and the reserve for users', async () => {
     const destination = destinationOf('http://127.0.0.1:9', {
       requestsPerDay: 100,
       reserveRequests: 60,
@@ -152,11 +155,11 @@ describe('a day whose schedules ask for more than there is', () => {
   });
 });
 
-describe('what was throttled', () => {
+describe('a throttle', () => {
   const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
   const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
 
-  it('persists over a restart without another event, and is calculated again on the next day', async () => {
+  it('persists across a restart without another event, and is recalculated the next day', async () => {
     const folder = newStateFolder();
     const first = await worldOf(jobs, { folder });
     first.clock.advance(10 * minute);
@@ -171,7 +174,7 @@ describe('what was throttled', () => {
     expect(again.events).toMatchObject([{ name: 'job.throttled' }]);
   });
 
-  it('is told by status and explain, with the firing that will really run', async () => {
+  it('is shown by status and explain, with the firing that will really run', async () => {
     const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
@@ -190,7 +193,7 @@ describe('what was throttled', () => {
     expect((await reportStatus(config, store, clock)).jobs[0]?.throttled).toBeUndefined();
   });
 
-  it('is calculated again for a new config', async () => {
+  it('is recalculated for a new config', async () => {
     const { clock, config, events, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
     await throttler.judge(jobs[0]!, clock.now(), config);
@@ -200,7 +203,7 @@ describe('what was throttled', () => {
     expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
   });
 
-  it('runs at its next firing after a run that failed without a request', async () => {
+  it('lets a job run at its next firing after a run that failed without a request', async () => {
     const world = await worldOf(jobs);
     const { clock, config, store, throttler } = world;
     clock.advance(10 * minute);
@@ -217,7 +220,7 @@ describe('what was throttled', () => {
     expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
   });
 
-  it('has its one run of the day although an earlier run failed without a request', async () => {
+  it('lets a job have its only run of the day even if an earlier run failed without a request', async () => {
     const scarce = destinationOf('http://127.0.0.1:9', { requestsPerDay: 1, whenShort: 'throttle' });
     const job = made('later', '0 * * * *', { destination: scarce, priority: 'low' });
     const { clock, config, store, throttler } = await worldOf([job]);
@@ -230,7 +233,7 @@ describe('what was throttled', () => {
     expect(await throttler.judge(job, clock.now(), config)).toMatch(/until 00:00/);
   });
 
-  it('runs when a clock that was set back makes its last run lie ahead', async () => {
+  it('lets a job run if a clock that was set back makes its last run seem to be in the future', async () => {
     const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(600 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
@@ -239,7 +242,7 @@ describe('what was throttled', () => {
   });
 });
 
-it('the daemon passes a firing over that the day has no room for, says so, and goes on with the schedule', async () => {
+it('the daemon skips and reports a firing that exceeds the daily allowance, and continues with the schedule', async () => {
   const service = await openService();
   const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'throttle' });
   const source = new Source();

@@ -10,7 +10,7 @@ import { Problem } from '../../../src/lib/problem.ts';
 import { registerSecret } from '../../../src/lib/redact.ts';
 import { overdue, type Source, setUp, startDaemon } from '../rig.ts';
 
-/** A real kit, whose exporter keeps what it gets. */
+/** A real SDK, whose exporter keeps what it receives. */
 function loadKit(): InMemorySpanExporter {
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
@@ -21,7 +21,7 @@ function loadKit(): InMemorySpanExporter {
   return exporter;
 }
 
-/** One job that fires at once, its events traced from the start. */
+/** One job that fires at once, with its events traced from the start. */
 async function startTraced(says: Source['says'] = async () => 'hello', log = quietLog, more: Partial<Job> = {}) {
   const { source, job, config } = await setUp(more);
   source.says = says;
@@ -33,7 +33,7 @@ async function startTraced(says: Source['says'] = async () => 'hello', log = qui
 }
 
 describe('traces', () => {
-  it('are asked for by the variables of the standard, and refused by them', () => {
+  it('are enabled and disabled by the standard variables', () => {
     expect(wantsTraces({})).toBe(false);
     expect(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(true);
     expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
@@ -43,7 +43,7 @@ describe('traces', () => {
     expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' })).toBe(false);
   });
 
-  it('hold a run, its extract and its upload together, though the upload ends after the run', async () => {
+  it('contain a run, its extract and its upload, even if the upload ends after the run', async () => {
     const exporter = loadKit();
     const started = await startTraced();
     await started.hear('payload.delivered');
@@ -55,7 +55,7 @@ describe('traces', () => {
     expect(extract?.attributes).toMatchObject({ 'sluice.source': 'made', 'sluice.rows': 1 });
   });
 
-  it('hold each attempt of a run by itself', async () => {
+  it('contain each attempt of a run as its own span', async () => {
     const exporter = loadKit();
     let asked = 0;
     const says: Source['says'] = async () => {
@@ -75,7 +75,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('tell what failed, and no secret', async () => {
+  it('contain failures, and no secret', async () => {
     registerSecret('hunter-of-secrets');
     const exporter = loadKit();
     const started = await startTraced(() => Promise.reject(new Error('no entry for hunter-of-secrets')));
@@ -86,7 +86,7 @@ describe('traces', () => {
     expect(JSON.stringify([extract?.attributes, run?.attributes])).not.toContain('hunter');
   });
 
-  it('are missed aloud where no kit is loaded', async () => {
+  it('are missing with a warning if no SDK is loaded', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await startTraced(undefined, log);
