@@ -1,7 +1,7 @@
 import { permissions as all } from '../../../src/service/auth/permissions.ts';
 import type { Bench } from '../service.ts';
 
-/** The rules of who has which role and what each role may do, without a service. */
+/** The rules for roles: their members and their permissions, without a service. */
 
 export type Person = 'ada' | 'bob' | 'cy' | 'dee';
 
