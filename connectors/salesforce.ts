@@ -258,6 +258,6 @@ function nestedCut({ totalSize }: Fields): Problem {
     family: 'config',
     message: 'Salesforce returned only the first records of a nested list',
     seen: `a list of ${String(totalSize)} records`,
-    next: 'Read the nested object in a separate job, or narrow the inner query in `soql`',
+    next: 'read the nested object in a separate job, or narrow the inner query in `soql`',
   });
 }

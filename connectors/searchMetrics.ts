@@ -7,5 +7,5 @@ export default defineRetiredService({
   summary: 'Read how well websites rank in search engines.',
   gone: 'Conductor acquired the company in 2023, and the API at api.searchmetrics.com is no longer available; the vendor published no date.',
   instead:
-    'The alternative is the API of Conductor. It has other reports and signed requests, so this connector cannot read it.',
+    'The alternative is the API of Conductor, which has other reports and signed requests: this connector cannot read it.',
 });

@@ -66,7 +66,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
       {
         seen: 'status 202',
         allowed: 'status 200 with the data',
-        next: 'Request the URL of the result itself; Sluice cannot wait for a report that is created on request',
+        next: 'request the URL of the result itself; Sluice cannot wait for a report that is created on request',
       },
     );
   }
@@ -74,7 +74,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
     return httpProblem('REST_NOT_MODIFIED', 'try_later', `${shownUrl(url)} returned 304 to an unconditional request`, {
       seen: 'status 304',
       allowed: 'status 200 with the data',
-      next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache in between may be the cause',
+      next: 'remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache in between may be the cause',
     });
   }
   return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
@@ -90,7 +90,7 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only a part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
     allowed: 'the whole data, or pages of it',
-    next: 'Set `paging` to read the other parts too; nothing is sent',
+    next: 'set `paging` to read the other parts too; nothing is sent',
   });
 }
 
@@ -124,7 +124,7 @@ export function failureMessage(
       `The response reports an error at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),
-        next: 'Nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` checks none',
+        next: 'nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` checks none',
       },
     );
   }
@@ -146,8 +146,8 @@ export async function soapFailure(
     {
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
-        ? 'The request is retried automatically; if this persists, contact the operator of the server'
-        : 'Nothing is sent. Look at `body` and `parameters` of the query; `fail_when: []` reads faults as data',
+        ? 'the request is retried automatically; if this persists, contact the operator of the server'
+        : 'nothing is sent; look at `body` and `parameters` of the query; `fail_when: []` reads faults as data',
     },
   );
 }

@@ -271,7 +271,7 @@ function moreIsShown(sign: string, kind: string): RunWarning {
   return {
     code: 'REST_MORE_PAGES',
     message: `The last response refers to a next page, at ${sign}, which was not read`,
-    next: kind === 'none' ? 'Set `paging` to read all pages' : 'Check where `paging` finds the next page and the total',
+    next: kind === 'none' ? 'set `paging` to read all pages' : 'check where `paging` finds the next page and the total',
     incomplete: true,
   };
 }
@@ -283,8 +283,8 @@ function noList(records: string, url: URL, seen: string) {
     allowed: 'a list, possibly empty',
     next:
       seen === 'null'
-        ? 'Nothing is sent. If the server writes null for a page without records, set `null_records: empty`'
-        : 'Nothing is sent. Check the response of the server; if it reports an error, add its path to `fail_when`',
+        ? 'nothing is sent; if the server writes null for a page without records, set `null_records: empty`'
+        : 'nothing is sent; check the response of the server; if it reports an error, add its path to `fail_when`',
   });
 }
 

@@ -91,6 +91,6 @@ function unknownJob(name: string, { jobs, file }: Config): never {
     where: { file },
     seen: name,
     ...(jobs.size === 0 ? {} : { allowed: [...jobs.keys()].join(', ') }),
-    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
+    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
   });
 }

@@ -145,6 +145,6 @@ function stateMoved(file: string, asked: string): Problem {
     message: 'The state folder cannot be changed while the daemon runs',
     where: { file },
     seen: asked,
-    next: 'Restart the daemon',
+    next: 'restart the daemon',
   });
 }

@@ -80,7 +80,7 @@ function checked(piece: Buffer): Buffer {
     family: 'job',
     message: 'The source delivered text that is not UTF-8',
     seen: excerpt(piece),
-    next: 'Set the encoding of the connection or the file, or cast the column in the query',
+    next: 'set the encoding of the connection or the file, or cast the column in the query',
   });
 }
 

@@ -85,7 +85,7 @@ export class ValueBuffer {
       where: { column: name, row: row + 1 },
       seen: JSON.stringify(cutText(text, 80)),
       allowed: type === 'json' ? 'one JSON value' : `canonical text of the type ${type}`,
-      next: 'Declare the column as text, or cast it',
+      next: 'declare the column as text, or cast it',
     });
   }
 }

@@ -99,6 +99,6 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
     message: `The rows have no column ${JSON.stringify(name)}, which write.${option} names`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? '' : `Did you mean "${meant}"? `}It must be a column of the source, before the transforms`,
+    next: `${meant === undefined ? 'name' : `did you mean "${meant}"? Name`} a column of the source, before the transforms`,
   });
 }

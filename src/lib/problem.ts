@@ -156,7 +156,7 @@ function incomplete(missing: string, cause: unknown): Problem {
     code: 'INSTALLATION_INCOMPLETE',
     family: 'bug',
     message: `A part of the installed Sluice is missing: ${missing}`,
-    next: 'Install the package again, then restart the daemon; if it is still missing, report it',
+    next: 'install the package again, then restart the daemon; if it is still missing, report it',
     cause,
   });
 }

@@ -37,7 +37,7 @@ export class ReplacedCharacters {
       code: 'CHARACTERS_REPLACED',
       message: `${what} that UTF-8 or XML cannot carry became U+FFFD; the first one in row ${row}, column ${JSON.stringify(column)}`,
       seen: `U+${code}`,
-      next: 'Clean the texts at the source or by a transform; csv and json carry control characters',
+      next: 'clean the texts at the source or by a transform; csv and json carry control characters',
       replaced: true,
     };
   }

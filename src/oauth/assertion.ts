@@ -49,7 +49,7 @@ function signatureOf(text: string, algorithm: 'RS256' | 'HS256', key: string): s
       family: 'config',
       message: 'The private key of the login cannot sign',
       allowed: 'an RSA key in PEM, as in the account file',
-      next: 'Look at private_key or account_file of the login',
+      next: 'look at private_key or account_file of the login',
       cause,
     });
   }
@@ -87,6 +87,6 @@ function accountFileFault(file: string, what: string): Problem {
     message: `The key file of the service account ${what}`,
     seen: file,
     allowed: 'the JSON file that the vendor gave out, with client_email and private_key',
-    next: 'Fix account_file of the login',
+    next: 'fix account_file of the login',
   });
 }

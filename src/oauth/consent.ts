@@ -99,7 +99,7 @@ function strange(): Problem {
     family: 'login',
     message: 'The response of the browser does not belong to this login',
     allowed: 'the answer to the address that was just printed',
-    next: 'Run the command again and use its newest address',
+    next: 'run the command again and use its newest address',
   });
 }
 
@@ -111,7 +111,7 @@ function denied(address: URL, cause: unknown): Problem {
     family: 'login',
     message: error === 'access_denied' ? 'The consent was refused in the browser' : 'The vendor refused the login',
     seen: excerpt(said, 300),
-    next: 'Run the command again; if the vendor names a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
+    next: 'run the command again; if the vendor names a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
     cause,
   });
 }
@@ -122,6 +122,6 @@ function notAnAnswer(): Problem {
     family: 'login',
     message: 'This is not the URL that the browser was redirected to',
     allowed: 'the whole URL, with "code=" and "state="',
-    next: 'Copy it from the address bar after you have agreed; an error page there does not matter',
+    next: 'copy it from the address bar after you have agreed; an error page there does not matter',
   });
 }

@@ -68,7 +68,7 @@ function expired(): Problem {
     code: 'LOGIN_EXPIRED',
     family: 'login',
     message: 'The code ran out before anybody had agreed with it',
-    next: 'Run the command again and use its newest code',
+    next: 'run the command again and use its newest code',
   });
 }
 
@@ -78,6 +78,6 @@ function denied({ message }: TokenRefusal): Problem {
     family: 'login',
     message: 'The consent was refused on the page of the code',
     seen: message,
-    next: 'Run the command again, and agree',
+    next: 'run the command again, and agree',
   });
 }

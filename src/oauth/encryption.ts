@@ -42,7 +42,7 @@ function keyUnknown(id: string, keys: EncryptionKeys): Problem {
     message: 'The stored login is encrypted with a key that is missing; nothing is lost',
     seen: `key ${id}`,
     allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
-    next: 'Restore the key, under former_login_keys if it was replaced; without it, run "sluice login SOURCE"',
+    next: 'restore the key, under former_login_keys if it was replaced; without it, run "sluice login SOURCE"',
   });
 }
 
@@ -51,7 +51,7 @@ function damaged(cause: unknown): Problem {
     code: 'LOGIN_DAMAGED',
     family: 'config',
     message: 'The stored login cannot be decrypted: it was changed, or belongs to another login',
-    next: 'Restore the state folder, or log in again: sluice login SOURCE',
+    next: 'restore the state folder, or log in again: sluice login SOURCE',
     cause,
   });
 }

@@ -94,7 +94,7 @@ function tooShort(length: number): Problem {
     message: 'The key that logins are encrypted with is too short',
     seen: `${length} characters`,
     allowed: `at least ${minKeyCharacters}`,
-    next: 'Make one with "openssl rand -base64 32" and put it into SLUICE_KEY',
+    next: 'make one with "openssl rand -base64 32" and put it into SLUICE_KEY',
   });
 }
 

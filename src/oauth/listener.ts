@@ -114,7 +114,7 @@ async function listen(server: Server, at: { host: string; port: number }): Promi
       family: 'config',
       message: `The port of the redirect_uri cannot be listened on: ${(cause as Error).message}`,
       seen: `${at.host}:${at.port}`,
-      next: 'Stop the program that uses the port, choose another redirect_uri (also at the vendor), or add --paste',
+      next: 'stop the program that uses the port, choose another redirect_uri (also at the vendor), or add --paste',
       cause,
     });
   }

@@ -20,6 +20,6 @@ function busy(name: string): Problem {
     code: 'LOGIN_BUSY',
     family: 'try_later',
     message: `Another process has been renewing the login "${name}" for a minute`,
-    next: 'The next run tries again; "sluice status" shows who is running',
+    next: 'the next run tries again; "sluice status" shows who is running',
   });
 }

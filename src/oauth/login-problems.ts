@@ -46,7 +46,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
     // A grant that a person gave is parked until that person logs in again: it is sent no second time.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone
-      ? 'Look at the credentials of the login in the config, and at the clock of this machine'
+      ? 'look at the credentials of the login in the config, and at the clock of this machine'
       : loginCommand(login.name),
   });
 }
@@ -59,7 +59,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
     message: `The vendor refuses the app of the login "${name}"; the login is still valid`,
     seen: seenOf(refusal),
     isLoginRefused: refusal.isOfLogin,
-    next: 'Compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
+    next: 'compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
   });
 }
 
@@ -70,7 +70,7 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
     family: 'job',
     message: `The vendor issued no token for the login "${name}"; the login is still valid`,
     seen: seenOf(refusal),
-    next: 'The next run tries again; if this persists, check the app at the vendor',
+    next: 'the next run tries again; if this persists, check the app at the vendor',
   });
 }
 

@@ -251,7 +251,7 @@ export class SourceReader {
       message: `The source was silent for ${seconds} s ${asking}`,
       seen: `${countOf(this.#rows, 'row')} so far`,
       allowed: `at most ${this.#options.extract.stallTimeoutMs / 1000} s of silence`,
-      next: 'Check the source for a lock or a slow query plan; if such pauses are normal, raise stall_timeout_seconds',
+      next: 'check the source for a lock or a slow query plan; if such pauses are normal, raise stall_timeout_seconds',
     });
   }
 }

@@ -42,7 +42,7 @@ function diskFull(code: string, folder: string, cause: unknown): Problem {
     message: `No space left for the payload in ${folder}`,
     where: { stage: 'spool' },
     seen: code,
-    next: `Free some disk space, or move the state folder to a larger disk`,
+    next: `free some disk space, or move the state folder to a larger disk`,
     cause,
   });
 }
@@ -54,7 +54,7 @@ function folderRefused(message: string, folder: string, cause: unknown): Problem
     message: `Payloads cannot be written into ${folder}`,
     where: { stage: 'spool' },
     seen: message,
-    next: 'Give the user that runs Sluice write access to the state folder',
+    next: 'give the user that runs Sluice write access to the state folder',
     cause,
   });
 }

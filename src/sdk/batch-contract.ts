@@ -17,7 +17,7 @@ function twice(name: string): Problem {
     family: 'config',
     message: `The source returned two columns named "${name}"`,
     where: { column: name },
-    next: 'Give one of them another name in the query',
+    next: 'give one of them another name in the query',
   });
 }
 

@@ -19,7 +19,7 @@ function unknownColumn(columns: readonly Column[], name: string): Problem {
     where: { column: name },
     seen: name,
     allowed: names.join(', '),
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   });
 }
 

@@ -16,8 +16,8 @@ describe('a source that is named on the command line', () => {
   });
 
   it.each([
-    ['a source', chooseSource, 'shpo', 'shop, customers', 'Did you mean "shop"?'],
-    ['a login', findLogin, 'custmers', 'customers', 'Did you mean "customers"?'],
+    ['a source', chooseSource, 'shpo', 'shop, customers', 'did you mean "shop"?'],
+    ['a login', findLogin, 'custmers', 'customers', 'did you mean "customers"?'],
   ])('that the config does not have is refused with the names that would do: %s', (_, find, name, allowed, next) => {
     expect(() => find(config, name)).toThrow(
       expect.objectContaining({ code: 'CLI_UNKNOWN_SOURCE', seen: name, allowed, next, where: { file: config.file } }),

@@ -299,7 +299,7 @@ describe('sluice sync', () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const job = await home.sluice(['sync', 'oders']);
     expect(job.code).toBe(2);
-    expect(job.stderr).toContain('Did you mean "orders"?');
+    expect(job.stderr).toContain('did you mean "orders"?');
     const flag = await home.sluice(['sync', '--dryrun']);
     expect(flag.code).toBe(2);
     expect(flag.stderr).toContain('--dry-run');

@@ -145,7 +145,7 @@ describe('sluice connectors describe', () => {
   it('knows what was meant, and says why a broken one cannot be told', async () => {
     const folder = await setUp();
     const unknown = await sluice(folder, 'describe', 'simple_rset');
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "simple_rest"?') });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "simple_rest"?') });
     const broken = await sluice(folder, 'describe', 'bad');
     expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('CONFIG_CONNECTOR_BROKEN') });
   });

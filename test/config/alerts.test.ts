@@ -115,8 +115,8 @@ describe('alerts in the config', () => {
     const { warnings, problems } = await load({ channels: { ops: webhook, alive }, rules });
     expect(problems).toEqual([]);
     expect(warnings).toMatchObject([
-      { code: 'CONFIG_NO_SUCH_JOB', seen: 'order', allowed: 'orders', next: 'Did you mean "orders"?' },
-      { code: 'CONFIG_NO_SUCH_JOB', seen: 'oders', next: 'Did you mean "orders"?' },
+      { code: 'CONFIG_NO_SUCH_JOB', seen: 'order', allowed: 'orders', next: 'did you mean "orders"?' },
+      { code: 'CONFIG_NO_SUCH_JOB', seen: 'oders', next: 'did you mean "orders"?' },
       { code: 'CONFIG_NO_SUCH_JOB', seen: 'stock*', allowed: 'orders' },
     ]);
   });

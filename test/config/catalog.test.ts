@@ -98,12 +98,12 @@ describe('the catalog of connectors', () => {
       [
         'CONFIG_CONNECTOR_PACKAGE',
         'The package "bare" provides no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
-        'Contact the author of the package, or remove it',
+        'contact the author of the package, or remove it',
       ],
       [
         'CONFIG_CONNECTOR_PACKAGE',
         'The package of connectors "gone" is not installed in the folder of the config or above it',
-        'Run in that folder: npm install gone',
+        'run in that folder: npm install gone',
       ],
     ]);
   });
@@ -161,7 +161,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...refused.keys()]).toEqual(['broken']);
     expect(problems.map(({ code }) => code).sort()).toEqual(['CONFIG_CONNECTOR_BROKEN', 'CONFIG_UNKNOWN_CONNECTOR']);
     // It is known by name, so that no other name is proposed, least of all its own.
-    expect(problems.map(({ next }) => next)).not.toContain('Did you mean "bad"?');
+    expect(problems.map(({ next }) => next)).not.toContain('did you mean "bad"?');
   });
 
   it('refuses a source whose service is no more, whatever its options were, and lets the others run', async () => {

@@ -90,24 +90,24 @@ jobs:
   it('refuses the whole file for a fault at its top level', async () => {
     const { config, problems } = await load(configWith(goodJob, 'timezone: Europe/Berln\nstat: x'));
     expect(config).toBeUndefined();
-    expect(problems.map(({ next }) => next)).toEqual(['Did you mean "Europe/Berlin"?', 'Did you mean "state"?']);
+    expect(problems.map(({ next }) => next)).toEqual(['did you mean "Europe/Berlin"?', 'did you mean "state"?']);
   });
 
   it('names what is missing with the line to add', async () => {
     expect(await only(configWith(goodJob).replace('    host: db.example.com\n', ''))).toEqual({
       code: 'CONFIG_MISSING_OPTION',
       message: '"host" is missing from this source (connector warehouse)',
-      next: 'Add a line: host: db.example.com  # Where it is.',
+      next: 'add a line: host: db.example.com  # Where it is.',
     });
     expect(await only(job('', /^query/))).toMatchObject({
       message: 'Missing "query": this job does not say what to read',
-      next: 'Add a line: query: select 1',
+      next: 'add a line: query: select 1',
     });
     expect(await only(job('', /^format/))).toMatchObject({
-      next: 'Add a line: format: csv',
+      next: 'add a line: format: csv',
       allowed: 'csv, json, xml',
     });
-    expect(await only(job('', /^source/))).toMatchObject({ next: 'Add a line: source: NAME', allowed: 'shop' });
+    expect(await only(job('', /^source/))).toMatchObject({ next: 'add a line: source: NAME', allowed: 'shop' });
     expect(await only(job('', /^target/))).toMatchObject({ message: '"target" is missing from this job' });
   });
 
@@ -119,7 +119,7 @@ jobs:
         code: 'CONFIG_TARGET',
         message: 'Data sources of the service cannot have the format lines',
         allowed: 'csv, json, xml',
-        next: 'Choose one of these; "sluice sync JOB --to FILE.lines" writes lines to a file',
+        next: 'choose one of these; "sluice sync JOB --to FILE.lines" writes lines to a file',
       },
     ]);
   });
@@ -134,11 +134,11 @@ jobs:
     expect(await only(configWith(goodJob).replace('host: db', 'mode: fats\n    host: db'))).toMatchObject({
       seen: '"fats"',
       allowed: 'fast, careful',
-      next: 'Did you mean "fast"?',
+      next: 'did you mean "fast"?',
     });
-    expect(await only(job("    enabled: 'yes'\n"))).toMatchObject({ allowed: 'true or false', next: 'Write true' });
+    expect(await only(job("    enabled: 'yes'\n"))).toMatchObject({ allowed: 'true or false', next: 'write true' });
     expect(await only(configWith(goodJob).replace('host: db.example.com', 'host: 42'))).toMatchObject({
-      next: 'Put it in quotes: "42"',
+      next: 'put it in quotes: "42"',
     });
   });
 
@@ -147,14 +147,14 @@ jobs:
       `alerts:\n  channels: { ops: { type: slack, url: "https://x.example" } }\n  ${line}\n${configWith(goodJob)}`;
     expect(await only(alerts('settle: 30'))).toMatchObject({
       allowed: 'text like "24h"',
-      next: 'Write it with its unit, as in 24h',
+      next: 'write it with its unit, as in 24h',
     });
-    expect(await only(alerts('quota_left: "10"'))).toMatchObject({ next: 'Write it with its unit, as in 10%' });
-    expect(await only(alerts('stale_after: 26'))).toMatchObject({ next: 'Write it with its unit, as in 26h' });
+    expect(await only(alerts('quota_left: "10"'))).toMatchObject({ next: 'write it with its unit, as in 10%' });
+    expect(await only(alerts('stale_after: 26'))).toMatchObject({ next: 'write it with its unit, as in 26h' });
     const mail = 'email, server: "smtp://mail.example.com", from: a@example.com, to: me@example.com }';
     expect(await only(alerts('settle: 30s').replace(/slack.*\}(?= \})/, mail))).toMatchObject({
       allowed: 'a list',
-      next: 'Write a list, as in ["me@example.com"]',
+      next: 'write a list, as in ["me@example.com"]',
     });
   });
 
@@ -164,7 +164,7 @@ jobs:
       code: 'CONFIG_GUARDS',
       message: 'No result can pass: the minimum of "rows" is above its maximum',
       seen: 'minimum 10, maximum 5',
-      next: 'Set the minimum to 5 or less, or delete one of them',
+      next: 'set the minimum to 5 or less, or delete one of them',
     };
     expect(await only(job(`    ${guards}`))).toMatchObject(told);
     expect(await only(`${guards}${configWith(goodJob)}`)).toMatchObject(told);
@@ -172,11 +172,11 @@ jobs:
 
   it('says where an option belongs that a neighbour has', async () => {
     const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
-    expect(await only(source('limit: 5'))).toMatchObject({ next: 'Write it in the query of a job' });
+    expect(await only(source('limit: 5'))).toMatchObject({ next: 'write it in the query of a job' });
     const query = goodJob.replace('select 1', '{sql: select 1, port: 5432}');
-    expect(await only(configWith(query))).toMatchObject({ next: 'Write it in the source' });
+    expect(await only(configWith(query))).toMatchObject({ next: 'write it in the source' });
     expect(await only(job('    timezone: Europe/Warsaw\n'))).toMatchObject({
-      next: 'Write it in the schedule: {cron: …, …}',
+      next: 'write it in the schedule: {cron: …, …}',
     });
   });
 
@@ -189,12 +189,12 @@ jobs:
   it('quotes ids that YAML takes for numbers as they were written', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     const exponent = `${'0'.repeat(28)}1e10`;
-    expect(await only(target(exponent))).toMatchObject({ seen: exponent, next: `Put it in quotes: "${exponent}"` });
+    expect(await only(target(exponent))).toMatchObject({ seen: exponent, next: `put it in quotes: "${exponent}"` });
     const digits = `0${'1'.repeat(31)}`;
     expect(await only(target(digits))).toMatchObject({
       code: 'CONFIG_NUMBER',
       seen: digits,
-      next: `Put it in quotes: "${digits}"`,
+      next: `put it in quotes: "${digits}"`,
     });
   });
 
@@ -203,7 +203,7 @@ jobs:
     expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });
     expect(await only(auth('{token: abcd, relm: x}'))).toMatchObject({
       message: 'Unknown option "relm" in "auth"',
-      next: 'Did you mean "realm"?',
+      next: 'did you mean "realm"?',
     });
     expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
   });
@@ -244,7 +244,7 @@ jobs:
     const url = (value: string) => configWith(goodJob).replace('http://127.0.0.1:8080/api/1.0', value);
     expect(await only(url('app.example.com/api/1.0'))).toMatchObject({ code: 'CONFIG_URL' });
     expect(await only(url('https://app.example.com/'))).toMatchObject({
-      next: 'Did you mean "https://app.example.com/api/1.0"?',
+      next: 'did you mean "https://app.example.com/api/1.0"?',
     });
     expect(await only(url('https://x.example/api/1.0?key=1'))).toMatchObject({
       message: expect.stringContaining('query'),
@@ -257,9 +257,9 @@ jobs:
     expect(JSON.stringify(problems.map(said))).not.toContain('hunter2');
     const plain = await load(url('http://app.example.com/api/1.0'));
     expect(plain.problems).toEqual([]);
-    expect(plain.warnings).toMatchObject([{ code: 'CONFIG_URL_PLAIN', next: 'Use https://app.example.com/api/1.0' }]);
+    expect(plain.warnings).toMatchObject([{ code: 'CONFIG_URL_PLAIN', next: 'use https://app.example.com/api/1.0' }]);
     const { warnings } = await load(url('http://app.example.com:8080/api/1.0'));
-    expect(warnings.map(({ next }) => next)).toEqual(['Use https, with the port that the service has for it']);
+    expect(warnings.map(({ next }) => next)).toEqual(['use https, with the port that the service has for it']);
   });
 
   it('keeps limits within what the service and common sense allow', async () => {
@@ -330,7 +330,7 @@ jobs:
       'sources:',
       `  other: {url: 'http://127.0.0.1/api/1.0', api_key: abcd}\nsources:`,
     );
-    expect(await only(two)).toMatchObject({ allowed: 'main, other', next: 'Add a line: destination: NAME' });
+    expect(await only(two)).toMatchObject({ allowed: 'main, other', next: 'add a line: destination: NAME' });
   });
 
   it('refuses schedules that never fire and zones that are nowhere', async () => {
@@ -340,7 +340,7 @@ jobs:
     });
     expect(await only(job("    schedule: {cron: '0 0 * * *', timezone: Europe/Pariss}\n"))).toMatchObject({
       code: 'CONFIG_TIMEZONE',
-      next: 'Did you mean "Europe/Paris"?',
+      next: 'did you mean "Europe/Paris"?',
     });
   });
 

@@ -196,7 +196,7 @@ jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
 `;
     const { warnings } = await load(two(''));
     expect(warnings).toMatchObject([
-      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'Write "account: a" in the destination "a" too' },
+      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'write "account: a" in the destination "a" too' },
     ]);
     expect((await load(two(', account: a'))).warnings).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe('what cannot be a config at all', () => {
   it('tells a folder from a file without permissions', async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
-    expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'Set a file in this folder with --config' }]);
+    expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
   });
 
   it('reports duplicate keys with both lines', async () => {
@@ -268,6 +268,6 @@ describe('what cannot be a config at all', () => {
 
   it('keeps whole numbers exact or says that it cannot', async () => {
     const { problems } = await load(configWith(goodJob.replace('select 1', '12345678901234567890')));
-    expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'Put it in quotes: "12345678901234567890"' }]);
+    expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'put it in quotes: "12345678901234567890"' }]);
   });
 });

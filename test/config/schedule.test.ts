@@ -95,53 +95,53 @@ describe('a schedule that cannot be used', () => {
   it.each([
     ['every 0s', 'the interval must be greater than zero', 'write schedule: manual'],
     ['{every: 0m}', 'the interval must be greater than zero', 'write schedule: manual'],
-    ['every 90 s', 'the interval must be whole minutes', 'Write 1m or 2m'],
-    ['every 30s', 'the interval must be whole minutes', 'Write 1m'],
-    ['every 15 m', 'not a valid duration', 'Write it together: 15m'],
-    ['every 2 hours and 30 minutes', 'not a valid duration', 'Write it together: 2h30m'],
-    ['{every: 15}', '"every" has no unit', 'Write 15m if minutes are meant'],
+    ['every 90 s', 'the interval must be whole minutes', 'write 1m or 2m'],
+    ['every 30s', 'the interval must be whole minutes', 'write 1m'],
+    ['every 15 m', 'not a valid duration', 'write it together: 15m'],
+    ['every 2 hours and 30 minutes', 'not a valid duration', 'write it together: 2h30m'],
+    ['{every: 15}', '"every" has no unit', 'write 15m if minutes are meant'],
     ['every', 'not a valid duration', undefined],
     ['every morning', 'not a valid duration', undefined],
     ['{every: -5m}', 'not a valid duration', undefined],
     ['every 900w', 'the maximum interval is 10 years', undefined],
-    ['at 6am', '"6am" is not a valid time', 'Did you mean "06:00"?'],
-    ['{at: [06:00, "18.30"]}', '"18.30" is not a valid time', 'Did you mean "18:30"?'],
-    ['{at: "24:00"}', '"24:00" is not a valid time', 'Did you mean "00:00"?'],
+    ['at 6am', '"6am" is not a valid time', 'did you mean "06:00"?'],
+    ['{at: [06:00, "18.30"]}', '"18.30" is not a valid time', 'did you mean "18:30"?'],
+    ['{at: "24:00"}', '"24:00" is not a valid time', 'did you mean "00:00"?'],
     ['{at: "25:00"}', '"25:00" is not a valid time', undefined],
-    ['at 06:00 on workdays', '"workdays" is not a valid day of the week', 'Did you mean "MON-FRI"?'],
+    ['at 06:00 on workdays', '"workdays" is not a valid day of the week', 'did you mean "MON-FRI"?'],
     ['{at: 06:00, days: [MON, Caturday]}', '"Caturday" is not a valid day of the week', undefined],
     ['{every: 1h, from: yesterday}', '"from" is not a valid date and time', undefined],
     [
       '{cron: 0 6 * * *, every: 1h}',
       'A schedule can have only one of cron, every and at; this one has cron and every',
-      'Delete "every", or create a second job',
+      'delete "every", or create a second job',
     ],
     [
       '{timezone: UTC}',
       'Missing schedule: none of cron, every and at is set',
-      'Add one of them, or delete the schedule; the job then runs only on request',
+      'add one of them, or delete the schedule; the job then runs only on request',
     ],
     [
       '{cron: 0 6 * * *, days: MON}',
       '"days" goes with "at", and this schedule has none',
-      'Delete "days": use the last field of the cron expression instead',
+      'delete "days": use the last field of the cron expression instead',
     ],
     ['{at: 06:00, from: 2026-11-21}', '"from" goes with "every", and this schedule has none', undefined],
     ['{every: 1h, spread: soon}', 'a spread is not a valid duration', undefined],
-    ['{every: 1h, spread: 10 minutes}', 'a spread is not a valid duration', 'Write it together: 10m'],
-    ['{every: 1h, spread: 2d}', 'a spread is too long', 'Write 1d or less'],
-    ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'Write 1m or more'],
+    ['{every: 1h, spread: 10 minutes}', 'a spread is not a valid duration', 'write it together: 10m'],
+    ['{every: 1h, spread: 2d}', 'a spread is too long', 'write 1d or less'],
+    ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'write 1m or more'],
     [
       '{every: 1h, misfire: {policy: skip, within: 1h}}',
       'This misfire policy does not use "within"',
-      'Delete "within"',
+      'delete "within"',
     ],
     [
       '{every: 1h, misfire: {policy: run_once, at_most: 2}}',
       'This misfire policy does not use "at_most"',
-      'Delete "at_most"',
+      'delete "at_most"',
     ],
-    ['hourly', 'a cron expression has five fields, this one has 1', 'Did you mean "@hourly"?'],
+    ['hourly', 'a cron expression has five fields, this one has 1', 'did you mean "@hourly"?'],
   ])('is told what to write: %s', async (written, message, next) => {
     const told = await refusal(written);
     expect(told).toMatchObject({ code: expect.stringMatching(/^CONFIG_(SCHEDULE|CRON)$/), message });
@@ -150,20 +150,20 @@ describe('a schedule that cannot be used', () => {
 
   it('names the nearest zone, the nearest option and the words that a policy knows', async () => {
     expect(await refusal('{at: 06:00, timezone: Europe/Berlim}')).toMatchObject({
-      next: 'Did you mean "Europe/Berlin"?',
+      next: 'did you mean "Europe/Berlin"?',
     });
     expect(await refusal('{evry: 15m}')).toMatchObject({
       code: 'CONFIG_UNKNOWN_OPTION',
-      next: 'Did you mean "every"?',
+      next: 'did you mean "every"?',
     });
-    expect(await refusal('{every: 15m, overlap: skp}')).toMatchObject({ next: 'Did you mean "skip"?' });
+    expect(await refusal('{every: 15m, overlap: skp}')).toMatchObject({ next: 'did you mean "skip"?' });
     expect(await refusal('{every: 15m, misfire: run_al}')).toMatchObject({ code: 'CONFIG_WRONG_VALUE' });
   });
 
   it('stands at the top level as well, once for all jobs', async () => {
     expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
       line: 1,
-      next: 'Write it together: 10m',
+      next: 'write it together: 10m',
     });
   });
 });

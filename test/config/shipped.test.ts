@@ -170,7 +170,7 @@ describe('a database named in the place of its connector', () => {
         'sluice.yaml': `destinations: { main: { url: "https://app.example.com/api/1.0", api_key: abcdefabcdef } }\nsources: { s: { connector: ${written} } }\njobs: {}\n`,
       });
       const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
-      expect(problems.map(({ next }) => next)).toEqual([`Write connector: db, and below it driver: ${driver}`]);
+      expect(problems.map(({ next }) => next)).toEqual([`write connector: db, and below it driver: ${driver}`]);
     }
   });
 });

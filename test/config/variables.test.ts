@@ -58,7 +58,7 @@ describe('a variable', () => {
     ]);
     expect(problems[0]).toMatchObject({
       message: 'The environment variable NOT_SET is not set',
-      next: `Set it before starting Sluice (export NOT_SET=…), or give a default: ${$}{env:NOT_SET:-value}`,
+      next: `set it before starting Sluice (export NOT_SET=…), or give a default: ${$}{env:NOT_SET:-value}`,
       where: { destination: 'main' },
     });
     expect(config!.jobs.size).toBe(0);
@@ -69,7 +69,7 @@ describe('a variable', () => {
     const unknown = await host(`${$}{HOST}`);
     expect(unknown.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE',
-      next: `Write ${$}{env:HOST}, or $${$}{HOST} for the literal text`,
+      next: `write ${$}{env:HOST}, or $${$}{HOST} for the literal text`,
     });
     expect((await host(`${$}{env:H`)).codes).toEqual(['CONFIG_VARIABLE']);
     expect((await host(`${$}{file:nowhere}`)).problems[0]).toMatchObject({

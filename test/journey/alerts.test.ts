@@ -70,7 +70,7 @@ describe('alerts of one-shot syncs', () => {
     const { stdout } = await home.sluice(['alerts']);
     expect(stdout).toMatch(/How to fix it:\n {2}failed orders: .*then sluice sync orders\n {2}failed stock: /);
     expect((await home.sluice(['alerts', 'test', 'ops'])).code).toBe(1);
-    expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('Did you mean "ops"?');
+    expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
     receiver.answer(200);
     expect((await home.sluice(['alerts', 'test'])).stdout).toContain('one waiting message goes out');
     await home.sync();

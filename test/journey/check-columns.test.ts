@@ -59,7 +59,7 @@ it("check --connect names the columns that a job uses and its query doesn't retu
   expect(said).toEqual({
     right: fine,
     transformed: expect.stringMatching(/"?nmae"?/),
-    merged: expect.stringMatching(/^SET_NO_COLUMN: .*"idd".*Did you mean "id"/),
+    merged: expect.stringMatching(/^SET_NO_COLUMN: .*"idd".*did you mean "id"/),
     resumed: expect.stringContaining('changed_at'),
     guarded: expect.stringMatching(/^GUARD_FAILED: A column is missing: id/),
   });

@@ -81,7 +81,7 @@ it("shows the active config if the file can't be read any more, and the errors t
   expect(stdout).toContain('The file was edited since');
   expect(await home.sluice(['config', 'show', 'jobz'], { env })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Did you mean "jobs"?'),
+    stderr: expect.stringContaining('did you mean "jobs"?'),
   });
 });
 

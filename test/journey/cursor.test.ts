@@ -77,7 +77,7 @@ it('a user can show, clear and set the checkpoint of a job, and each change is r
   expect((await state('show', 'orders')).stdout).toContain('orders has no watermark');
   expect(await state('show', 'ordr')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/Unknown job "ordr"[\s\S]*Did you mean "orders"/),
+    stderr: expect.stringMatching(/Unknown job "ordr"[\s\S]*did you mean "orders"/),
   });
   expect(await state('clear', 'orders')).toMatchObject({
     code: 2,

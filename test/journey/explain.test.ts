@@ -185,7 +185,7 @@ describe('sluice explain', () => {
     const { home } = await setUp();
     const { code, stderr } = await home.sluice(['explain', 'order']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Did you mean "orders"?');
+    expect(stderr).toContain('did you mean "orders"?');
   });
 });
 

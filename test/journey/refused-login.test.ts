@@ -115,7 +115,7 @@ it('a new password, a successful check and a resume each let the source log in a
   expect((await home.sync()).jobs).not.toMatchObject(held);
   expect(logins()).toBe(before + 1);
   expect((await home.sluice(['audit'])).stdout).toMatch(/resume +source files.*unlocked/);
-  expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('Did you mean "files"?');
+  expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('did you mean "files"?');
 });
 
 it('two syncs that start at the same time send a wrong password once', async () => {

@@ -56,7 +56,7 @@ describe('sluice schedules', () => {
       },
     ]);
     const wrong = await home.sluice(['schedules', '--try', 'every 90 s']);
-    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Write 1m or 2m') });
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('write 1m or 2m') });
     expect((await home.sluice(['schedules', '--try', '@daily', '--timezone', 'Berlin'])).code).toBe(2);
   });
 });

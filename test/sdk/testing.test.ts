@@ -231,7 +231,7 @@ describe('the standard suite', () => {
 
   it('takes a connector without a service for what it is, when it says so', async () => {
     const gone = () => {
-      throw new Problem({ code: 'SHELF_RETIRED', family: 'config', message: 'it is gone', next: 'Use a box' });
+      throw new Problem({ code: 'SHELF_RETIRED', family: 'config', message: 'it is gone', next: 'use a box' });
     };
     const retired = {
       ...shelfWith(),

@@ -189,9 +189,9 @@ describe('a fault in an expression', () => {
   });
 
   it('offers the column or the function that was meant', () => {
-    expect(fault('contry == "DE"')).toMatchObject({ next: 'Did you mean "country"?' });
+    expect(fault('contry == "DE"')).toMatchObject({ next: 'did you mean "country"?' });
     expect(fault('contry == "DE"').allowed).toContain('amount (decimal)');
-    expect(fault('lowre(country) == "de"')).toMatchObject({ next: 'Did you mean "lower"?' });
+    expect(fault('lowre(country) == "de"')).toMatchObject({ next: 'did you mean "lower"?' });
   });
 
   it('explains columns named like words of the language, and null', () => {

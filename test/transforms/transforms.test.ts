@@ -58,7 +58,7 @@ describe('the transforms', () => {
       code: 'TRANSFORM_COLUMN_UNKNOWN',
       family: 'config',
       allowed: 'id, country, amount',
-      next: 'Did you mean "country"?',
+      next: 'did you mean "country"?',
     });
   });
 });

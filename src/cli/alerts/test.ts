@@ -95,6 +95,6 @@ function chooseChannels(name: string | undefined, { alerts, file }: Config): Ale
     message: `Unknown alert channel "${name}"`,
     where: { file },
     allowed: [...known.keys()].join(', '),
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   });
 }

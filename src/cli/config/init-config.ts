@@ -87,7 +87,7 @@ function problemOf(error: NodeJS.ErrnoException, file: string): Problem {
       code: 'INIT_EXISTS',
       family: 'config',
       message: `${file} already exists and was not changed`,
-      next: `Write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
+      next: `write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
       cause: error,
     });
   }
@@ -100,7 +100,7 @@ function unwritable(error: Error, file: string): Problem {
     family: 'config',
     message: `${file} cannot be written`,
     seen: error.message,
-    next: 'Choose a writable folder',
+    next: 'choose a writable folder',
     cause: error,
   });
 }

@@ -33,6 +33,6 @@ function unknownPart(key: string, known: readonly string[], asked: string): Prob
     message: `Unknown part "${key}"`,
     seen: asked,
     ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
-    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
+    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
   });
 }

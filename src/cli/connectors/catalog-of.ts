@@ -25,6 +25,6 @@ export async function connectorNamed(id: string, catalog: Catalog): Promise<Conn
     family: 'config',
     message: `Unknown connector "${id}"`,
     allowed: catalog.ids.join(', '),
-    next: meant === undefined ? 'sluice connectors list' : `Did you mean "${meant}"?`,
+    next: meant === undefined ? 'sluice connectors list' : `did you mean "${meant}"?`,
   });
 }

@@ -77,7 +77,7 @@ async function refuseName(id: string): Promise<void> {
       code: 'CONNECTOR_NAME',
       family: 'config',
       message: `The name "${id}" is taken by a built-in connector`,
-      next: 'Choose another name',
+      next: 'choose another name',
     });
   }
 }
@@ -87,7 +87,7 @@ function existing(path: string): Problem {
     code: 'CONNECTOR_EXISTS',
     family: 'config',
     message: `${path} already exists; nothing was written`,
-    next: 'Choose another name, or another folder with --into',
+    next: 'choose another name, or another folder with --into',
   });
 }
 
@@ -97,7 +97,7 @@ function unwritable(path: string, error: Error): Problem {
     family: 'config',
     message: `${path} cannot be written`,
     seen: error.message,
-    next: 'Choose a writable folder with --into',
+    next: 'choose a writable folder with --into',
     cause: error,
   });
 }

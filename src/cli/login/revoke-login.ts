@@ -50,6 +50,6 @@ function notEnded(login: string, { error, message }: TokenRefusal): Problem {
     family: 'login',
     message: `The vendor did not revoke the login "${login}"; its tokens are kept`,
     seen: error === message ? error : `${error}: ${message}`,
-    next: 'Revoke it at the vendor, then run the command again with --force',
+    next: 'revoke it at the vendor, then run the command again with --force',
   });
 }

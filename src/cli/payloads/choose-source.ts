@@ -21,6 +21,6 @@ export function chooseSource(
     where: { file },
     seen: name,
     allowed: names.join(', ') || 'the config has no such sources',
-    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
+    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
   });
 }

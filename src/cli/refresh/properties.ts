@@ -23,7 +23,7 @@ export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_
 
 /** Options that name a file. */
 const onDisk = /(?:^|_)file$/;
-const fix = 'Fix it with PUT /datasource-instances/{id}/properties';
+const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 
 /** The name without the prefix `prop:` that the service's own settings have. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
@@ -104,7 +104,7 @@ function unknownProperty(connector: Connector, name: string, others: readonly st
     family: 'config',
     message: `Unknown property "${name}" for a data source of the connector ${connector.id}`,
     allowed: known.join(', '),
-    next: meant === undefined ? fix : `Did you mean "${meant}"?`,
+    next: meant === undefined ? fix : `did you mean "${meant}"?`,
   });
 }
 

@@ -95,8 +95,8 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
       : `The package "${name}" provides no connectors: ${error.message}`,
     seen: from,
     next: isAbsent
-      ? `Run in that folder: ${commandLine('npm', 'install', name)}`
-      : 'Contact the author of the package, or remove it',
+      ? `run in that folder: ${commandLine('npm', 'install', name)}`
+      : 'contact the author of the package, or remove it',
     cause: error,
   });
 }

@@ -67,7 +67,7 @@ export function brokenPlugin({ id, file }: Plugin, error: unknown, where: Proble
     family: 'config',
     message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
     where,
-    next: 'Fix the file; all other connectors still work',
+    next: 'fix the file; all other connectors still work',
     cause: error,
   });
 }

@@ -52,7 +52,7 @@ function reportStray({ path, value }: Part, faults: Faults): void {
     path,
     on: 'key',
     allowed: 'within: with run_once and run_all; at_most: with run_all',
-    next: `Delete ${option}`,
+    next: `delete ${option}`,
   });
 }
 

@@ -33,7 +33,7 @@ export function readServiceId(at: Part, { what, faults }: { what: string; faults
     code: 'CONFIG_ID',
     message: `Invalid ID of a ${what}`,
     ...form,
-    next: 'Copy the ID from the URL of its page in the service',
+    next: 'copy the ID from the URL of its page in the service',
   });
   return id;
 }

@@ -28,7 +28,7 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       code: 'CONFIG_URL',
       message: "Don't put credentials in the service URL",
       path,
-      next: 'Remove them from the URL and use api_key or basic instead',
+      next: 'remove them from the URL and use api_key or basic instead',
     });
   }
   if (url.search !== '' || url.hash !== '') {
@@ -44,7 +44,7 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       code: 'CONFIG_URL',
       message: 'Invalid service URL: it must end with the API version',
       ...form,
-      next: `Did you mean "${address}/api/1.0"?`,
+      next: `did you mean "${address}/api/1.0"?`,
     });
   }
   if (url.protocol === 'http:' && !isLocal.test(url.hostname)) {
@@ -54,8 +54,8 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       ...form,
       next:
         url.port === ''
-          ? `Use https://${url.host}${url.pathname}`
-          : 'Use https, with the port that the service has for it',
+          ? `use https://${url.host}${url.pathname}`
+          : 'use https, with the port that the service has for it',
     });
   }
   return address;

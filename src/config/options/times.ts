@@ -67,11 +67,11 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
   if (value === undefined) {
     const meant = meantSpan(text);
-    const next = meant === undefined ? undefined : `Write it together: ${meant}`;
+    const next = meant === undefined ? undefined : `write it together: ${meant}`;
     return { fault: `${of} is not a valid duration`, allowed, next };
   }
-  if (value < from) return { fault: `${of} is too short`, allowed, next: `Write ${spanText(from)} or more` };
-  return value > to ? { fault: `${of} is too long`, allowed, next: `Write ${spanText(to)} or less` } : { value };
+  if (value < from) return { fault: `${of} is too short`, allowed, next: `write ${spanText(from)} or more` };
+  return value > to ? { fault: `${of} is too long`, allowed, next: `write ${spanText(to)} or less` } : { value };
 }
 
 /** `every`: whole minutes, the resolution of the scheduler. */
@@ -79,22 +79,22 @@ export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
   if (/^\d+(\.\d+)?$/.test(text)) {
-    return { fault: `"every" has no unit`, allowed, next: `Write ${Number(text)}m if minutes are meant` };
+    return { fault: `"every" has no unit`, allowed, next: `write ${Number(text)}m if minutes are meant` };
   }
   const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
   if (value === undefined) return { fault: 'not a valid duration', allowed };
   if (value === 0) {
-    const next = 'For a job that runs only on request, write schedule: manual';
+    const next = 'for a job that runs only on request, write schedule: manual';
     return { fault: 'the interval must be greater than zero', allowed, next };
   }
   if (value > maxIntervalMs) return { fault: 'the maximum interval is 10 years', allowed };
   const [under, over] = [Math.floor(value / minuteMs), Math.ceil(value / minuteMs)].map((n) => spanText(n * minuteMs));
   if (under !== over) {
-    const next = under === '0s' ? `Write ${over}` : `Write ${under} or ${over}`;
+    const next = under === '0s' ? `write ${over}` : `write ${under} or ${over}`;
     return { fault: 'the interval must be whole minutes', allowed, next };
   }
   return parseSpan(text) === undefined
-    ? { fault: 'not a valid duration', allowed, next: `Write it together: ${spanText(value)}` }
+    ? { fault: 'not a valid duration', allowed, next: `write it together: ${spanText(value)}` }
     : { value };
 }
 
@@ -124,7 +124,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
     fault: `"${wrong}" is not a valid time`,
     allowed: 'hours and minutes from 00:00 to 23:59, as in "06:00" or ["06:00", "18:30"]',
     seen: wrong,
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   };
 }
 
@@ -166,8 +166,8 @@ function dayOf(text: string): number | undefined {
 
 function noDays(part: string): Told<never> {
   const allowed = 'MON, TUE, WED, THU, FRI, SAT, SUN, ranges such as MON-FRI, and lists of them';
-  const next = /^weekdays?$|^workdays?$/i.test(part) ? 'Did you mean "MON-FRI"?' : undefined;
-  const fix = /^weekends?$/i.test(part) ? 'Did you mean "SAT-SUN"?' : next;
+  const next = /^weekdays?$|^workdays?$/i.test(part) ? 'did you mean "MON-FRI"?' : undefined;
+  const fix = /^weekends?$/i.test(part) ? 'did you mean "SAT-SUN"?' : next;
   return {
     fault: `"${part}" is not a valid day of the week`,
     allowed,

@@ -20,7 +20,7 @@ export function readTimezone(at: Part, faults: Faults): string | undefined {
     message: `"${name}" is not a valid time zone: ${fault}`,
     path: at.path,
     allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   });
   return undefined;
 }

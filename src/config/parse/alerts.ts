@@ -60,7 +60,7 @@ export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Fau
       message: 'This job has alerts, but the config has no alert channels',
       path: at.path,
       on: 'key',
-      next: 'Add a channel under "alerts" at the top level, or delete this',
+      next: 'add a channel under "alerts" at the top level, or delete this',
     });
     return undefined;
   }
@@ -93,7 +93,7 @@ function refuseCommand(path: Path, faults: Faults): void {
     message: 'Commands are not allowed in this config',
     path,
     on: 'key',
-    next: 'Write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
+    next: 'write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
   });
 }
 
@@ -111,7 +111,7 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
         : `Unknown alert channel "${name}"`,
       path: below(path, i),
       allowed: known.join(', ') || 'none: "alerts" has no channels',
-      ...(meant === undefined || isHeartbeat ? {} : { next: `Did you mean "${meant}"?` }),
+      ...(meant === undefined || isHeartbeat ? {} : { next: `did you mean "${meant}"?` }),
     });
   }
 }
@@ -129,7 +129,7 @@ function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void
       path: below(path, i),
       seen: name,
       allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),
-      next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+      next: meant === undefined ? undefined : `did you mean "${meant}"?`,
     });
   }
 }

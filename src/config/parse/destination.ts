@@ -44,7 +44,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   const at = { path: partAt(part, 'api_key').path };
   const isWritten = (name: string): boolean => partAt(part, name).value !== undefined;
   if (isWritten('api_key') && isWritten('basic')) {
-    const next = 'Delete one of the two';
+    const next = 'delete one of the two';
     faults.add({
       code: 'CONFIG_CREDENTIALS',
       message: 'Conflicting credentials: this destination has both api_key and basic',
@@ -58,7 +58,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   if (!isWritten('api_key') && !isWritten('basic')) {
     // A misspelled option is what is wrong then, and it is reported already.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
-    const next = `Add a line: api_key: ${variable('SLUICE_API_KEY')}`;
+    const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({
       code: 'CONFIG_CREDENTIALS',
       message: 'Missing credentials: this destination has neither api_key nor basic',
@@ -71,7 +71,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   if (apiKey === undefined || part.broken.has(at.path)) return undefined;
   if (apiKey === '' || /[^\x21-\x7e]/.test(apiKey)) {
     const message = apiKey === '' ? 'The api_key is empty' : 'The api_key contains spaces or invalid characters';
-    faults.add({ code: 'CONFIG_CREDENTIALS', message, ...at, next: 'Copy it again, without spaces or line breaks' });
+    faults.add({ code: 'CONFIG_CREDENTIALS', message, ...at, next: 'copy it again, without spaces or line breaks' });
     return undefined;
   }
   return { kind: 'api_key', key: apiKey };

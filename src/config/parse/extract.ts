@@ -44,7 +44,7 @@ function findSource(draft: Draft, { sources }: JobContext): SourceResult | undef
       path: draft.part.path,
       on: 'key',
       allowed: [...sources.keys()].join(', ') || 'none: the config has no sources',
-      next: 'Add a line: source: NAME',
+      next: 'add a line: source: NAME',
     });
   }
   return undefined;
@@ -66,7 +66,7 @@ function loadQuery(
       path: part.path,
       on: 'key',
       allowed: connector.shorthand === undefined ? Object.keys(connector.query).join(', ') : main.about,
-      next: `Add a line: query: ${connector.shorthand === undefined ? `{${required[0]}: …}` : String(main.example ?? '…')}`,
+      next: `add a line: query: ${connector.shorthand === undefined ? `{${required[0]}: …}` : String(main.example ?? '…')}`,
     });
     return undefined;
   }
@@ -100,7 +100,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
     message: `With "${option}", a run reads only rows that are new since the last run, and replaces everything that the instance shows`,
     path: partAt(query, option).path,
     on: 'key',
-    next: `To show all rows on the dashboard, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
+    next: `to show all rows on the dashboard, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
   });
 }
 
@@ -166,7 +166,7 @@ function loadTransform(
       path: given.path,
       on: 'key',
       allowed: known.join(', '),
-      next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+      next: meant === undefined ? undefined : `did you mean "${meant}"?`,
     });
     return undefined;
   }

@@ -20,7 +20,7 @@ export function findNamed<O extends LoadResult<unknown>>(
     message: `Unknown ${option} "${name}"`,
     path,
     allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
-    next: meant === undefined ? `Name one of these, or add it under "${option}s"` : `Did you mean "${meant}"?`,
+    next: meant === undefined ? `name one of these, or add it under "${option}s"` : `did you mean "${meant}"?`,
   });
   return undefined;
 }

@@ -45,7 +45,7 @@ export function loadFormat(
       message: `Data sources of the service cannot have the format ${format.id}`,
       path: typeAt.path,
       allowed: idsOf(formats).join(', '),
-      next: `Choose one of these; "sluice sync JOB --to FILE${format.fileEnding}" writes ${format.id} to a file`,
+      next: `choose one of these; "sluice sync JOB --to FILE${format.fileEnding}" writes ${format.id} to a file`,
     });
     return undefined;
   }
@@ -54,7 +54,7 @@ export function loadFormat(
       code: 'CONFIG_TARGET',
       message: `The job writes ${format.id}, but its data source is declared as ${declared}`,
       path: typeAt.path,
-      next: `Leave out "format", or declare the data source as ${format.id}`,
+      next: `leave out "format", or declare the data source as ${format.id}`,
     });
   }
   const { type: _, ...options } = isMap(written) ? written : {};
@@ -79,7 +79,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
       path: partAt(part, 'format').path,
       on: 'key',
       allowed,
-      next: 'Add a line: type: csv',
+      next: 'add a line: type: csv',
     });
     return;
   }
@@ -91,7 +91,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
     path: part.path,
     on: 'key',
     allowed,
-    next: 'Add a line: format: csv',
+    next: 'add a line: format: csv',
   });
 }
 
@@ -103,6 +103,6 @@ function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults
     message: `Unknown format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
     path: at.path,
     allowed: known.join(', '),
-    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   });
 }

@@ -31,7 +31,7 @@ function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): Wri
       message: `No result can pass: the minimum of "${name}" is above its maximum`,
       path: below(below(path, name), 'minimum'),
       seen: `minimum ${minimum}, maximum ${maximum}`,
-      next: `Set the minimum to ${maximum} or less, or delete one of them`,
+      next: `set the minimum to ${maximum} or less, or delete one of them`,
     });
   }
   return guards;

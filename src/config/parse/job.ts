@@ -68,7 +68,7 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
       path: part.path,
       on: 'key',
       allowed: known.join(', '),
-      next: 'Add a line: destination: NAME',
+      next: 'add a line: destination: NAME',
     });
   }
   return undefined;
@@ -83,7 +83,7 @@ function refuseExtract({ given, part, faults }: Draft): undefined {
       message: `A bulk refresh extracts no rows and does not use "${option}"`,
       path: partAt(part, option).path,
       on: 'key',
-      next: `Delete "${option}", or use an instance instead of a refresh`,
+      next: `delete "${option}", or use an instance instead of a refresh`,
     });
   }
 }

@@ -41,7 +41,7 @@ function disagreement(source: string, first: string, document: Document): Proble
     message: `The sources ${first} and ${source} use one login for different users`,
     path: below(below('/sources', source), 'login'),
     on: 'key',
-    next: 'Give each login its own name, or use the same vendor, client_id, grant and user',
+    next: 'give each login its own name, or use the same vendor, client_id, grant and user',
   });
   return faults.problems[0]!;
 }

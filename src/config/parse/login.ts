@@ -41,7 +41,7 @@ function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, gran
 
 function refuseLogin(draft: Draft): undefined {
   const message = 'This source does not use OAuth: its credentials are in other options';
-  fault(draft, { message, next: 'Delete "login", or those options' });
+  fault(draft, { message, next: 'delete "login", or those options' });
 }
 
 function askForLogin({ connector, part, faults }: Draft): undefined {
@@ -50,7 +50,7 @@ function askForLogin({ connector, part, faults }: Draft): undefined {
     message: `"login" is missing: ${connector.title} requires a login`,
     path: part.path,
     on: 'key',
-    next: 'Add a line: login: { client_id: …, client_secret: … }  # docs/oauth.md lists what each vendor requires',
+    next: 'add a line: login: { client_id: …, client_secret: … }  # docs/oauth.md lists what each vendor requires',
   });
 }
 
@@ -68,7 +68,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
   }
   for (const name of missing(partAt(draft.part, 'login'), grant, description.assertion?.algorithm)) {
     const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
-    fault(draft, { message, next: `Add it; this vendor supports the grants ${offered}` });
+    fault(draft, { message, next: `add it; this vendor supports the grants ${offered}` });
   }
   for (const address of [
     description.token_url,

@@ -22,7 +22,7 @@ export function warnUnsharedAccounts(
       message: `The destination "${meant.name}" has its own account, so the two share no limits`,
       path: below(below('/destinations', name), 'account'),
       seen: account,
-      next: `Write "account: ${account}" in the destination "${meant.name}" too`,
+      next: `write "account: ${account}" in the destination "${meant.name}" too`,
     });
     return faults.warnings;
   });

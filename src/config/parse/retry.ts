@@ -34,7 +34,7 @@ export function loadRetry(part: Part, otherwise: RetryRule | false, faults: Faul
     path: longest.path,
     seen: showValue(longest.value),
     allowed: `"longest" from "first" on; by default ${retryDefaults.first} and ${retryDefaults.longest}`,
-    next: 'Raise "longest", or lower "first"',
+    next: 'raise "longest", or lower "first"',
   });
   return rule;
 }

@@ -80,8 +80,8 @@ function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined 
     allowed: 'cron: "30 6 * * MON-FRI", every: 15m, or at: ["06:00", "18:30"]',
     next:
       first === undefined
-        ? 'Add one of them, or delete the schedule; the job then runs only on request'
-        : `Delete ${others.map((kind) => `"${kind}"`).join(' and ')}, or create a second job`,
+        ? 'add one of them, or delete the schedule; the job then runs only on request'
+        : `delete ${others.map((kind) => `"${kind}"`).join(' and ')}, or create a second job`,
   });
 }
 
@@ -95,7 +95,7 @@ function tellStray(at: Part, option: 'days' | 'from', faults: Faults): void {
     on: 'key',
     next:
       option === 'days'
-        ? 'Delete "days": use the last field of the cron expression instead'
-        : 'Delete "from": cron expressions and times of day do not need it',
+        ? 'delete "days": use the last field of the cron expression instead'
+        : 'delete "from": cron expressions and times of day do not need it',
   });
 }

@@ -44,7 +44,7 @@ function sharedProblem(job: Job, first: Job, document: Document): Problem {
     code: 'CONFIG_TARGET_TAKEN',
     message: `The job "${first.name}" (line ${first.line}) writes to the same target; each would overwrite the other`,
     path: `${below('/jobs', job.name)}/target`,
-    next: 'Give one of them another target, or disable one with "enabled: false"',
+    next: 'give one of them another target, or disable one with "enabled: false"',
   });
   return faults.problems[0]!;
 }

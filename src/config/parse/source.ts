@@ -48,7 +48,7 @@ function refuseRetired(connector: Connector, { path, faults }: { path: string; f
     code: 'CONFIG_RETIRED',
     message: `${connector.title} is discontinued. ${connector.retired}`,
     path: below(path, 'connector'),
-    next: 'Remove the source and its jobs from the config; its instances keep their current data',
+    next: 'remove the source and its jobs from the config; its instances keep their current data',
   });
   return { problems: faults.problems };
 }
@@ -77,7 +77,7 @@ async function findConnector(
       path,
       on: 'key',
       allowed,
-      next: 'Add a line: connector: NAME',
+      next: 'add a line: connector: NAME',
     });
     return undefined;
   }
@@ -100,7 +100,7 @@ async function asDriver(
   const drivers = (await catalog.load('db'))?.source.driver?.schema.enum as readonly string[] | undefined;
   const driver = nearest(id === 'postgresql' ? 'postgres' : id, drivers ?? []);
   if (driver === undefined) return undefined;
-  const next = `Write connector: db, and below it driver: ${driver}`;
+  const next = `write connector: db, and below it driver: ${driver}`;
   return { message: `Unknown connector "${id}"`, allowed: catalog.ids.join(', '), next };
 }
 
@@ -110,7 +110,7 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
     return { message: `The connector "${id}" cannot be used; see its own error` };
   }
   const meant = nearest(id, known);
-  const next = meant === undefined ? {} : { next: `Did you mean "${meant}"?` };
+  const next = meant === undefined ? {} : { next: `did you mean "${meant}"?` };
   return { message: `Unknown connector "${id}"`, allowed: known.join(', '), ...next };
 }
 

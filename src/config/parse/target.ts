@@ -63,7 +63,7 @@ function loadDeclaration(
         path: at.path,
         on: 'key',
         allowed: datasourceFormats.join(', '),
-        next: 'Add a line: format: csv',
+        next: 'add a line: format: csv',
       });
     }
     return undefined;

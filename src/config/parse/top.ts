@@ -39,7 +39,7 @@ export async function readTop(
       code: 'CONFIG_EMPTY',
       message: 'The config is empty',
       path: '',
-      next: 'Create one with "sluice init"',
+      next: 'create one with "sluice init"',
     });
   } else if (written === undefined) {
     faults.add({

@@ -180,7 +180,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
     .replaceAll('~0', '~');
   const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
   const known = Object.keys((owner?.properties as object | undefined) ?? {});
-  const next = cut <= 0 && elsewhere?.options.includes(name) ? `Write it in ${elsewhere.place}` : guess(name, known);
+  const next = cut <= 0 && elsewhere?.options.includes(name) ? `write it in ${elsewhere.place}` : guess(name, known);
   const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
   return {
     code: 'CONFIG_UNKNOWN_OPTION',
@@ -194,7 +194,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
 
 function guess(name: string, known: readonly string[]): string | undefined {
   const meant = nearest(name, known);
-  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
+  return meant === undefined ? undefined : `did you mean "${meant}"?`;
 }
 
 function missing({
@@ -219,7 +219,7 @@ function missing({
     message: `"${name}" is missing from ${inside}`,
     path,
     on: 'key',
-    next: `Add a line: ${name}: ${value}${about}`,
+    next: `add a line: ${name}: ${value}${about}`,
   };
 }
 
@@ -265,12 +265,12 @@ function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
 function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined; quoted: string }): string | undefined {
   const wantsText = [node?.type].flat().includes('string');
   const example = (node?.examples as unknown[] | undefined)?.[0];
-  if (lacksUnit(value, node)) return `Write it with its unit, as in ${example}`;
+  if (lacksUnit(value, node)) return `write it with its unit, as in ${example}`;
   if (node?.type === 'array' && typeof value === 'string' && Array.isArray(example) && quoted !== '')
-    return `Write a list, as in ${JSON.stringify(example)}`;
-  if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `Put it in quotes${quoted}`;
+    return `write a list, as in ${JSON.stringify(example)}`;
+  if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `put it in quotes${quoted}`;
   if (typeof value !== 'string') return undefined;
-  if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
-  if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';
+  if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'write true';
+  if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'write false';
   return guess(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
 }

@@ -30,7 +30,7 @@ function refuseMismatch(
       message: 'Missing "key": merge requires a key',
       path: at.path,
       on: 'key',
-      next: 'Add the columns that identify a row: write: {disposition: merge, key: [id]}',
+      next: 'add the columns that identify a row: write: {disposition: merge, key: [id]}',
     });
   }
   for (const option of ['key', 'deleted'] as const) {
@@ -38,17 +38,17 @@ function refuseMismatch(
     refuse(option, `"${option}" has no effect with ${disposition}`, `Delete "${option}", or write disposition: merge`);
   }
   if (deleted !== undefined && key?.includes(deleted))
-    refuse('deleted', 'The column of "deleted" cannot be part of the key', 'Use another column');
+    refuse('deleted', 'The column of "deleted" cannot be part of the key', 'use another column');
   if (retain === undefined) return;
-  if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'Delete "retain"');
+  if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'delete "retain"');
   else if (retain.within !== undefined && retain.column === undefined)
-    refuse('retain', 'Missing "column": "within" requires a column', 'Add a column of dates or times');
+    refuse('retain', 'Missing "column": "within" requires a column', 'add a column of dates or times');
   else if (retain.rows !== undefined && retain.column === undefined && disposition === 'merge')
-    refuse('retain', 'Missing "column": "rows" requires a column', 'Add a column of dates or times');
+    refuse('retain', 'Missing "column": "rows" requires a column', 'add a column of dates or times');
   else if (retain.rows === undefined && retain.within === undefined)
     refuse(
       'retain',
       'Missing limit: "retain" has a column but neither within nor rows',
-      'Add within: 90d, or rows: 100000',
+      'add within: 90d, or rows: 100000',
     );
 }

@@ -117,10 +117,10 @@ function fixOf(line: string): string {
   const cron =
     /^\s*(?:-\s*)?(\w+):\s*([*@][^"'#]*?)\s*$/.exec(line) ??
     /[{,]\s*(\w+):\s*([*@][^"'#{}]*?)\s*(?:[}]|,\s*\w+:)/.exec(line);
-  if (cron) return `Put the value in quotes: ${cron[1]}: "${cron[2]}"`;
+  if (cron) return `put the value in quotes: ${cron[1]}: "${cron[2]}"`;
   const variable = /[{[].*?(\$\{[^}]*\})/.exec(line);
-  if (variable) return `Quote variables inside braces: "${variable[1]}"`;
-  return 'Check this line and the one above it for wrong indentation, a missing colon or an open quote';
+  if (variable) return `quote variables inside braces: "${variable[1]}"`;
+  return 'check this line and the one above it for wrong indentation, a missing colon or an open quote';
 }
 
 /** Walks the nodes once, building plain values and remembering where each stands. */
@@ -173,7 +173,7 @@ class Reader {
         message: 'This integer is too large to be exact',
         where: this.#placeAt(node.range?.[0] ?? 0),
         seen: node.source ?? String(node.value),
-        next: `Put it in quotes: "${node.source ?? node.value}"`,
+        next: `put it in quotes: "${node.source ?? node.value}"`,
       }),
     );
     return String(node.value);
@@ -218,7 +218,7 @@ class Reader {
         message: `"${name}" is defined twice`,
         where: this.#placeAt(at),
         seen: `first in line ${this.#placeAt(first).line}`,
-        next: 'Delete or rename one of the two',
+        next: 'delete or rename one of the two',
       }),
     );
   }

@@ -14,14 +14,14 @@ export async function readText(file: string): Promise<string | Problem> {
 
 function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
   const isAbsent = cause.code === 'ENOENT';
-  const fix = cause.code === 'EISDIR' ? 'Set a file in this folder with --config' : 'Fix the permissions of the file';
+  const fix = cause.code === 'EISDIR' ? 'set a file in this folder with --config' : 'fix the permissions of the file';
   return new Problem({
     code: 'CONFIG_UNREADABLE',
     family: 'config',
     message: isAbsent ? `Config not found: ${file}` : `Cannot read the config ${file}`,
     where: { file },
     ...(isAbsent ? {} : { seen: cause.message }),
-    next: isAbsent ? 'Create one with "sluice init", or set the path with --config FILE' : fix,
+    next: isAbsent ? 'create one with "sluice init", or set the path with --config FILE' : fix,
     cause,
   });
 }
@@ -38,7 +38,7 @@ function notUtf8(file: string, bytes: Buffer): Problem {
     where: { file, line: firstBadLine(bytes) },
     seen,
     allowed: 'UTF-8, with or without a byte order mark',
-    next: 'Save the file as UTF-8',
+    next: 'save the file as UTF-8',
   });
 }
 

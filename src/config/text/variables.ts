@@ -132,7 +132,7 @@ class Scan {
           code: 'CONFIG_VARIABLE',
           message: `A variable that starts with "\${" is not closed with "}"`,
           within: text.slice(open),
-          next: `Close it, or write "$\${" for the literal text`,
+          next: `close it, or write "$\${" for the literal text`,
         });
         return text;
       }
@@ -157,8 +157,8 @@ class Scan {
         .map((form) => `\${${form}}`)
         .join(', '),
       next: /^\w+$/.test(inner)
-        ? `Write \${env:${inner}}, or $${within} for the literal text`
-        : `Write $${within} for the literal text`,
+        ? `write \${env:${inner}}, or $${within} for the literal text`
+        : `write $${within} for the literal text`,
     });
   }
 
@@ -172,7 +172,7 @@ class Scan {
       code: 'CONFIG_VARIABLE_UNDEFINED',
       message: `The environment variable ${name || '(without a name)'} is not set`,
       within,
-      next: `Set it before starting Sluice (export ${name || 'NAME'}=…), or give a default: \${env:${name || 'NAME'}:-value}`,
+      next: `set it before starting Sluice (export ${name || 'NAME'}=…), or give a default: \${env:${name || 'NAME'}:-value}`,
     });
   }
 
@@ -195,8 +195,8 @@ class Scan {
         within,
         next:
           (error as NodeJS.ErrnoException).code === 'EACCES'
-            ? `Make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
-            : `Paths are relative to the config's folder, ${this.#settings.folder}`,
+            ? `make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
+            : `paths are relative to the config's folder, ${this.#settings.folder}`,
       });
     }
   }
@@ -207,7 +207,7 @@ class Scan {
         code: 'CONFIG_COMMANDS_REFUSED',
         message: 'Commands are not allowed in this config',
         within,
-        next: 'Write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
+        next: 'write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
       });
     }
     const ran = await runCommand(line, {
@@ -216,7 +216,7 @@ class Scan {
       signal: this.#settings.signal,
     });
     if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
-    const next = "Run it manually in the config's folder and check its standard error";
+    const next = "run it manually in the config's folder and check its standard error";
     return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
   }
 

@@ -80,6 +80,6 @@ export function warnOfUnmet(
   warn?.({
     code: 'COLUMN_IN_NO_RECORD',
     message: `Declared columns are in no record, so all their values are missing: ${unmet.join(', ')}`,
-    next: 'Compare `columns` with the data: the source may have renamed them',
+    next: 'compare `columns` with the data: the source may have renamed them',
   });
 }

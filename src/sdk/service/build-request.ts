@@ -134,7 +134,7 @@ function cameWithout(name: string): Problem {
     code: 'SERVICE_ADDRESS',
     family: 'config',
     message: `unknown base URL: the vendor returns it with the token as ${name}, and this token came without it`,
-    next: `Log in again; a data source with a token in oauth_user_token also needs the property ${name}, such as https://acme.example.com`,
+    next: `log in again; a data source with a token in oauth_user_token also needs the property ${name}, such as https://acme.example.com`,
   });
 }
 

@@ -46,7 +46,7 @@ export function pageProblem(fault: PageFault, context: Context): Problem {
     message: `${message} (${shownUrl(url)})`,
     seen,
     allowed,
-    next: isOption ? next : `Nothing is sent. If this persists, ${title} has changed how its pages work: report it`,
+    next: isOption ? next : `nothing is sent; if this persists, ${title} has changed how its pages work: report it`,
   });
 }
 
@@ -69,7 +69,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         code: 'NO_WAY_ON',
         message: `${title} reports more records, but no next page at ${placeText(fault.at)}`,
         seen,
-        next: 'Compare `paging` with an answer of the server; nothing is sent',
+        next: 'compare `paging` with an answer of the server; nothing is sent',
       };
     case 'link':
     case 'token':
@@ -78,7 +78,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `The next page at ${placeText(fault.at)} is not ${fault.kind === 'link' ? 'an address' : 'a cursor'}`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
         allowed: `${fault.kind === 'link' ? 'an http address' : 'a text or a number'}, or ${lastPage}`,
-        next: 'Set `paging` to the place of the text itself, such as `next.href`; nothing is sent',
+        next: 'set `paging` to the place of the text itself, such as `next.href`; nothing is sent',
       };
     case 'flag':
       return {
@@ -86,21 +86,21 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `The answer does not say whether there are more pages: ${placeText(fault.at)} is missing`,
         seen,
         allowed: 'true or false on every page',
-        next: `Correct \`paging.${fault.name}\`, or remove it if the server does not always write it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it if the server does not always write it; nothing is sent`,
       };
     case 'count':
       return {
         code: 'TOTAL',
         message: `The number of all ${fault.name === 'total' ? 'records' : 'pages'} at ${placeText(fault.at)} is not a number`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
-        next: `Correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
       };
     case 'untold':
       return {
         code: 'TOTAL',
         message: `No response has the number of all ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
         seen,
-        next: `Correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
       };
     case 'short':
       return {
@@ -108,7 +108,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `${title} reported ${fault.told} ${fault.what} in total, but its pages contain ${fault.seen}`,
         seen: `${fault.seen} of ${fault.told}`,
         allowed: String(fault.told),
-        next: 'Run the job again. If this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
+        next: 'run the job again; if this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
       };
   }
 }
@@ -123,6 +123,6 @@ function missing({ at, hasSeen }: Extract<PageFault, { kind: 'missing' }>, seen:
       : `The place of the next page, ${place}, is in no answer`,
     seen,
     allowed: isHeader ? 'a Link header' : `the next page, or ${lastPage}`,
-    next: `Correct \`paging\`. If the server leaves ${isHeader ? 'the header' : 'the place'} out of the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,
+    next: `correct \`paging\`; if the server leaves ${isHeader ? 'the header' : 'the place'} out of the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,
   };
 }

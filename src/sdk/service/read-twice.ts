@@ -53,8 +53,8 @@ export function totalWarning(
       message: `${title} reported different totals in two readings: rows may be missing or duplicated`,
       next:
         code === 'REST'
-          ? `Sort the answers by a key that does not change, or page by a cursor; ${refuses}`
-          : `Run the job at a quieter time; ${refuses}`,
+          ? `sort the answers by a key that does not change, or page by a cursor; ${refuses}`
+          : `run the job at a quieter time; ${refuses}`,
       incomplete: true,
     };
   }
@@ -64,8 +64,8 @@ export function totalWarning(
     message: `${title} returned ${surplus} more records than the total that it reported: some may be duplicates`,
     next:
       code === 'REST'
-        ? `Check that \`paging.total\` is the number of all records; ${refuses}`
-        : `Run the job again; ${refuses}`,
+        ? `check that \`paging.total\` is the number of all records; ${refuses}`
+        : `run the job again; ${refuses}`,
     incomplete: true,
   };
 }

@@ -19,7 +19,7 @@ export function defineRetiredService({ id, title, summary, gone, instead }: Reti
       code: 'SERVICE_RETIRED',
       family: 'config',
       message: `${title} is discontinued: ${gone.replace(/\.$/, '')}`,
-      next: instead.replace(/\.$/, ''),
+      next: `${instead.charAt(0).toLowerCase()}${instead.slice(1).replace(/\.$/, '')}`,
     });
   };
   return {

@@ -166,7 +166,7 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
     message: `The answer has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
     allowed,
-    next: 'Nothing is sent, because an answer without the list is not an empty list. If this persists, check whether a proxy answers instead of the service',
+    next: 'nothing is sent, because an answer without the list is not an empty list; if this persists, check whether a proxy answers instead of the service',
   });
 }
 
@@ -177,7 +177,7 @@ export function alienRecord(service: string, record: Fields): Problem {
     family: 'job',
     message: `${service} returned something that is not a record: it has none of the columns`,
     seen: messageIn(JSON.stringify(record)),
-    next: 'Nothing is sent. If this persists, check whether a proxy answers instead of the service',
+    next: 'nothing is sent; if this persists, check whether a proxy answers instead of the service',
   });
 }
 
@@ -186,7 +186,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
     message: `No record has the column of the watermark, so the next run reads all records of ${service} again: ${column}`,
-    next: `If this persists, ${service} has renamed it: report it`,
+    next: `if this persists, ${service} has renamed it: report it`,
   };
 }
 
@@ -219,7 +219,7 @@ export function totalFell(service: string): Problem {
     code: 'SERVICE_TOTAL_CHANGED',
     family: 'try_later',
     message: `${service} reported a smaller total while its pages were read: records were skipped`,
-    next: 'Nothing is sent; the next run reads the same records again',
+    next: 'nothing is sent; the next run reads the same records again',
   });
 }
 
@@ -230,7 +230,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
     family: 'job',
     message: `${service} did not make the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
-    next: 'Check the options of the query: the response usually names the error',
+    next: 'check the options of the query: the response usually names the error',
   });
 }
 
@@ -241,7 +241,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
     family: 'try_later',
     message: isLate ? `${service} has not finished the report in time` : `${service} could not make the report`,
     seen: state,
-    next: 'If this persists, request less in the query: a shorter period or fewer columns',
+    next: 'if this persists, request less in the query: a shorter period or fewer columns',
   });
 }
 
@@ -261,6 +261,6 @@ export function partIgnored(message: string): Problem {
     code: 'SERVICE_PART_LOST',
     family: 'try_later',
     message: `${message}, in the middle of its pages`,
-    next: 'Nothing of this run is sent; the next one begins again',
+    next: 'nothing of this run is sent; the next one begins again',
   });
 }

@@ -99,6 +99,6 @@ function failed({ from, to }: Step, text: string, row: number): Problem {
     message: `A value of column "${from.name}" is not a valid ${to}`,
     where: { row, column: from.name },
     seen: shown(text),
-    next: `To carry such values as null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,
+    next: `to carry such values as null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,
   });
 }

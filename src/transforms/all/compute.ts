@@ -133,7 +133,7 @@ function untyped(name: string, { text, type }: Expression): never {
     message: `The type of column "${name}" cannot be determined from ${JSON.stringify(text)} (${type})`,
     where: { column: name },
     allowed: columnTypes.join(', '),
-    next: `Say it: ${name}: { expression: …, type: text }`,
+    next: `say it: ${name}: { expression: …, type: text }`,
   });
 }
 

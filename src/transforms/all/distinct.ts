@@ -64,6 +64,6 @@ function tooMany(most: number): Problem {
     family: 'job',
     message: `More than ${most} different rows reached distinct`,
     allowed: `max_rows: ${most}`,
-    next: 'Use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory a row)',
+    next: 'use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory a row)',
   });
 }

@@ -120,6 +120,6 @@ function tooMany(most: number): Problem {
     family: 'job',
     message: `More than ${countText(most)} rows reached sort`,
     allowed: `max_rows: ${most}`,
-    next: 'Sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are kept in memory',
+    next: 'sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are kept in memory',
   });
 }

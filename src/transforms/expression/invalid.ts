@@ -76,5 +76,5 @@ function functionNames(environment: Environment): string[] {
 
 function meant(word: string, names: readonly string[]): string | undefined {
   const near = nearest(word, names);
-  return near === undefined ? undefined : `Did you mean "${near}"?`;
+  return near === undefined ? undefined : `did you mean "${near}"?`;
 }

@@ -15,7 +15,7 @@ it('reports when and why a service was shut down, and its replacement', async ()
     code: 'SERVICE_RETIRED',
     family: 'config',
     message: 'Acme is discontinued: Acme switched its API off on 1 May 2024',
-    next: 'Use the connector "initech"',
+    next: 'use the connector "initech"',
   };
   await expect(gone.check(context)).rejects.toMatchObject(problem);
   await expect(gone.extract(context)).rejects.toMatchObject(problem);
