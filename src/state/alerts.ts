@@ -2,7 +2,7 @@ import { inTransaction, type StoreContext } from './engine/context.ts';
 import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
 
-/** A message as it is owed to one channel. */
+/** A message owed to one channel. */
 export interface NewAlertMessage {
   readonly id: string;
   readonly channel: string;
@@ -11,7 +11,7 @@ export interface NewAlertMessage {
   readonly body: string;
 }
 
-/** What a look at the world changes. */
+/** One state change of the alerting loop. */
 export interface AlertChanges {
   readonly put: readonly AlertRow[];
   readonly drop: readonly Pick<AlertRow, 'subject' | 'occasion'>[];
@@ -20,24 +20,24 @@ export interface AlertChanges {
   readonly tell: readonly NewAlertMessage[];
 }
 
-/** How a channel has been doing. */
+/** The delivery record of a channel. */
 export interface ChannelRecord {
   readonly channel: string;
   readonly waiting: number;
   readonly given_up: number;
   readonly sent_at?: number;
-  /** What was said to the last attempt of the oldest message that waits, or to the last sign of life. */
+  /** Error of the last attempt to send the oldest waiting message, or the last heartbeat. */
   readonly problem?: string;
 }
 
-/** Maximum number of messages that wait for a broken channel; beyond it, the oldest is dropped. */
+/** Maximum number of messages that wait for a broken channel. Beyond it, the oldest is dropped. */
 const maxWaiting = 200;
-/** Number of settled messages that are kept as a history. */
+/** Maximum number of settled messages that are kept as history. */
 const keptMessages = 500;
-/** One statement takes a bounded number of values. */
+/** Rows per insert: SQLite limits the number of bound values per statement. */
 const rowsAtOnce = 1_000;
 
-/** What is wrong, what of it was told, and the messages that are owed to channels. */
+/** Open alerts, what was reported of them, and the messages owed to channels. */
 export class AlertRecords {
   readonly #context: StoreContext;
 
@@ -53,7 +53,7 @@ export class AlertRecords {
     return this.#context.db.selectFrom('alert_groups').selectAll().execute();
   }
 
-  /** Writes down what changed and what is to be told of it, all or nothing. */
+  /** Records the change and enqueues its messages in one transaction. */
   change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
     return inTransaction(this.#context, async ({ db, ...rest }) => {
       for (const row of put) {
@@ -79,7 +79,7 @@ export class AlertRecords {
     });
   }
 
-  /** Owes a message to a channel, to be sent at once. */
+  /** Enqueues a message for a channel, due now. */
   tell(telling: NewAlertMessage): Promise<void> {
     return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
@@ -100,7 +100,7 @@ export class AlertRecords {
     });
   }
 
-  /** What is owed to channels, oldest first. */
+  /** Messages owed to channels, oldest first. */
   async waiting(): Promise<AlertMessageRow[]> {
     return this.#context.db
       .selectFrom('alert_messages')
@@ -118,7 +118,7 @@ export class AlertRecords {
     await this.#settle(sequence, { state: 'given_up', problem });
   }
 
-  /** The attempt failed; the next is not before `nextAt` (epoch ms). */
+  /** Records a failed attempt. The next attempt is due at `nextAt` (epoch ms). */
   async postpone(sequence: number, { problem, nextAt }: { problem: string; nextAt: number }): Promise<void> {
     await this.#context.db
       .updateTable('alert_messages')
@@ -128,7 +128,7 @@ export class AlertRecords {
       .execute();
   }
 
-  /** The channel takes messages again: what waits for it is due now. Returns how many. */
+  /** The channel accepts messages again, so everything that waits for it is due now. Returns the number of messages. */
   async hurry(channel: string): Promise<number> {
     const { numUpdatedRows } = await this.#context.db
       .updateTable('alert_messages')
@@ -144,7 +144,7 @@ export class AlertRecords {
     return this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
-  /** A sign of life went to a channel, or did not get there. */
+  /** Records a heartbeat sent to a channel, or its failure. */
   beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
     return inTransaction(this.#context, async (inside) => {
       const settings = new Settings(inside);
@@ -153,12 +153,12 @@ export class AlertRecords {
     });
   }
 
-  /** How each channel that was ever used has been doing, as far as messages and signs of life are kept. */
+  /** The delivery record of every channel that was ever used, from the messages and heartbeats still in history. */
   async channels(): Promise<ChannelRecord[]> {
     return [...(await this.#spoken()), ...(await beats(this.#context))];
   }
 
-  /** The channels that messages went to. */
+  /** Records of the channels that received messages. */
   async #spoken(): Promise<ChannelRecord[]> {
     const rows = await this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
     return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {
@@ -181,7 +181,7 @@ export class AlertRecords {
     return new Map(rows.map(({ job, since }) => [job, since]));
   }
 
-  /** Since when a job without any publication is known; writes down now where it was not. */
+  /** When each job without a publication was first watched. Records the current time for jobs not seen before. */
   async watch(jobs: readonly string[]): Promise<Map<string, number>> {
     const known = await this.watched();
     const fresh = jobs.filter((job) => !known.has(job));
@@ -233,7 +233,7 @@ async function beats({ db }: StoreContext): Promise<ChannelRecord[]> {
   }));
 }
 
-/** The last message was given up: that is what the channel is like now. */
+/** If the last message was dropped after all attempts, the channel counts as broken. */
 function lastProblem(rows: readonly AlertMessageRow[]): string | undefined {
   const last = rows.findLast(({ state }) => state !== 'waiting');
   return last?.state === 'given_up' ? (last.problem ?? undefined) : undefined;

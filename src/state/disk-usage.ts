@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import type { Store } from './store.ts';
 import type { OutboxState } from './tables.ts';
 
-/** What a state folder is filled with. */
+/** The kinds of files in a state folder. */
 export const diskUsageKinds = [
   'owed',
   'quarantined',
@@ -28,24 +28,24 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** Of several payloads that share a file, the first of these says what it is for. */
+/** If several payloads share a file, it counts under the first of these states. */
 const ranks: readonly OutboxState[] = ['owed', 'quarantined', 'dead', 'delivered'];
 
-/** Bytes of all files in a folder, whatever they are for. */
+/** Total bytes of all files in a folder. */
 export function bytesIn(folder: string): number {
   return sizesBelow(folder).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What fills the folder of a store, by what it is for. The largest first. */
+/** Disk usage of a store's folder by kind, largest first. */
 export async function diskUsageOf({ folder, outbox }: Pick<Store, 'folder' | 'outbox'>): Promise<DiskUsage[]> {
   return diskUsageIn(folder, await outbox.inState(...ranks));
 }
 
-/** Bytes of several holdings together. */
+/** Total bytes of several kinds. */
 export const totalBytes = (holdings: readonly DiskUsage[]): number =>
   holdings.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** What fills a state folder, by what it is for; `payloads` are those that its outbox knows. The largest first. */
+/** Disk usage of a state folder by kind, largest first. `payloads` are those in its outbox. */
 export function diskUsageIn(
   folder: string,
   payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,
@@ -76,7 +76,7 @@ function kindOf(path: string, state: OutboxState | undefined): DiskUsageKind {
   return state === 'delivered' ? 'kept' : 'spooling';
 }
 
-/** Runs come and go meanwhile, in other processes too: what has just gone holds nothing. */
+/** Other processes create and delete files meanwhile: a file that has just vanished counts as 0 bytes. */
 function sizesBelow(folder: string): Sized[] {
   const sizes: Sized[] = [];
   const folders = [folder];

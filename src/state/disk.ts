@@ -5,27 +5,27 @@ import { diskFull, diskLimit } from './engine/disk-problems.ts';
 import type { Forgotten } from './outbox/payload-files.ts';
 import type { Store } from './store.ts';
 
-/** How much of a disk a state folder may take. */
+/** How much disk space a state folder may use. */
 export interface DiskLimits {
   readonly limitBytes: number;
-  /** What stays free for others, whatever the folder holds; absent: a twentieth of the disk, and no more than is usual. */
+  /** Bytes that must stay free for other programs. Default: a twentieth of the disk, up to a fixed maximum. */
   readonly freeBytes?: number;
 }
 
 export interface DiskOptions {
   readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'generations'>;
   readonly limits: DiskLimits;
-  /** Kept payloads had to go, because there was no room for new ones. */
+  /** Called after kept payloads were deleted to make space for new ones. */
   readonly forgot: (what: Forgotten) => void;
 }
 
-/** The smallest grant: for less, the disk is not measured again. */
+/** The smallest grant: below this, another measurement isn't worth it. */
 const leastGrantBytes = 1_000_000;
-/** Other processes write to the folder too: each is granted this fraction of the space before it measures again. */
+/** Other processes write to the folder too, so a grant is this fraction of the free space. */
 const grantedPart = 4;
 const usualFreeBytes = 100_000_000;
 const freePart = 20;
-/** Where payloads have to go, some more go with them, so that it is not the same again with the next piece. */
+/** Frees more than needed, so that the next write doesn't have to free space again. */
 const moreBytes = 16_000_000;
 
 /**
@@ -87,16 +87,16 @@ export class Disk implements DiskSpace {
 }
 
 interface RoomOnDisk {
-  /** What may be written; below 0 where there is already too much. */
+  /** Bytes that may be written; negative if the limit is already exceeded. */
   readonly bytes: number;
-  /** What the folder holds. */
+  /** Bytes in the folder. */
   readonly used: number;
   readonly free: number;
-  /** What has to stay free. */
+  /** Bytes that must stay free. */
   readonly keptFree: number;
 }
 
-/** Measures the free space of a state folder. `used`: its size in bytes, if already known. */
+/** Measures the free space of a state folder. `used`: its size in bytes, if known. */
 export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
   used = bytesIn(store.folder),

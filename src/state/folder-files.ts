@@ -1,19 +1,19 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** All files below a folder; none where there is no folder. */
+/** All files below a folder; empty if the folder doesn't exist. */
 export function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** When a file was last written to, epoch milliseconds; one that is gone was never. */
+/** When a file was last modified, epoch milliseconds; 0 if it doesn't exist. */
 export function touchedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** Removes the folder of a run below `root`, if nothing is in it. */
+/** Removes a run's folder below `root` if it's empty. */
 export function removeIfEmpty(folder: string, root: string): void {
   if (!folder.startsWith(`${root}/`)) return;
   try {

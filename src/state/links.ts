@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { refuseForeignLinks } from '../lib/foreign-links.ts';
 
 /**
- * Root works on no state folder into which its owner has put a link: in the place of the database, its log, the key of the logins, or
- * a folder of payloads, whose old files are deleted. Throws `FOREIGN_LINK`; does nothing for everybody but root.
+ * As root, refuses a state folder in which another user has placed a link: in place of the database, its log, the login
+ * key or a payload folder (root would follow it, and the sweep would delete files there). Throws `FOREIGN_LINK`. Other
+ * users aren't checked.
  */
 export function refuseLinksIn(state: string, user = process.geteuid?.()): void {
   if (user !== 0) return;

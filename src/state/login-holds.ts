@@ -4,9 +4,9 @@ import { inTransaction, type StoreContext } from './engine/context.ts';
 import { Audit, type DecidedBy } from './runs/audit.ts';
 import type { LoginHoldRow, Tables } from './tables.ts';
 
-/** Whose login it is: the account at a server. */
+/** The account of a login at a server. */
 export type LoginAccount = Pick<LoginHoldRow, 'connector' | 'place' | 'account'>;
-/** An account and the secret that it logs in with. */
+/** An account and the secret it uses. */
 export type LoginKey = LoginAccount & Pick<LoginHoldRow, 'key_id' | 'secret'>;
 
 const keyOf = ({ connector, place, account, key_id, secret }: LoginKey): LoginKey => ({
@@ -24,7 +24,10 @@ const is =
   (eb) =>
     eb.and(keyOf(key));
 
-/** Refused logins of sources: on hold until a try is due, a person lifts the hold, or the secret is another one. */
+/**
+ * Circuit breakers for refused source logins: a login is on hold until its next attempt is due, a person resumes it, or
+ * its secret changes.
+ */
 export class LoginHolds {
   readonly #context: StoreContext;
 
@@ -32,17 +35,17 @@ export class LoginHolds {
     this.#context = context;
   }
 
-  /** All of an account, whatever its secret was. */
+  /** All records of an account, whatever secret they're for. */
   async of(account: LoginAccount): Promise<LoginHoldRow[]> {
     return this.#context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
 
-  /** All that are on hold. */
+  /** All logins on hold. */
   async all(): Promise<LoginHoldRow[]> {
     return this.#context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
   }
 
-  /** Puts a login on hold, or notes that it was refused again. `retryAt`: epoch milliseconds; null: never by itself. */
+  /** Puts a login on hold, or records another refusal. `retryAt`: epoch milliseconds; null: no automatic retry. */
   async refuse(
     key: LoginKey,
     { code, message, retryAt }: { code: string; message: string; retryAt: (refusals: number) => number | null },
@@ -61,7 +64,10 @@ export class LoginHolds {
     });
   }
 
-  /** Notes a path that answered 401. True if another one did before: then it is the login that is refused. */
+  /**
+   * Records a path that answered 401. Returns true if a different path did so before: then the login is refused, not
+   * one path.
+   */
   async suspect(
     key: LoginKey,
     { code, message, path }: { code: string; message: string; path: string },
@@ -76,19 +82,21 @@ export class LoginHolds {
     });
   }
 
-  /** Takes the attempt that is due: true for one of all that ask. What follows from it is written down by itself. */
+  /** Claims the due attempt (compare-and-set): true for exactly one of all callers. The caller records the result. */
   async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
     if (row.retry_at === null) return false;
     const taken = this.#where(this.#context, row).where('retry_at', '=', row.retry_at);
     return (await taken.set({ retry_at: until }).executeTakeFirst()).numUpdatedRows > 0n;
   }
 
-  /** Sets when it is tried again. */
+  /** Sets when the login is tried again. */
   async postpone(key: LoginKey, until: number): Promise<void> {
     await this.#where(this.#context, key).set({ retry_at: until }).execute();
   }
 
-  /** The login works, or a person lets it be tried. False if it was not on hold, nor suspected. */
+  /**
+   * Ends a hold because the login works or a person allows an attempt. False if it was neither on hold nor suspected.
+   */
   async release(key: LoginKey): Promise<boolean> {
     const released = this.#context.db.deleteFrom('login_holds').where(is(key));
     return (await released.executeTakeFirst()).numDeletedRows > 0n;

@@ -1,13 +1,13 @@
 import type { StoreContext } from './engine/context.ts';
 import type { LoginRow } from './tables.ts';
 
-/** What is kept of a login once a vendor has given tokens. */
+/** The stored record of a login that has received tokens. */
 export type StoredLogin = Pick<
   LoginRow,
   'name' | 'identity' | 'encrypted' | 'key_id' | 'who' | 'scopes' | 'expires_at'
 >;
 
-/** The logins at vendors, by name. What is in `encrypted` is opened elsewhere; here it is only kept. */
+/** Logins at vendors, by name. `encrypted` is opaque here; the oauth room decrypts it. */
 export class LoginRecords {
   readonly #context: StoreContext;
 
@@ -23,7 +23,7 @@ export class LoginRecords {
     return this.#context.db.selectFrom('logins').selectAll().orderBy('name').execute();
   }
 
-  /** On disk when this resolves. It ends the renewal that was under way, and every trouble; `fresh` begins a new grant. */
+  /** Stores the tokens durably. Ends the current renewal and clears errors; `fresh` starts a new grant. */
   async keep(login: StoredLogin, { fresh }: { fresh: boolean }): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const settled = { ...login, state: 'good' as const, renewed_at: now, asked_at: null, code: null, message: null };
@@ -34,12 +34,12 @@ export class LoginRecords {
       .execute();
   }
 
-  /** Writes down that a refresh token is about to be used up. */
+  /** Records that a refresh token is about to be used (write-ahead). */
   async asking(name: string): Promise<void> {
     await this.#change(name, { asked_at: Math.round(this.#context.clock.now()) });
   }
 
-  /** The renewal came to nothing and used nothing up: the vendor has said so. */
+  /** The vendor answered that it didn't use the token: ends the renewal. */
   async askedInVain(name: string): Promise<void> {
     await this.#change(name, { asked_at: null });
   }

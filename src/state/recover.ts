@@ -3,23 +3,23 @@ import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
-/** Counted and not dated: a clock that was wrong for a while must not cost the history. */
+/** A count and not an age: a wrong clock must not delete the history. */
 export const maxKeptRuns = 20_000;
 
 export interface RecoverResult {
-  /** Runs whose process died under them. */
+  /** Runs whose process died. */
   readonly interrupted: readonly RunRow[];
-  /** Payloads whose file is gone or has another size: dead now. */
+  /** Payloads whose file was missing or had the wrong size: marked dead. */
   readonly damaged: readonly OutboxRow[];
-  /** Jobs whose last run may have blocked its process: they run last, and one at a time. */
+  /** Jobs whose last run may have blocked its process: they run last, one at a time. */
   readonly suspects: Set<string>;
-  /** Files that nothing wanted. */
+  /** Files that were not needed. */
   readonly swept: readonly string[];
 }
 
 /**
- * What every start does first: closes the runs of dead processes, puts damaged payloads aside, sweeps files that no
- * one wants. Harmless beside other processes. One damaged payload never stops the rest (R25).
+ * Crash recovery, the first step of every start: closes runs of dead processes, marks damaged payloads dead, and sweeps
+ * unneeded files. Safe next to other processes. One damaged payload never stops the rest (R25).
  */
 export async function recover(store: Store): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);

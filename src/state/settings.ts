@@ -1,6 +1,6 @@
 import type { StoreContext } from './engine/context.ts';
 
-/** Small facts by name that outlive the process and belong to no other table. */
+/** Small values by name that outlive the process and don't fit another table. */
 export class Settings {
   readonly #context: StoreContext;
 
@@ -29,7 +29,7 @@ export class Settings {
     return row?.value;
   }
 
-  /** All whose names begin with this. */
+  /** All settings whose names start with `prefix`. */
   async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
     const rows = this.#context.db.selectFrom('settings').select(['name', 'value']);
     return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();

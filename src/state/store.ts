@@ -43,7 +43,7 @@ import { Schedules } from './runs/schedules.ts';
 import { Skips } from './runs/skips.ts';
 import { Settings } from './settings.ts';
 
-/** Everything that outlives the process, one noun a part. */
+/** Everything that outlives the process, one repository per noun. */
 export interface Repositories {
   readonly accounts: Accounts;
   readonly alerts: AlertRecords;
@@ -81,18 +81,18 @@ export interface Store extends Repositories {
   /** Absolute path of the state folder. */
   readonly folder: string;
   readonly processes: Processes;
-  /** False: nothing in it need outlive this process. */
+  /** False: the state is lost when the process ends. */
   readonly durable: boolean;
-  /** All of `work` happens, or none of it. Inside, use the parts handed in and no others. */
+  /** Runs `work` in a transaction. Use only the repositories that are passed in. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /**
-   * A transaction that is made now or, where the disk takes no writes, as soon as it does. `id` names what it settles.
-   * Rejects only with what is not the fault of the disk; must be harmless when it is made twice.
+   * Runs a transaction now or, if the disk refuses writes, as soon as it accepts them. `id` names what it settles.
+   * Rejects only with errors that the disk didn't cause; must be idempotent.
    */
   settle(id: string, work: (parts: Repositories) => Promise<unknown>): Promise<void>;
-  /** Why the last write failed, where the disk is full, fails or is read-only; undefined while writes succeed. */
+  /** Why the last write failed: the disk is full, failing or read-only; undefined while writes succeed. */
   unwritable(): Problem | undefined;
-  /** Writes a little to find out; for a process that has written nothing yet. */
+  /** Tests with a small write; for a process that hasn't written anything yet. */
   probe(): Promise<Problem | undefined>;
   close(): Promise<void>;
 }
@@ -102,18 +102,18 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on disk; default: none. */
   readonly keep?: PayloadRetention;
-  /** False: the database is in memory and ends with this process; for a state that no other process needs. */
+  /** False: the database is in memory and ends with this process; for a state that only this process needs. */
   readonly durable?: boolean;
-  /** For tests: who this process is, and who has died. */
+  /** For tests: the identity of this process, and which processes are dead. */
   readonly processes?: Processes;
 }
 
-/** ProcessHeartbeats are for those who cannot look into our process table; they stop when the store closes. */
+/** Heartbeats are for processes that can't read our process table. They stop when the store is closed. */
 const heartbeatMs = 10_000;
 
 /**
- * Opens (and makes, and migrates) the state in `folder`. Several processes may have it open at once. Readable by its
- * owner alone.
+ * Opens (creates and migrates) the state in `folder`. Several processes may open it at once. Only its owner can read
+ * it.
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
@@ -208,7 +208,7 @@ function prepareFile(folder: string): string {
   return file;
 }
 
-/** Takes the rights of others to a folder away. */
+/** Removes the permissions of other users from a folder. */
 function restrict(folder: string): void {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** What a backup is made of; `file` is relative to its folder. */
+/** A file of a backup; `file` is relative to the backup's folder. */
 interface Kept {
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Written last: a folder without it holds no backup, whatever else is in it. */
+/** Written last: a folder without a manifest isn't a backup, whatever else it contains. */
 export interface BackupManifest {
   readonly format: 1;
   /** ISO 8601. */
@@ -22,10 +22,10 @@ export interface BackupManifest {
 
 export const manifestName = 'backup.json';
 export const databaseName = 'sluice.db';
-/** What logins are encrypted with, where no key was given. */
+/** The key that logins are encrypted with if the user set none. */
 export const keyName = 'login.key';
 
-/** The size and the hash of a file, read as a stream. */
+/** Size and hash of a file. Streams it. */
 export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -39,7 +39,7 @@ export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha25
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Reads what a backup says of itself and holds its files to it. Throws `BACKUP_BROKEN`. */
+/** Reads the manifest of a backup and verifies its files against it. Throws `BACKUP_BROKEN`. */
 export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
   for (const { file, bytes, sha256 } of manifest.files) {
@@ -74,7 +74,7 @@ function broken(folder: string, why: string, cause?: unknown): never {
   });
 }
 
-/** The names in a folder; none where there is no folder. */
+/** The names in a folder; empty if the folder doesn't exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

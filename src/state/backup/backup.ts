@@ -13,7 +13,7 @@ import { refuseLinksIn } from '../links.ts';
 import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
 
 const stagePrefix = '.backup-';
-/** A stage that is older was left by a backup that was killed. */
+/** A staging folder older than this was left by a killed backup. */
 const staleMs = 24 * 60 * 60 * 1000;
 const busyTimeoutMs = 15_000;
 
@@ -24,10 +24,10 @@ export interface BackupResult {
 }
 
 /**
- * Copies a state folder, also one that a daemon works on: the database as of one instant, the payloads that it refers
- * to, the key of the logins. Database and payloads agree because the files are linked under the write lock, under which
- * alone they are deleted; only these links and the copy of the database hold up who writes. Opens the database as it
- * is: one of an older Sluice is not migrated. `into` has to be missing or empty.
+ * Takes a hot backup of a state folder: the database as of one instant, the payloads it refers to, and the login key.
+ * Database and payloads are consistent because the files are hard-linked under the write lock, and files are only
+ * deleted under that lock. Writers wait only while the links and the database copy are made. The database is opened as
+ * it is: one of an older Sluice isn't migrated. `into` must be missing or empty.
  */
 export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
   const folder = resolve(into);
@@ -50,13 +50,13 @@ export async function backUp(state: string, into: string, now: number): Promise<
 }
 
 /**
- * Links the payloads that are still there (owed, put aside, or kept to go back to) and the rows that jobs keep into `stage`,
+ * Links the payloads that still exist (owed, set aside, or kept for a rollback) and the kept rows of jobs into `stage`,
  * and copies the database, all as of one instant.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };
   let lock: SqliteDatabase | undefined;
-  // Reads past the lock: the copy has to come from a connection that does not write.
+  // The copy must be read by a second connection that doesn't write; the first one holds the write lock.
   let source: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(join(state, databaseName), options);
@@ -76,7 +76,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   }
 }
 
-/** Payloads that are still there, relative to the state folder. */
+/** Paths of payloads that still exist, relative to the state folder. */
 function payloadsIn(database: SqliteDatabase, state: string): string[] {
   const wanted = database.prepare("select path from outbox where state <> 'superseded'").all<{ path: string }>();
   const files = [...new Set(wanted.map(({ path }) => absolutePath(state, path)))].filter((path) => existsSync(path));
@@ -87,7 +87,10 @@ function hasTable(database: SqliteDatabase, name: string): boolean {
   return database.prepare('select 1 from sqlite_master where name = ?').get(name) !== undefined;
 }
 
-/** Files of the rows that jobs keep; one that is missing keeps nothing else from being saved. A state of an older Sluice has none. */
+/**
+ * Paths of the kept rows of jobs. A missing file doesn't stop the backup of the others. The state of an older Sluice
+ * has none.
+ */
 function setsIn(database: SqliteDatabase, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];
   const lists = database
@@ -107,7 +110,7 @@ function linkInto(from: string, to: string): void {
 
 async function copyOut(from: string, to: string): Promise<void> {
   makeFolder(dirname(to), 0o700);
-  // A link in the place of a payload or of the key would put another file of the machine into the backup.
+  // Don't follow links: a link in place of a payload or key would copy another file of this machine into the backup.
   const source = openNoLink(from);
   const target = createPrivateFile(to);
   try {
@@ -119,12 +122,12 @@ async function copyOut(from: string, to: string): Promise<void> {
   }
 }
 
-/** The open file itself, whatever stands at its path by now; other systems than Linux have no path for that. */
+/** The path of the open file itself, so a file swapped in at `path` isn't read. Only Linux has such a path. */
 function pathOf(descriptor: number, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : path;
 }
 
-/** Checks the copy and writes the manifest. Returns the bytes of all files. */
+/** Verifies the copy and writes the manifest. Returns the total bytes of all files. */
 async function seal(
   folder: string,
   { files: copied, now }: { files: readonly string[]; now: number },
@@ -141,9 +144,9 @@ async function seal(
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...copied];
   const files: BackupManifest['files'][number][] = [];
-  // One at a time: thousands of open files are more than a process may have.
+  // One at a time: opening thousands of files at once would exceed the limit of the process.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
-  // The manifest says that the backup is whole, so it comes after all else is safe.
+  // The manifest marks the backup as complete, so it's written after everything else is synced.
   await syncTree(folder);
   const manifest: BackupManifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {

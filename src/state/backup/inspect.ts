@@ -18,20 +18,22 @@ export interface Inspection {
   /** Set if the database was not readable. The cause may be outside of it: a full disk, another user's folder. */
   readonly unread?: Problem;
   readonly schema: number;
-  /** The newest schema that this Sluice knows. */
+  /** The newest schema version that this Sluice supports. */
   readonly newest: number;
-  /** It says that it is of the newest schema, and its tables are others: another build of Sluice made it. */
+  /** True if the database claims the newest schema but has different tables: another build of Sluice made it. */
   readonly isOther?: boolean;
-  /** Bytes of payloads that are owed, and of the largest payload that is known. */
+  /** Bytes of owed payloads, and of the largest known payload. */
   readonly owed: number;
   readonly largest: number;
-  /** Paths of owed payloads that are gone or not of their size. */
+  /** Paths of owed payloads whose files are missing or have the wrong size. */
   readonly missing: readonly string[];
-  /** The files of all payloads that the database knows, and what became of those. */
+  /** The file of every payload in the database, with its state. */
   readonly payloads: readonly { readonly path: string; readonly state: OutboxState }[];
 }
 
-/** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
+/**
+ * Inspects the database of a state folder; undefined if there is none. If the file can't be read, `integrity` says so.
+ */
 export function inspectState(folder: string): Inspection | undefined {
   const file = join(folder, 'sluice.db');
   const newest = Math.max(...migrations.map(({ number }) => number));

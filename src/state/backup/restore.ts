@@ -15,13 +15,13 @@ import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } fro
 export interface RestoreOptions {
   /** The folder of the backup. */
   readonly from: string;
-  /** The state folder that it becomes. */
+  /** The state folder to restore into. */
   readonly state: string;
-  /** What stands there is put aside; otherwise a state that is there is a fault. */
+  /** Sets an existing state aside. If false, an existing state is an error. */
   readonly replace: boolean;
   /**
-   * Nothing has run since the backup was taken (a move to another machine): what was owed is still owed. Otherwise the
-   * world has gone on: see {@link distrust}.
+   * True if nothing has run since the backup (a move to another machine): owed payloads stay owed. False if
+   * destinations may have changed since: see {@link distrust}.
    */
   readonly moved: boolean;
   readonly clock?: Clock;
@@ -30,16 +30,16 @@ export interface RestoreOptions {
 export interface RestoreResult {
   readonly madeAt: string;
   readonly payloads: number;
-  /** Payloads that were owed then and are put aside now. */
+  /** Payloads that were owed in the backup and are now set aside. */
   readonly parked: number;
-  /** Where the former state is; undefined when there was none. */
+  /** Where the previous state was moved; undefined if there was none. */
   readonly former?: string;
 }
 
 /**
- * Puts a backup in the place of a state folder. It is checked, migrated and made ready beside the place first; the
- * database goes last, so that no half state is ever taken for a whole one. The folder itself stays: it may be the root
- * of a volume.
+ * Restores a backup as the state folder. The backup is verified, migrated and prepared in a staging folder first; the
+ * database is moved last, so an interrupted restore is never mistaken for a complete state. The folder itself is kept,
+ * because it may be the root of a volume.
  */
 export async function restore(given: RestoreOptions): Promise<RestoreResult> {
   const { clock = systemClock } = given;
@@ -74,7 +74,7 @@ interface Readying {
   readonly clock: Clock;
 }
 
-/** Migrates the staged database (a newer one is refused), frees what its former owners held, and dates it. */
+/** Migrates the staged database (a newer one is refused), releases the leases in it, and dates it. */
 async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
   const store = await openStore(stage, { clock });
   const { db, close } = useDatabase(join(stage, databaseName));
@@ -88,7 +88,8 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
       if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
-    // What a job keeps of its rows fits its watermark, whatever has happened since; all of it is sent again.
+    // The kept rows of a job match its watermark, whatever has happened since, but the instance may differ: all rows
+    // are sent again.
     const keeping = db.selectFrom('current_generations').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
     await store.generations.doubt();
@@ -99,7 +100,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   }
 }
 
-/** Refuses to replace a state that a process uses. A state that can't be opened is not in use. */
+/** Refuses to replace a state that a live process uses. A state that can't be opened isn't in use. */
 async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
   if (!hasDatabase(state)) return;
   if (!replace) throw stateThere(state);
@@ -114,7 +115,7 @@ async function refuseLiving(state: string, replace: boolean, clock: Clock): Prom
   }
 }
 
-/** The database goes first: what is left of a state without one is no state. */
+/** Moves the database first: without it, the rest isn't recognized as a state. */
 async function putAside(state: string, clock: Clock): Promise<string | undefined> {
   const parts = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`, 'payloads', 'sets', keyName];
   const there = parts.filter((name) => existsSync(join(state, name)));

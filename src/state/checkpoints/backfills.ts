@@ -4,21 +4,21 @@ import type { StoreContext } from '../engine/context.ts';
 /** A past range that is being read again, chunk by chunk. */
 export interface Backfill {
   readonly job: string;
-  /** Tells what is read: chunks of another query are of no use. */
+  /** Fingerprint of the query: chunks of another query can't be used. */
   readonly reading: string;
-  /** As a person wrote it: from `lower` on, up to but without `upper`. */
+  /** As the person wrote it: `lower` is inclusive, `upper` exclusive. */
   readonly lower: string;
   readonly upper: string;
-  /** Empty: all at once. */
+  /** Size of a chunk; empty: the whole range at once. */
   readonly chunk: string;
-  /** What lies before this has been read. */
+  /** Everything below this value has been read. */
   readonly reached: string;
-  /** The files of it; absent before the first. */
+  /** Its files; absent before the first chunk. */
   readonly staged?: StagedRanges;
   readonly begunAt: number;
 }
 
-/** Ranges that are being read again: how far each is, so that a kill costs one chunk at most. One a job. */
+/** Progress of backfills, at most one per job. A crash repeats at most one chunk. */
 export class Backfills {
   readonly #context: StoreContext;
 
@@ -33,7 +33,7 @@ export class Backfills {
     return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as StagedRanges }) };
   }
 
-  /** Begins one, or writes down how far it is. */
+  /** Starts a backfill or records its progress. */
   async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
     const files = staged === undefined ? null : JSON.stringify(staged);
     const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };

@@ -3,9 +3,8 @@ import { type Generation, Generations } from './generations.ts';
 import { Watermarks } from './watermarks.ts';
 
 /**
- * How far a job has come: its watermark, and the data set of those that keep their rows. They only move together, and only
- * in the transaction that says what becomes of the payload: a set is never ahead of what its instance will show, and
- * never behind.
+ * A job's checkpoint: its watermark and, if the job keeps rows, their generation. Both change only together, and only
+ * in the transaction that settles the payload, so kept rows are never ahead of or behind what the instance will show.
  */
 export interface Checkpoint {
   readonly job: string;
@@ -14,7 +13,7 @@ export interface Checkpoint {
   readonly generation?: Generation;
 }
 
-/** A run's payload is held back: what it would move to is kept beside. */
+/** Stores the checkpoint of a quarantined payload without applying it. */
 export async function holdCheckpoint(
   inside: StoreContext,
   { job, run, watermark, generation }: Checkpoint,
@@ -23,17 +22,17 @@ export async function holdCheckpoint(
   await new Generations(inside).keep({ job, run, ...generation, watermark: watermark?.text });
 }
 
-/** A run's payload is owed, or its instance shows these very bytes. */
+/** Applies the checkpoint of a run whose payload is owed, or whose bytes the instance already shows. */
 export async function advanceCheckpoint(inside: StoreContext, place: Checkpoint): Promise<void> {
   const { job, run, watermark, generation } = place;
   if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
   await holdCheckpoint(inside, place);
   const sets = new Generations(inside);
-  // A job that keeps its rows no longer has no use for those of then.
+  // If the job no longer keeps rows, its old ones are useless.
   await (generation === undefined ? sets.forget(job) : sets.advance(job, run));
 }
 
-/** A payload that was held back is owed now. */
+/** Applies the stored checkpoint of a payload that leaves quarantine. */
 export async function advanceHeldCheckpoint(
   inside: StoreContext,
   place: Omit<Checkpoint, 'generation'>,
@@ -45,13 +44,16 @@ export async function advanceHeldCheckpoint(
   await sets.advance(job, run);
 }
 
-/** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
+/**
+ * Undoes the checkpoint of a run whose payload won't be delivered, so the same data is read again, unless a later run
+ * has continued from it.
+ */
 export async function rewindCheckpoint(inside: StoreContext, run: string): Promise<void> {
   await new Watermarks(inside).takeBack(run);
   await new Generations(inside).takeBack(run);
 }
 
-/** A payload that was given up is owed again: advances the checkpoint again, unless a later run has moved it. */
+/** Applies the checkpoint again for a dead payload that is owed again, unless a later run has moved it. */
 export async function readvanceCheckpoint(
   inside: StoreContext,
   { job, run }: { job: string; run: string },
@@ -70,8 +72,8 @@ export async function readvanceCheckpoint(
 }
 
 /**
- * A person puts the payload of `former` back, in the run `run`: the job goes on from what was known then. Where that is
- * not there any more, it reads everything.
+ * For a rollback to the payload of `former`, made in run `run`: the job continues from the checkpoint of that time. If
+ * that no longer exists, the job reads everything.
  */
 export async function restoreCheckpoint(
   inside: StoreContext,

@@ -9,35 +9,35 @@ import { Runs } from '../runs/runs.ts';
 import type { GenerationRow } from '../tables.ts';
 import { type Backfill, Backfills } from './backfills.ts';
 
-/** A data set as a run left it. */
+/** The kept rows as one run left them. */
 export interface Generation {
-  /** Tells what was read: rows of another query are of no use. */
+  /** Query fingerprint: rows of another query can't be used. */
   readonly reading: string;
-  /** Tells what was made of the rows, and for whom. */
+  /** Output fingerprint: the transforms, and the target. */
   readonly shape: string;
   readonly manifest: Manifest;
 }
 
-/** The data set that a job goes on from. */
+/** The generation that the job's next run continues from. */
 export interface CurrentGeneration extends Generation {
   /** The run that made it. */
   readonly run: string;
-  /** The whole of it became a payload. False after a restore: what the instance shows is not known then. */
+  /** True if all its rows became a payload. False after a restore, when the instance's contents are unknown. */
   readonly isShown: boolean;
 }
 
-/** As the store keeps it: with the backfill that brought the ranges, which ends with it. */
+/** The stored manifest, with the backfill that brought the ranges; the backfill ends with this generation. */
 type KeptManifest = Manifest & { readonly backfill?: Backfill };
 
-/** Nothing younger than this is swept, whatever the store knows of it. */
+/** Grace period: a file younger than this is never swept, because a run may not have recorded it yet. */
 const youngMs = 10 * 60_000;
-/** In these states a payload may still be sent, and its rows become what the next run goes on from. */
+/** A payload in one of these states may still be sent; its rows then become the current generation. */
 const open = ['owed', 'quarantined', 'dead'] as const;
 
 /**
- * The rows that jobs keep, so that a source need only give what has changed. A generation is never changed: each run makes
- * one beside the present one, out of files that both may share, and the present one is the one that this says. It only
- * moves in the transactions in which the watermark and the payload do: see `place.ts`.
+ * The kept rows of jobs, which allow a source to return only changes. Generations are immutable: each run writes a new
+ * one, which may share files with the previous one, and a pointer selects the current one. The pointer only moves in
+ * the same transaction as the watermark and the payload: see `checkpoint.ts`.
  */
 export class Generations {
   readonly #context: StoreContext;
@@ -64,7 +64,7 @@ export class Generations {
     return { run, reading, shape, manifest: JSON.parse(row.manifest) as Manifest, isShown: shown === 1 };
   }
 
-  /** The present sets, of all jobs or of one. */
+  /** The current generations of all jobs, or of one. */
   async all(
     job?: string,
   ): Promise<readonly (Pick<CurrentGeneration, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
@@ -77,12 +77,12 @@ export class Generations {
     return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
   }
 
-  /** The generation that a run made; undefined when it made none or it is gone. */
+  /** The generation that a run made; undefined if it made none or it was deleted. */
   async ofRun(run: string): Promise<GenerationRow | undefined> {
     return this.#context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
   }
 
-  /** Writes a generation down, beside the present one. Its files have to be on the disk. */
+  /** Records a generation next to the current one. Its files must already be synced to disk. */
   async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
     const { job, run, reading, shape, manifest, watermark = null } = given;
     const present = await this.#present(job);
@@ -95,7 +95,10 @@ export class Generations {
       .execute();
   }
 
-  /** The generation of a run becomes the present one; the one before is kept, in case the run's payload is never delivered. */
+  /**
+   * Makes the generation of a run the current one. The previous one is kept in case the run's payload is never
+   * delivered.
+   */
   async advance(job: string, run: string): Promise<void> {
     const present = await this.#present(job);
     const previous_run = present?.run === run ? present.previous_run : (present?.run ?? null);
@@ -104,9 +107,9 @@ export class Generations {
   }
 
   /**
-   * The payload of a run will not be delivered: goes back to the previous generation, unless a later run has continued from
-   * it. It is unknown whether that one was ever shown: this payload may have superseded it. The range of a backfill was read,
-   * but is not in the rows: the same backfill can be finished again.
+   * The payload of a run will not be delivered: restores the previous generation, unless a later run has continued from
+   * it. Whether the instance ever showed that one is unknown, because this payload may have superseded it. The ranges
+   * of a backfill are staged again, so that it can finish.
    */
   async takeBack(run: string): Promise<void> {
     const row = await this.#context.db
@@ -122,7 +125,7 @@ export class Generations {
     if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
   }
 
-  /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
+  /** Rollback: the generation of a former run becomes current. There is no previous one to return to. */
   async goBackTo(job: string, run: string): Promise<void> {
     await this.#set(job, { run, previous_run: null });
   }
@@ -133,12 +136,12 @@ export class Generations {
     await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
-  /** It is unknown what the instances show: the next run of each job builds a payload of all its rows. */
+  /** The contents of the instances are unknown: the next run of each job builds a payload of all its rows. */
   async doubt(): Promise<void> {
     await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
-  /** Forgets generations that nothing can come back to, of a job or of all, and deletes the files that only they had. */
+  /** Deletes generations that nothing can return to, of one job or all, with the files that only they use. */
   async prune(job?: string): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
@@ -150,7 +153,7 @@ export class Generations {
     });
   }
 
-  /** A run has ended: what it wrote goes, unless a generation is made of it. */
+  /** Deletes what an ended run wrote, unless it became a generation. */
   async leave(run: string): Promise<void> {
     if (!existsSync(join(this.root, run))) return;
     await inTransaction(this.#context, async (inside) => {
@@ -163,14 +166,14 @@ export class Generations {
   }
 
   /**
-   * Says that a folder of files is being written by this process, for work that is no run: nothing sweeps it before the
-   * lease is given back.
+   * Takes a lease on a folder that this process writes for work that isn't a run. The folder isn't swept until the
+   * lease is released.
    */
   hold(folder: string): Promise<Lease | undefined> {
     return new Leases(this.#context).take(leaseOf(folder));
   }
 
-  /** Deletes files that no generation and no living run can want. Returns their paths. */
+  /** Deletes files that neither a generation nor a live run can use. Returns their paths. */
   async sweep(): Promise<string[]> {
     const files = filesBelow(this.root);
     if (files.length === 0) return [];
@@ -190,7 +193,7 @@ export class Generations {
     });
   }
 
-  /** The files of all generations, and of ranges that are being read again; relative to {@link root}. */
+  /** The files of all generations and unfinished backfills, relative to {@link root}. */
   async files(): Promise<Set<string>> {
     const { db } = this.#context;
     const rows = await db.selectFrom('generations').select('manifest').execute();
@@ -221,7 +224,10 @@ export class Generations {
     return JSON.parse((await this.ofRun(run))?.manifest ?? '{}') as Partial<KeptManifest>;
   }
 
-  /** The ranges are among the rows now; what was known of them stands beside, should the payload never be delivered. */
+  /**
+   * The ranges are now part of the kept rows. The backfill is saved with the generation in case the payload is never
+   * delivered.
+   */
   async #endBackfill(job: string, run: string): Promise<void> {
     const manifest = await this.#manifestOf(run);
     const backfills = new Backfills(this.#context);
@@ -241,7 +247,10 @@ export class Generations {
   }
 }
 
-/** Runs whose generations may still be gone on from: the present ones, and those of payloads that can be sent or put back. */
+/**
+ * Runs whose generations may still be continued from: the current ones, and those whose payloads can still be sent or
+ * rolled back to.
+ */
 async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {
   const sets = await db.selectFrom('current_generations').select(['run', 'previous_run']).execute();
   const made = db
@@ -259,7 +268,7 @@ async function wantedRuns({ db }: StoreContext, job: string | undefined): Promis
 
 const leaseOf = (folder: string): string => `set:${folder}`;
 
-/** Whether a generation, of whatever job, or a range that is being read again has the file. */
+/** Whether a generation of any job, or an unfinished backfill, uses the file. */
 async function isKept({ db }: StoreContext, file: string): Promise<boolean> {
   const named = `%${JSON.stringify(file).replaceAll(/[%_\\]/g, '\\$&')}%`;
   const generation = await db

@@ -8,13 +8,13 @@ import { Generations } from './generations.ts';
 export interface StoredWatermark {
   readonly job: string;
   readonly run: string;
-  /** Tells what was read, how it was shaped and where it went: after a change of that, nothing is known any more. */
+  /** Fingerprint of query, output and target. If it changes, the watermark is invalid. */
   readonly reading: string;
-  /** The connector's own text. */
+  /** The watermark, in the connector's own format. */
   readonly text: string;
 }
 
-/** How far each job has got in its source: as far as is safely delivered or safely owed. */
+/** The watermark of each job. It only covers data that was delivered or is owed. */
 export class Watermarks {
   readonly #context: StoreContext;
 
@@ -28,7 +28,7 @@ export class Watermarks {
     return row?.reading === reading ? row.text : undefined;
   }
 
-  /** Moves on to where a run got; the place before is kept, in case its payload is never delivered. */
+  /** Advances the watermark. The previous one is kept in case the run's payload is never delivered. */
   async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const known = await new Watermarks(inside).#row(job);
@@ -43,8 +43,8 @@ export class Watermarks {
   }
 
   /**
-   * The source was looked at again and nothing had changed: the text may be another, but the payload that stands behind
-   * it is the same as before.
+   * The source was checked again and has no changes. The text may differ (a new ETag, for example), but it still
+   * belongs to the same payload.
    */
   async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
     const { db, clock } = this.#context;
@@ -52,7 +52,10 @@ export class Watermarks {
     await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
   }
 
-  /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
+  /**
+   * Undoes the watermark of a run whose payload won't be delivered, so the same data is read again, unless a later run
+   * has continued from it.
+   */
   async takeBack(run: string): Promise<void> {
     const { db } = this.#context;
     const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
@@ -61,22 +64,22 @@ export class Watermarks {
     await db.updateTable('watermarks').set({ text: row.previous_text }).where('job', '=', row.job).execute();
   }
 
-  /** The next run of the job reads everything. */
+  /** Deletes the watermark, so the job's next run reads everything. */
   async forget(job: string): Promise<void> {
     await this.#context.db.deleteFrom('watermarks').where('job', '=', job).execute();
   }
 
-  /** What is kept of each job, or of one. */
+  /** The watermarks of all jobs, or of one. */
   async all(job?: string): Promise<WatermarkRow[]> {
     const query = this.#context.db.selectFrom('watermarks').selectAll().orderBy('job');
     return (job === undefined ? query : query.where('job', '=', job)).execute();
   }
 
   /**
-   * A person decides where the job's next run goes on: from what `meant` makes of the former text, or without it from the
-   * start; then the rows that the job keeps are forgotten, too.
-   * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
-   * What `meant` throws changes nothing.
+   * A person sets where the job's next run continues: at the value that `meant` derives from the current text, or from
+   * the start if `meant` is absent (the kept rows are then deleted too). The decision is audited in the same
+   * transaction. Returns `busy` while a run holds the job's lease, `unknown` if there is nothing to change. If `meant`
+   * throws, nothing changes.
    */
   decide(
     job: string,

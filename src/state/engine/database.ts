@@ -12,12 +12,12 @@ interface Shared {
 }
 
 /**
- * One connection per file and process. SQLite waits for a lock by blocking the thread, so a second connection of the
- * same thread would wait for a transaction that cannot go on until the wait is over.
+ * One connection per file and process. SQLite blocks the thread while it waits for a lock, so a second connection on
+ * the same thread would deadlock: it would wait for a transaction that can't continue until the wait ends.
  */
 const open = new Map<string, Shared>();
 
-/** The database in `file`, shared with everybody in this process; `close` is for one user, the last one closes it. */
+/** Opens the database in `file`, shared within this process and reference-counted: the last `close` closes it. */
 export function useDatabase(
   file: string,
   options: { readonly durable?: boolean; readonly mustExist?: boolean } = {},

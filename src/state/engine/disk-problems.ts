@@ -3,7 +3,7 @@ import { countOf } from '../../lib/count-text.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { DiskUsage, DiskUsageKind } from '../disk-usage.ts';
 
-/** The name of each kind of files, and how to free its space. */
+/** The label of each kind of file, and how to free its space. */
 const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fix?: string }>> = {
   owed: { name: 'owed', fix: 'send owed payloads: "sluice sync"; "sluice status" shows why they wait' },
   quarantined: { name: 'quarantined', fix: 'approve or discard quarantined payloads: "sluice quarantine"' },
@@ -32,7 +32,7 @@ export function diskUsageText(holdings: readonly DiskUsage[]): string {
     .join(', ');
 }
 
-/** How a person can free space, the greatest gain first; undefined if there is nothing to free. */
+/** How to free the most space; undefined if there is nothing to free. */
 export function roomAdvice(holdings: readonly DiskUsage[]): string | undefined {
   return holdings.map(({ kind }) => kinds[kind].fix).find((fix) => fix !== undefined);
 }
@@ -74,7 +74,7 @@ export function diskFull(seen: {
   });
 }
 
-/** A refused run deletes its own files, so waiting for runs is no advice here. */
+/** A refused run deletes its own files, so "wait for the current runs" doesn't help here. */
 function adviceOr(holdings: readonly DiskUsage[], other: string): string {
   const advice = roomAdvice(holdings.filter(({ kind }) => kind !== 'spooling'));
   return advice === undefined ? other : `${advice}; or ${other}`;

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { commandLine } from '../../lib/command-line.ts';
 
 /**
- * What makes a folder usable for a user after an error of the file system: another owner, another mode, or one that root makes.
- * Without a command where none would help (a file in its place, a disk mounted read-only).
+ * The command that makes a folder usable after a file system error: a change of owner or mode, or creating it as root.
+ * No command if none would help (a file with that name, a read-only mount).
  */
 export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
   const elsewhere = 'name another state folder in the config';
@@ -14,13 +14,16 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
   return command === undefined ? elsewhere : `${elsewhere}, or give this one to the user that runs Sluice: ${command}`;
 }
 
-/** How a command is run on a state that belongs to another user. To give it away would take it from a daemon that lives on it. */
+/**
+ * How to run a command on a state that belongs to another user. Changing the owner instead would break a daemon that
+ * uses it.
+ */
 export const asOwner = (uid: number): string =>
   `run this command as the user that owns the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
 
 /**
- * Undefined if the folder is missing, empty, or root's, which loses nothing when it is given away. One that cannot be looked
- * into is taken for a state.
+ * The owner's UID; undefined if the folder is missing, empty, or root's, because then a change of owner loses nothing.
+ * A folder that can't be listed counts as a state.
  */
 function ownerOfState(folder: string): number | undefined {
   const [at, { uid }] = nearest(folder);
@@ -41,7 +44,7 @@ function repairOf(folder: string, uid: number): string | undefined {
     : commandLine('install', '-d', '-o', uid, '-m', 700, folder);
 }
 
-/** The path itself, or the closest folder above it that can be looked at. */
+/** The path itself, or its nearest ancestor that `stat` can read. */
 function nearest(path: string): [string, Stats] {
   try {
     return [path, statSync(path)];

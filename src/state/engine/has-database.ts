@@ -4,8 +4,8 @@ import { Problem } from '../../lib/problem.ts';
 import { databaseName } from '../backup/backup-files.ts';
 
 /**
- * True if the state folder has a database; false if there is no such folder or file. Throws `STATE_UNUSABLE` if this user
- * may not look, or the path cannot be followed: "none" would then hide a daemon and what it owes.
+ * Whether the state folder has a database; false if there is no such folder or file. Throws `STATE_UNUSABLE` if this
+ * user lacks permission or the path can't be followed: answering "no" would hide a running daemon and owed payloads.
  */
 export function hasDatabase(folder: string): boolean {
   try {

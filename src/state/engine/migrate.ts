@@ -10,10 +10,10 @@ import { sqliteDialect } from './sqlite.ts';
 import { emptied } from './state-problem.ts';
 
 /**
- * Brings the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
- * so of two processes that start together one migrates and the other finds it done. A database that a newer Sluice
- * wrote is refused with `STATE_NEWER` before anything is written, an empty one beside payloads with `STATE_DAMAGED`, one whose
- * tables are not what the steps make with `STATE_OTHER`.
+ * Migrates the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
+ * so if two processes start together, one migrates and the other finds it done. Before anything is written, it refuses
+ * a database of a newer Sluice (`STATE_NEWER`), an empty one next to payloads (`STATE_DAMAGED`), and one whose tables
+ * don't match its steps (`STATE_OTHER`).
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -37,14 +37,14 @@ export async function migrate(
   });
 }
 
-/** A step that was changed after it was taken leaves tables that no later statement fits. */
+/** Detects a step that was edited after this database applied it: later statements wouldn't match the tables. */
 async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
   const found = await entriesOf(db);
   if (schemaHash(found) === newestHash) return;
   throw otherState(folder, schemaDifferences(found, await newestSchema()));
 }
 
-/** What the tables of a state are that has been through all steps. */
+/** The tables of a state after all steps. */
 export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   const fresh = new Kysely<Tables>({ dialect: sqliteDialect('', { durable: false }) });
   await makeOwnTable(fresh);
@@ -69,8 +69,8 @@ async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
 }
 
 /**
- * The numbers of the steps that a database has been through. Not every number below the highest need be among them: steps were
- * written side by side, and a version of Sluice may have come out with the later one alone.
+ * The numbers of the applied steps. They may have gaps: steps are written in parallel, and a release may have contained
+ * only the later one.
  */
 async function stepsTaken(
   db: Kysely<Tables>,

@@ -4,14 +4,14 @@ import { Problem } from '../../lib/problem.ts';
 import { isWrite } from './transaction-guard.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** Longest that a statement waits for another process to finish its transaction. */
+/** How long a statement waits for another process to finish its transaction. */
 export const lockPatienceMs = 15_000;
 const retryMs = 25;
 
 /**
- * SQLite's dialect, where a statement that finds the database locked is tried again without blocking the event loop
- * (polling with a deadline). SQLite's own wait blocks the thread: two such waits in a row, and the watch of the event loop
- * would end the process.
+ * SQLite dialect that retries a locked statement without blocking the event loop (polling with a deadline). SQLite's
+ * own busy timeout blocks the thread: two such waits in a row would trip the event-loop watchdog, which ends the
+ * process.
  */
 export class PatientSqliteDialect extends SqliteDialect {
   readonly #options: SqliteDialectConfig;
@@ -45,10 +45,7 @@ class PatientDriver extends SqliteDriver {
   }
 }
 
-/**
- * Waits for one lock once: statements that stand in a queue for the connection do not each wait the whole time again, so
- * the last of them fails as soon as the first.
- */
+/** One deadline per lock: statements queued for the connection share it, so the last one fails as soon as the first. */
 class LockPatience {
   readonly #health: WriteHealth;
   #lock: { readonly since: number; lastSeen: number } | undefined;
@@ -83,7 +80,7 @@ class LockPatience {
   }
 }
 
-/** Those who only read succeed beside any lock, so they say nothing about it. */
+/** Readers succeed next to any lock (WAL), so their success doesn't show that the lock is free. */
 const takesLock = (sql: string): boolean => sql === 'begin' || isWrite(sql);
 
 function isLocked(error: unknown): error is Problem {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isUnwritable } from './state-problem.ts';
 
-/** A disk that took no writes is tried again after this. */
+/** Retry interval for a disk that refused a write. */
 const retryMs = 2_000;
 
 /**
- * Writes that must be made, whatever the disk does now: they give back what this process holds. One that a full, failing
- * or read-only disk refuses is repeated until it succeeds, so each of them must be harmless when it is made twice.
+ * Writes that must happen eventually because they release what this process holds. A write refused by a full, failing
+ * or read-only disk is repeated until it succeeds, so each must be idempotent.
  */
 export class PendingWrites {
   readonly #clock: Clock;
@@ -18,12 +18,12 @@ export class PendingWrites {
     this.#clock = clock;
   }
 
-  /** True while the write of this id has still to be made. */
+  /** True while the write with this ID is still pending. */
   has(id: string): boolean {
     return this.#pending.has(id);
   }
 
-  /** Makes the write, now or later. Rejects only with what is not the fault of the disk. */
+  /** Makes the write now, or retries it in the background. Rejects only with errors that the disk didn't cause. */
   async settle(id: string, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -34,7 +34,7 @@ export class PendingWrites {
     }
   }
 
-  /** Tries again, then gives up: the pending writes end with the process. */
+  /** Makes one last attempt; writes that still fail are lost with the process. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#flush().catch(() => undefined);

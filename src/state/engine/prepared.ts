@@ -1,7 +1,7 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** Stands in a query for a value that is there only when it runs. */
+/** Placeholder for a value that is bound when the query runs. */
 export type BoundValue<V> = <N extends keyof V & string>(name: N) => V[N];
 
 class Gap {
@@ -13,9 +13,9 @@ class Gap {
 }
 
 /**
- * A query that is asked with every run or request: it is built and compiled when it is first asked, then filled with other
- * values. To build one takes several times as long as SQLite takes to answer. It may be asked of any database or
- * transaction of the store. What is decided while it is built (which columns, how many values) is decided for good.
+ * A prepared query: built and compiled on first use, then run with other values, because building takes several times
+ * as long as SQLite needs to execute it. It works on any database or transaction of the store. Whatever `build` decides
+ * (which columns, how many values) is fixed.
  */
 export function prepared<V extends object, R>(
   build: (db: Kysely<Tables>, value: BoundValue<V>) => Compilable<R>,

@@ -6,22 +6,26 @@ import { stateProblem } from './state-problem.ts';
 import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
 
-/** How long SQLite itself waits, blocking the thread, for another process to finish its transaction. Longer while opening. */
+/**
+ * How long SQLite itself waits, blocking the thread, for another process to finish its transaction. Longer while
+ * opening.
+ */
 const busyTimeoutMs = 25;
 const keptStatements = 300;
 
 interface SqliteStateOptions {
   readonly durable?: boolean;
-  /** A file that is missing is not created. */
+  /** Fail if the file is missing, instead of creating it. */
   readonly mustExist?: boolean;
   readonly health?: WriteHealth;
 }
 
 /**
- * The SQLite dialect with four additions: a lock is waited for without blocking the event loop, transactions take the
- * write lock when they begin (one that reads first and writes later could otherwise fail on a stale view), statements are
- * prepared once and kept, and every commit is on the disk before it returns (what is owed outlives the power). Where
- * `durable` says that it need not, the database is in memory, for this process alone: the file stays empty.
+ * The SQLite dialect with four additions: it waits for locks without blocking the event loop; transactions take the
+ * write lock at their start (one that reads first and writes later could otherwise fail on a stale snapshot);
+ * statements are prepared once and cached; and every commit is synced to disk before it returns, so owed payloads
+ * survive a power loss. If `durable` is false, the database is in memory, for this process alone, and the file stays
+ * empty.
  */
 export function sqliteDialect(
   file: string,
@@ -80,8 +84,8 @@ function rollbackBy(guard: TransactionGuard): SqliteStatement {
 const retryMs = 5;
 
 /**
- * Of two processes that open a new file together, the second is told "busy" by the switch at once: SQLite does not wait
- * there, as it does for every other statement. So we do.
+ * If two processes open a new file together, the second gets "busy" from the switch to WAL at once, because SQLite
+ * doesn't apply its busy timeout there. So we poll.
  */
 function switchToWal(database: SqliteDatabase): void {
   const end = performance.now() + lockPatienceMs;

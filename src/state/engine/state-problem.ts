@@ -5,12 +5,12 @@ import { sqliteErrorName } from '../../lib/sqlite.ts';
 
 const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT']);
 
-/** True where the state could not be written or read now, and may be later: the disk is full, fails or is read-only. */
+/** True if the state can't be written or read now but may be later: the disk is full, failing or read-only. */
 export function isUnwritable(error: unknown): error is Problem {
   return error instanceof Problem && unwritable.has(error.code);
 }
 
-/** `The state is not writable: …`, for people who ask how Sluice is; one line. */
+/** One line for people: `The state is not writable: …`. */
 export function unwritableText({ message, seen, next }: Problem): string {
   return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
 }
@@ -18,14 +18,14 @@ export function unwritableText({ message, seen, next }: Problem): string {
 const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; the current state is moved aside';
 
 /**
- * What SQLite says of a state's database, as a Problem where it is the disk's or the file's fault and not ours:
- * `STATE_DAMAGED`, `STATE_FULL`, `STATE_LOCKED`, `STATE_UNREADABLE`, `OPEN_FILES_LIMIT`. Anything else comes back as it is.
+ * Converts an SQLite error to a Problem if the disk or the file caused it: `STATE_DAMAGED`, `STATE_FULL`,
+ * `STATE_LOCKED`, `STATE_UNREADABLE`, `OPEN_FILES_LIMIT`. Any other error is returned unchanged.
  */
 export function stateProblem(error: unknown, file: string): unknown {
   const code = sqliteErrorName(error);
   if (code === undefined) return error;
   const given = { seen: `${code} in ${file}`, cause: error };
-  // A table that has lost its name is told as a plain error, with this text.
+  // SQLite reports a damaged schema table as a generic error with this text.
   const isMalformed = String((error as Error).message).startsWith('malformed database schema');
   if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && hasNoRoom(dirname(file)))) return full(given, file);
@@ -34,7 +34,7 @@ export function stateProblem(error: unknown, file: string): unknown {
   return error;
 }
 
-/** What the file system says of the files of a state, as {@link stateProblem} does; undefined where it is not the disk's fault. */
+/** Converts a file system error of a state file, like {@link stateProblem}; undefined if the disk didn't cause it. */
 export function stateFileProblem(error: unknown, file: string): Problem | undefined {
   const { code = '' } = error as NodeJS.ErrnoException;
   const given = { seen: `${code} in ${file}`, cause: error };
@@ -44,7 +44,7 @@ export function stateFileProblem(error: unknown, file: string): Problem | undefi
   return code === 'EIO' ? unreadable(given, file) : undefined;
 }
 
-/** The database has nothing in it although payloads lie beside it: taken for a new state, they would be swept. */
+/** The database is empty although there are payloads beside it. If it counted as a new state, they would be swept. */
 export function emptied(folder: string): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
@@ -55,7 +55,7 @@ export function emptied(folder: string): Problem {
   });
 }
 
-/** A full disk is told as a failing one where SQLite's shared memory cannot grow. */
+/** If the disk is full, SQLite reports an I/O error when its shared memory can't grow. */
 function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0;
@@ -67,7 +67,7 @@ function hasNoRoom(folder: string): boolean {
 /** The database, its journals and its folder. */
 const filesOfState = 5;
 
-/** SQLite says that it cannot open a file, and not that there are too many open ones. */
+/** SQLite reports "cannot open file" and doesn't say that too many are open, so try to open some. */
 function outOfFiles(folder: string): Problem | undefined {
   const opened: number[] = [];
   try {

@@ -7,24 +7,27 @@ import type {
   UnknownRow,
 } from 'kysely';
 
-/** Columns that name a payload's file. */
+/** Columns that contain the path of a payload. */
 const columns = ['path', 'last_path'] as const;
 
-/** How a file is written down: from the state folder on, which may be moved, or mounted elsewhere by another process. */
+/**
+ * The path as stored: relative to the state folder, because the folder may be moved, or mounted elsewhere by another
+ * process.
+ */
 export function storedPath(folder: string, path: string): string {
   return relative(folder, path);
 }
 
-/** Where a file that was written down is now. */
+/** The absolute path of a stored one. */
 export function absolutePath(folder: string, stored: string): string {
   return resolve(folder, stored);
 }
 
-/** Resolves the stored paths of files in all rows that are read from the store. */
+/** Resolves stored paths in all rows read from the store. */
 export class StoredPathPlugin implements KyselyPlugin {
   readonly #folder: string;
 
-  /** `folder`: of the state, absolute. */
+  /** @param folder absolute path of the state folder */
   constructor(folder: string) {
     this.#folder = folder;
   }

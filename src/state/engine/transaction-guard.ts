@@ -1,24 +1,24 @@
 import { isUnwritable } from './state-problem.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** What the guard needs of a database connection. */
+/** The parts of a database connection that the guard uses. */
 export interface GuardedConnection {
   readonly inTransaction: boolean;
   exec(text: string): unknown;
 }
 
 /**
- * Keeps the begin, commit and rollback of a connection in step with SQLite, which rolls a transaction back by itself when
- * the disk is full or fails. Without this the rollback that follows throws and hides the first error, and statements after
- * a swallowed error commit one by one, outside of any transaction.
+ * Keeps begin, commit and rollback in step with SQLite, which rolls back by itself if the disk is full or fails.
+ * Without this, the explicit rollback that follows throws and hides the first error, and statements after a swallowed
+ * error commit one by one outside any transaction.
  */
 export class TransactionGuard {
   readonly #connection: GuardedConnection;
   readonly #health: WriteHealth;
   #isBegun = false;
-  /** Something was changed that is not committed yet. */
+  /** True if there are uncommitted changes. */
   #isChanged = false;
-  /** Why SQLite has ended the transaction that was begun. */
+  /** Why SQLite rolled the transaction back. */
   #failure: unknown;
 
   constructor(connection: GuardedConnection, health: WriteHealth) {
@@ -26,7 +26,7 @@ export class TransactionGuard {
     this.#health = health;
   }
 
-  /** Runs a statement; one of a transaction that SQLite has rolled back fails with the error that ended it. */
+  /** Runs a statement. If SQLite has rolled its transaction back, throws the error that caused the rollback. */
   run<T>(text: string, execute: () => T): T {
     if (text === 'begin') return this.#begin(execute);
     if (this.#failure !== undefined) throw this.#failure;
@@ -35,14 +35,14 @@ export class TransactionGuard {
       this.#note(text, result);
       return result;
     } catch (error) {
-      // A lock may be gone at the next try: who gives up waiting for it says so.
+      // A lock may be free on the next attempt; the code that gives up waiting reports it.
       if (isUnwritable(error) && error.code !== 'STATE_LOCKED') this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;
     }
   }
 
-  /** A commit of nothing says nothing about the disk. */
+  /** A commit without changes doesn't show that the disk is writable. */
   #note(text: string, result: unknown): void {
     if (text === 'commit') this.#isBegun = false;
     else if (hasChanged(text, result)) this.#isChanged = true;
@@ -51,7 +51,10 @@ export class TransactionGuard {
     this.#health.written();
   }
 
-  /** Ends the transaction, if there still is one. Called because of an error that must not be replaced: never throws. */
+  /**
+   * Ends the transaction if it's still open. Never throws, because it runs while another error is handled, which must
+   * not be replaced.
+   */
   rollBack(): void {
     this.#isBegun = false;
     this.#isChanged = false;
@@ -60,7 +63,7 @@ export class TransactionGuard {
     try {
       this.#connection.exec('rollback');
     } catch {
-      // The next begin tries again, and says what is wrong.
+      // The next begin retries and reports the error.
     }
   }
 

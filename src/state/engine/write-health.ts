@@ -1,10 +1,10 @@
 import type { Problem } from '../../lib/problem.ts';
 
-/** Whether the database takes writes, as the last one that had something to write found it. */
+/** Whether the database is writable, according to the last statement that had something to write. */
 export class WriteHealth {
   #problem: Problem | undefined;
 
-  /** Why the last write failed; undefined where it succeeded, or none was made yet. */
+  /** Why the last write failed; undefined if it succeeded or nothing was written yet. */
   get problem(): Problem | undefined {
     return this.#problem;
   }

@@ -4,19 +4,19 @@ import type { OutboxRow, Tables } from '../tables.ts';
 
 type Column = ExpressionBuilder<Tables, 'outbox'>;
 
-/** Attempts that came to an end and failed, and those in a row that had none. */
+/** Counts failed attempts, and the crashed ones since the last failure. */
 export function triesOf({ attempts, crashes, code }: Pick<OutboxRow, 'attempts' | 'crashes' | 'code'>) {
   const open = code === null && attempts > 0;
   return { failures: open ? attempts - 1 : attempts, crashes: open ? crashes + 1 : 0 };
 }
 
 /**
- * What is written of an attempt that was given up at `now`: never the instant at which one began, which says that it may still be
- * under way (see {@link unansweredIn}).
+ * The value recorded for an attempt abandoned at `now`. It's never equal to the start of an attempt, which would mean
+ * "possibly still in flight" (see {@link unansweredIn}).
  */
 export const givenUpAt = (now: number): number => now + 1;
 
-/** What an attempt that begins at `now` (epoch milliseconds) writes into its row. */
+/** The columns to update when an attempt begins at `now` (epoch ms). */
 export function begun(column: Column, now: number) {
   return {
     attempts: column(failuresIn(column), '+', 1),
@@ -29,7 +29,10 @@ export function begun(column: Column, now: number) {
   };
 }
 
-/** One at a time is sent to an instance: what is about to be has seen the end of all that was under way before. */
+/**
+ * An instance receives one upload at a time. The upload about to start knows that all earlier ones have ended, so it
+ * closes them.
+ */
 export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: number): Promise<void> {
   await db
     .updateTable('outbox')
@@ -43,7 +46,7 @@ export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: nu
     .execute();
 }
 
-/** Attempts in a row that had no end, with the last one where it is such. */
+/** Crashed attempts in a row, including the last one if it has no end. */
 function cutsIn(column: Column) {
   return column
     .case()
@@ -53,20 +56,22 @@ function cutsIn(column: Column) {
     .end();
 }
 
-/** The last attempt has had no end: the end of each writes down why it failed, its beginning wipes that out. */
+/**
+ * True if the last attempt has no recorded end: ending an attempt records its error code, and beginning one clears it.
+ */
 function isOpen(column: Column) {
   return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
 }
 
 /**
- * An attempt that has had no end is one without an answer. When it was given up is not known yet: as long as this is the
- * instant at which it began, it may still be under way.
+ * An attempt without a recorded end is unanswered. When it was abandoned isn't known yet: while this value equals the
+ * attempt's start, it may still be in flight.
  */
 export function unansweredIn(column: Column) {
   return column.case().when(isOpen(column)).then(column.ref('last_attempt_at')).else(column.ref('unanswered_at')).end();
 }
 
-/** Attempts that came to an end and failed. */
+/** Attempts that ended with a failure. */
 export function failuresIn(column: Column) {
   return column
     .case()
@@ -76,7 +81,7 @@ export function failuresIn(column: Column) {
     .end();
 }
 
-/** Attempts without the last one, which does not count. */
+/** The attempt count without the last attempt, which doesn't count. */
 export function oneLess(column: Column) {
   return column
     .case()
@@ -87,8 +92,8 @@ export function oneLess(column: Column) {
 }
 
 /**
- * When an owed payload may be tried (epoch ms, 0 = at once). A clock set back below the last attempt does not stretch
- * the wait.
+ * When an owed payload may be tried (epoch ms, 0 = now). If the clock was set back to before the last attempt, the
+ * payload is due now, so the wait isn't extended.
  */
 export function dueAt(row: OutboxRow, now: number): number {
   if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;

@@ -10,10 +10,10 @@ import { type InstanceKey, keyOf } from './instance-key.ts';
 import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 
-/** A payload that its instance shows, showed, or is about to show. */
+/** A payload that its instance shows, has shown, or is about to show. */
 export type GoodPayload = OutboxRow;
 
-/** The payloads that were found fit to be shown: what new ones are compared with, and what can be put back. */
+/** Payloads that passed the guards: new ones are compared with them, and a rollback restores them. */
 export class GoodPayloads {
   readonly #context: StoreContext;
 
@@ -21,12 +21,14 @@ export class GoodPayloads {
     this.#context = context;
   }
 
-  /** What the instance shows or is owed: the newest decision about it. */
+  /** The newest payload that the instance shows or is owed. */
   async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
-  /** What can be put back: data older than what the instance shows, its file still there. The newest data first. */
+  /**
+   * Payloads that a rollback can restore: older than the one shown, with their files still present. Newest data first.
+   */
   async former(key: InstanceKey): Promise<GoodPayload[]> {
     const present = await this.last(key);
     if (present === undefined) return [];
@@ -41,10 +43,10 @@ export class GoodPayloads {
   }
 
   /**
-   * Makes a former payload owed again, in a run of its own, and holds its job, so that no later run undoes this by
-   * itself. `job` is the one that writes the instance now: it may have had another name then. What else the instance waits
-   * for gives way; the job goes on from where it was then: from the rows that it
-   * kept, or, if it keeps none, from the beginning. Take the job's lease first.
+   * Rolls back: enqueues a former payload in a run of its own and puts the job on hold, so that no later run undoes it.
+   * `job` is the job that writes the instance now; it may have been renamed since. Other pending payloads of the
+   * instance are superseded. The job continues from the checkpoint of that time: from its kept rows or, if it keeps
+   * none, from the beginning. Take the job's lease first.
    */
   putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
     return inTransaction(this.#context, async (inside) => {

@@ -1,21 +1,23 @@
 import { type Kysely, sql } from 'kysely';
 import type { OutboxRow, Tables } from '../tables.ts';
 
-/** A request that was given up is not carried out any more when so much time has passed. */
+/** The service no longer processes an abandoned request after this time. */
 export const lateMs = 10 * 60_000;
 
 type Of = Pick<OutboxRow, 'url' | 'client_id' | 'instance'>;
 
-/** An instance that may be given old data yet: the payload that it was given last, and when an attempt at other bytes was given up. */
+/**
+ * An instance that may still receive old data: its last payload, and when an attempt with other bytes was abandoned.
+ */
 export interface LateArrival {
   readonly id: number;
   readonly since: number;
 }
 
 /**
- * Instances, or only the one, that may be given old data yet: other bytes were tried within the ten minutes before they were
- * given what they show. Asked all the time, and nearly always for nothing: the attempts without an answer are few, so they
- * are looked for first, and all else begins from them.
+ * Instances that may still receive old data, because other bytes were tried in the ten minutes before the current ones
+ * were accepted; `of` selects one. This query runs constantly and usually finds nothing, so it first looks for
+ * unanswered attempts, which are few.
  */
 export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArrival[]> {
   if (!(await hasUnanswered(db, of))) return [];
@@ -33,7 +35,7 @@ export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArr
     .where('given.state', '=', 'delivered')
     .select(({ fn }) => [fn.max<number>('given.id').as('id'), fn.max<number>('rival.unanswered_at').as('since')])
     .where('rival.unanswered_at', 'is not', null)
-    // With a plus, lest SQLite begin with all payloads in these states.
+    // Unary plus disables the index on state: SQLite would otherwise scan all payloads in these states first.
     .where(sql<string>`+rival.state`, 'in', ['superseded', 'delivered'])
     .where('receipts.certain', '=', 1)
     .whereRef('rival.sha256', '<>', 'receipts.sha256')

@@ -9,7 +9,7 @@ import { instanceKeyOf } from './instance-key.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
-/** What becomes owed: a payload, where it goes, and on whose behalf. */
+/** A payload to enqueue, with its target and its run. */
 export interface NewPayload {
   readonly run: string;
   readonly job: string;
@@ -19,18 +19,18 @@ export interface NewPayload {
   readonly instance: string;
   readonly payload: Payload;
   readonly mediaType: string;
-  /** Send even when the instance already has these bytes. */
+  /** Send even if the instance already has these bytes. */
   readonly always: boolean;
-  /** How far the source was read; moves on with the payload, or not at all. */
+  /** How far the source was read; committed together with the payload. */
   readonly watermark?: Pick<StoredWatermark, 'reading' | 'text'>;
-  /** The data set that the payload was made of, where the job keeps one; moves on with the watermark. */
+  /** The generation that the payload was made of, if the job keeps rows; committed together with the watermark. */
   readonly generation?: Generation;
 }
 
-/** The same before its file is safe. */
+/** A payload whose file isn't synced yet. */
 export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
 
-/** What the instance waits for already, and whether newer data than this has been owed or tried. */
+/** What the instance is waiting for, and whether newer data was already enqueued or tried. */
 export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
   const key = instanceKeyOf(owing);
   const receipt = await new Receipts(inside).find(key);
@@ -42,8 +42,8 @@ export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
 }
 
 /**
- * Writes the payload down and settles its run by `state`. `waitingSince` (epoch ms) is how long what it supersedes has
- * waited. Returns its row.
+ * Inserts the payload and settles its run as `state`. `waitingSince` (epoch ms) is when the superseded payload started
+ * to wait. Returns the new row.
  */
 export async function recordPayload(
   context: StoreContext,

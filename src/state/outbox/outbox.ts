@@ -13,9 +13,9 @@ import { newest, Receipts } from './receipts.ts';
 
 export type EnqueueResult =
   | { readonly state: 'owed'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
-  /** Newer data is there or on its way. */
+  /** Newer data was delivered or is owed. */
   | { readonly state: 'superseded'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
-  /** The instance has these very bytes: nothing is owed. */
+  /** The instance already has these bytes: nothing to send. */
   | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
 
 export interface FailureReason {
@@ -23,9 +23,9 @@ export interface FailureReason {
   readonly message: string;
 }
 
-/** A payload whose request is about to begin. */
+/** A payload whose request is about to start. */
 export type AttemptedPayload = OutboxRow & {
-  /** What the instance holds was known for sure before it. */
+  /** True if the contents of the instance were known before this attempt. */
   readonly wasCertain: boolean;
 };
 
@@ -38,9 +38,9 @@ export class Outbox {
   }
 
   /**
-   * Makes a payload owed, in one transaction with its run. It supersedes what was owed, quarantined or dead for the same instance;
-   * it is superseded itself where newer data has been owed or tried already; it is not recorded where the instance is
-   * known to hold the same bytes. The file has to be there.
+   * Enqueues a payload in one transaction with its run. It supersedes what was owed, quarantined or dead for the same
+   * instance. If newer data was already owed or tried, it's superseded itself; if the instance is known to hold the
+   * same bytes, it isn't recorded. The file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
     return inTransaction(this.#context, async (inside) => {
@@ -60,8 +60,8 @@ export class Outbox {
   }
 
   /**
-   * Does what {@link enqueue} does with a payload that the instance is known to hold, without a file of it: true where it is so
-   * and nothing else waits for the instance. Else nothing has happened.
+   * Like {@link enqueue}, for a payload that the instance is known to hold, without needing its file. Returns true if
+   * that holds and nothing else waits for the instance; otherwise nothing changes.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
@@ -84,9 +84,9 @@ export class Outbox {
   }
 
   /**
-   * A request for the payload is about to begin: counts the attempt and puts the receipt in doubt, so that a crash in
-   * the middle sends again. An attempt before it that had no end, because its process died under it, is a cut and not a
-   * failure: the power is not the payload's fault. Undefined when the payload is not owed any more.
+   * Write-ahead: a request is about to start, so this counts the attempt and marks the receipt as doubtful; a crash in
+   * between sends again. An earlier attempt whose process died counts as a crash and not as a failure, because the
+   * payload isn't to blame for a power loss. Undefined if the payload is no longer owed.
    */
   attempt(id: number): Promise<AttemptedPayload | undefined> {
     return inTransaction(this.#context, async (inside) => {
@@ -106,15 +106,18 @@ export class Outbox {
     });
   }
 
-  /** The service has said that it did not take it: the instance holds what it held before. */
+  /** The service rejected the payload: the instance still holds what it held before. */
   async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
     if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
   }
 
-  /** The service took it: receipt, payload and run in one transaction. True of one superseded on the way as well. */
+  /**
+   * The service accepted the payload: updates receipt, payload and run in one transaction, even if the payload was
+   * superseded in flight.
+   */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
-      // This attempt has been answered, those before it are what they were.
+      // This attempt was answered; earlier unanswered ones stay unanswered.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
@@ -124,7 +127,7 @@ export class Outbox {
     });
   }
 
-  /** The instance turned out to hold these bytes already: settled without a request. */
+  /** The instance already holds these bytes: settles the payload without a request. */
   async unchanged(row: OutboxRow): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
@@ -136,9 +139,9 @@ export class Outbox {
   }
 
   /**
-   * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what stopped
-   * it is over. `free`: the attempt does not count at all; `blamed`: the service takes other things, so it counts against
-   * the payload; `untaken`: it is sure that it was not carried out, nor will be.
+   * The attempt failed and the payload stays owed. It may be tried again after `waitMs`; undefined: as soon as the
+   * cause is gone. `free`: the attempt doesn't count. `blamed`: the service accepts other payloads, so the failure
+   * counts against this one. `untaken`: the request was certainly not processed and never will be.
    */
   async postpone(
     id: number,
@@ -165,7 +168,7 @@ export class Outbox {
       .execute();
   }
 
-  /** Why it is not being sent, without an attempt. True when that is news. */
+  /** Records why a payload isn't being sent, without counting an attempt. True if the reason is new. */
   async note(id: number, trouble: FailureReason): Promise<boolean> {
     const news = { code: trouble.code, message: redact(trouble.message) };
     const row = await this.#context.db
@@ -179,7 +182,9 @@ export class Outbox {
     return row !== undefined;
   }
 
-  /** It will not be tried again by itself. False when it was not owed any more. `untaken`: as {@link postpone} has it. */
+  /**
+   * Marks the payload dead: no more automatic attempts. False if it's no longer owed. `untaken`: see {@link postpone}.
+   */
   async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
@@ -192,10 +197,7 @@ export class Outbox {
     });
   }
 
-  /**
-   * The destination has moved: from now on the payload is owed there. What is known to be newer at the new place wins,
-   * what is older gives way. Returns the row as it is then; undefined when there is none.
-   */
+  /** The destination moved: the payload is owed there; the newest data wins. Undefined if the row no longer exists. */
   readdress(id: number, url: string): Promise<OutboxRow | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const outbox = new Outbox(inside);
@@ -238,7 +240,7 @@ export class Outbox {
     return (await byId(this.#context.db, { id }))[0];
   }
 
-  /** The payload that a run made, if it came so far. */
+  /** The payload of a run, if it made one. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
     return this.#context.db
       .selectFrom('outbox')
@@ -254,13 +256,13 @@ export class Outbox {
     return oldestFirst((await Promise.all(found)).flat());
   }
 
-  /** Something else is what the instance is to show. What a guard or the service held against the run stays its history. */
+  /** Something newer replaces the payload. Its guard findings and service errors stay in the history. */
   async supersede(row: OutboxRow): Promise<void> {
     if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
     if (row.state === 'owed') await new Runs(this.#context).settle(row.run, { state: 'superseded' });
   }
 
-  /** `untaken`: the last attempt has had an answer. */
+  /** `untaken`: the last attempt was answered. */
   async #settle(
     id: number,
     state: OutboxState,

@@ -9,20 +9,20 @@ import type { OutboxRow, OutboxState } from '../tables.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 import { Resends } from './resends.ts';
 
-/** More than one too many at a time is left by a crash or a smaller limit: the next deliveries and the sweep find them. */
+/** More surplus files than this were left by a crash or a lowered limit; later deliveries and the sweep delete them. */
 const fewMore = 2;
-/** In these states the bytes may still be wanted. */
+/** In these states the bytes may still be needed. */
 const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
-/** Nothing younger than this is swept, whatever the store knows of it. */
+/** Grace period: a file younger than this is never swept, because a run may not have recorded it yet. */
 const youngMs = 10 * 60_000;
 
-/** Delivered payloads whose files went though they were kept. */
+/** Kept payloads that were deleted to free space. */
 export interface Forgotten {
   readonly payloads: number;
   readonly bytes: number;
 }
 
-/** The files of payloads: each run writes into a folder of its own, so no two runs ever share or lose a file. */
+/** Payload files. Each run writes to its own folder, so runs never share or delete each other's files. */
 export class PayloadFiles {
   readonly #context: StoreContext;
 
@@ -35,27 +35,27 @@ export class PayloadFiles {
     return join(this.#context.folder, 'payloads');
   }
 
-  /** The folder that one run spools into; made when missing. */
+  /** The folder that a run spools to; created if missing. */
   folderOf(run: string): string {
     const folder = join(this.root, run);
     makeFolder(folder, 0o700);
     return folder;
   }
 
-  /** The folders of all runs that have one. */
+  /** All run folders. */
   folders(): string[] {
     return foldersIn(this.root).map((name) => join(this.root, name));
   }
 
-  /** A run has ended: its folder goes, if it kept nothing in it. */
+  /** Removes the folder of an ended run if it's empty. */
   leave(run: string): void {
     removeIfEmpty(join(this.root, run), this.root);
   }
 
   /**
-   * Deletes a payload's file unless something still wants it. Looks and deletes under the write lock, and `owe` looks
-   * for the file under the same lock, so a file never vanishes from under a payload. The last good ones of an
-   * instance are kept, as many and as long as the store was told.
+   * Deletes a payload's file unless it's still needed. The check and the deletion happen under the write lock, and
+   * `enqueue` checks for the file under the same lock, so the file of an owed payload never disappears. The newest
+   * delivered payloads of an instance are kept as configured.
    */
   async release(path: string): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
@@ -65,7 +65,7 @@ export class PayloadFiles {
     });
   }
 
-  /** A payload was delivered: its file, and those of the instance that it makes one too many, go unless they are kept. */
+  /** After a delivery, deletes its file and those of the instance that exceed the retention. */
   async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
     const former = await this.#context.db
       .selectFrom('outbox')
@@ -77,7 +77,7 @@ export class PayloadFiles {
       .orderBy('id', 'desc')
       .limit((this.#context.keep?.payloads ?? 0) + fewMore)
       .execute();
-    // Of most of them nothing is left.
+    // The files of most old payloads were deleted long ago.
     const there = new Set([path, ...former.map((row) => row.path)].filter((one) => existsSync(one)));
     await inTransaction(this.#context, async (inside) => {
       for (const one of there) await new PayloadFiles(inside).release(one);
@@ -85,8 +85,8 @@ export class PayloadFiles {
   }
 
   /**
-   * Deletes delivered payloads that are only kept to go back to, until so many bytes are free: the oldest first, and the one
-   * that an instance shows after all that it showed before.
+   * Frees at least `bytes` by deleting delivered payloads that are kept only for a rollback, oldest first; the ones
+   * that instances show go last.
    */
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
@@ -105,15 +105,15 @@ export class PayloadFiles {
   }
 
   /**
-   * Deletes what no payload and no living run can want: files of dead runs, half-written ones. What stands in the folder
-   * of a living run stays whatever its age, which a clock that was set would falsify.
+   * Deletes files that neither a payload nor a live run can need: files of dead runs and partial ones. The folder of a
+   * live run is never touched, whatever the file ages say, because the clock may have been changed.
    */
   async sweep(): Promise<string[]> {
-    // List the folders before the runs: every run with a folder has started by then.
+    // List the folders before the runs: a run's row exists before its folder.
     const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
     const living = new Set((await new Runs(this.#context).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
-    // Asked at once for all: a lock for each of ten thousand files that stay would cost every start seconds.
+    // One query for all: taking the lock for each of ten thousand kept files would add seconds to every start.
     const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.#context);
     const swept: string[] = [];
     for (const path of old) {
@@ -131,7 +131,7 @@ export class PayloadFiles {
   }
 }
 
-/** Files that only delivered payloads have, in the order in which they may go. */
+/** Files that belong only to delivered payloads, in the order in which they may be deleted. */
 async function forgettable(context: StoreContext): Promise<Set<string>> {
   const { db } = context;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
@@ -148,7 +148,7 @@ async function forgettable(context: StoreContext): Promise<Set<string>> {
   return new Set(former.map(({ path }) => path));
 }
 
-/** What {@link isWanted} would say of each payload there is. */
+/** The paths of all payloads for which {@link isWanted} is true. */
 async function wantedPaths(context: StoreContext): Promise<Set<string>> {
   const { db, clock, keep } = context;
   const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
@@ -173,7 +173,10 @@ async function isWanted(context: StoreContext, path: string): Promise<boolean> {
   return new Resends(context).needs(rows);
 }
 
-/** Among the newest that the instance was given, and not too old. A time in the future is a clock that was set back. */
+/**
+ * True if the payload is among the newest of its instance and not too old. A time in the future means that the clock
+ * was set back.
+ */
 async function isKept({ db, clock, keep, folder }: StoreContext, row: OutboxRow): Promise<boolean> {
   if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;
   const newer = await db

@@ -3,7 +3,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { OutboxRow } from '../tables.ts';
 import type { InstanceKey } from './instance-key.ts';
 
-/** What an instance is still waiting for, those included that guards hold back or that are dead. Oldest first. */
+/** Payloads that an instance waits for, including quarantined and dead ones. Oldest first. */
 export async function pendingPayloads(
   { db }: StoreContext,
   { url, clientId = '', instance }: InstanceKey,
@@ -21,7 +21,7 @@ const waiting = prepared((db, value: BoundValue<Required<InstanceKey>>) =>
     .where('state', 'in', ['owed', 'quarantined', 'dead']),
 );
 
-/** Sorts the few rows of hot queries here: for ORDER BY, SQLite would prepare the statement again each time. */
+/** Sorts the few rows of hot queries in memory: with ORDER BY, SQLite would prepare the statement again each time. */
 export function oldestFirst(rows: OutboxRow[]): OutboxRow[] {
   return rows.sort((a, b) => a.id - b.id);
 }

@@ -12,20 +12,20 @@ import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
 
-/** Why a payload is held back. */
+/** Why a payload is quarantined. */
 export interface GuardVerdict {
-  /** What each guard found, as JSON. */
+  /** The findings of each guard, as JSON. */
   readonly findings: string;
-  /** In one sentence, for history and log. */
+  /** One sentence for history and log. */
   readonly message: string;
-  /** What it was compared with. */
+  /** The payload it was compared with. */
   readonly last?: GoodPayload;
 }
 
-/** A payload that a guard held back, with what is known of it. */
+/** A quarantined payload with its findings. */
 export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
 
-/** Payloads that guards held back: whole, on the disk, and not to be sent before a person says so. */
+/** Quarantined payloads: complete, on disk, and not sent until a person approves them. */
 export class Quarantine {
   readonly #context: StoreContext;
 
@@ -34,8 +34,8 @@ export class Quarantine {
   }
 
   /**
-   * Holds a payload back, in one transaction with its run. It takes the place of one that was held back before for the
-   * same instance; what is owed or dead stays so, and the job's watermark stays where it is.
+   * Quarantines a payload in one transaction with its run. It replaces an earlier quarantined payload of the same
+   * instance. Owed and dead payloads and the job's watermark don't change.
    */
   put(
     owing: NewPayload,
@@ -69,12 +69,14 @@ export class Quarantine {
     });
   }
 
-  /** All that were ever held back and are still in the history, oldest first; their state says what became of them. */
+  /**
+   * All payloads that were ever quarantined and are still in the history, oldest first. Their state shows the result.
+   */
   async all(): Promise<Quarantined[]> {
     return joined(this.#context).orderBy('outbox.id').execute();
   }
 
-  /** Whether a person has approved these very bytes for this very instance. */
+  /** Whether a person has approved these exact bytes for this instance. */
   async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
     const row = await this.#context.db
       .selectFrom('outbox')
@@ -91,8 +93,8 @@ export class Quarantine {
   }
 
   /**
-   * The payload is owed from now on, and the job's watermark moves to where its extract ended. Undefined when it is not
-   * held back any more, or when the instance has newer data already or is owed it.
+   * Approves the payload: it becomes owed, and the job's watermark advances to the end of its extract. Undefined if
+   * it's no longer quarantined, or if the instance already has or is owed newer data.
    */
   approve(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.#context, async (inside) => {
@@ -122,7 +124,7 @@ export class Quarantine {
     });
   }
 
-  /** The payload is put away for good; nothing moves. Undefined when it is not held back any more. */
+  /** Discards the payload for good; no checkpoint moves. Undefined if it's no longer quarantined. */
   discard(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const row = await held(inside, id);

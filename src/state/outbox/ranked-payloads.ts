@@ -1,8 +1,8 @@
 import type { StoreContext } from '../engine/context.ts';
 
 /**
- * Payloads that instances were given, as a query: `rank` 1 is the newest of its instance. One that was put back is one
- * payload with one file, however often it was given.
+ * A query for the payloads given to instances: `rank` 1 is the newest of its instance. A payload that was rolled back
+ * to counts once, because it's one file.
  */
 export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
   const given = db

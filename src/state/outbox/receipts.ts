@@ -12,7 +12,7 @@ export interface Contents {
   readonly asOf: number;
 }
 
-/** What each instance was last known to hold. */
+/** The last known contents of each instance. */
 export class Receipts {
   readonly #context: StoreContext;
 
@@ -37,7 +37,7 @@ export class Receipts {
     return doubt === undefined || this.#context.clock.now() < doubt.since + lateMs;
   }
 
-  /** Whether the last request to the instance had no answer: it may hold something else than what it was last known to. */
+  /** Whether the last request to the instance is unanswered: its contents may differ from the last known ones. */
   async isDoubtful(key: InstanceKey): Promise<boolean> {
     const known = await this.find(key);
     return known !== undefined && known.certain !== 1;
@@ -48,8 +48,8 @@ export class Receipts {
   }
 
   /**
-   * Whether the service has taken anything that was owed to one of these destinations after `since`, epoch milliseconds. What lies
-   * in the future was written while the clock was wrong, and says nothing.
+   * Whether the service has accepted a payload for one of these destinations after `since`, epoch milliseconds. Times
+   * in the future were written while the clock was wrong, and are ignored.
    */
   async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
     const { db, clock } = this.#context;
@@ -90,7 +90,7 @@ export class Receipts {
     return known?.certain === 1;
   }
 
-  /** That request was refused, and what was known before it still holds. */
+  /** The request was refused, so the previously known contents are valid again. */
   async trust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
@@ -108,7 +108,7 @@ export class Receipts {
     if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });
   }
 
-  /** The service has taken these contents. */
+  /** The service accepted these contents. */
   async confirm(key: InstanceKey, contents: Contents): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const known = await this.find(key);
@@ -116,7 +116,7 @@ export class Receipts {
     await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
   }
 
-  /** The instance already holds what a newer extract found: its data is as new as that extract. */
+  /** The instance already holds the bytes of a newer extract, so its data is as new as that extract. */
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known === undefined) return;
@@ -129,12 +129,12 @@ export class Receipts {
   }
 }
 
-/** Differences below this are two clocks reading the same moment. */
+/** Tolerance: differences below this are clock skew. */
 const futureMs = 1_000;
 
 /**
- * The newest of several ages of data. One that lies in the future was written while the clock was wrong; it must not
- * hold back everything until then.
+ * The newest of several data timestamps. Ignores those in the future: they were written while the clock was wrong, and
+ * must not block newer data until then.
  */
 export function newest(now: number, ages: readonly (number | undefined)[]): number {
   return Math.max(0, ...ages.filter((age) => age !== undefined && age <= now + futureMs).map(Number));

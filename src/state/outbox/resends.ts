@@ -10,15 +10,15 @@ import { Receipts } from './receipts.ts';
 /** A delivered payload that will be sent again. */
 export interface Resend {
   readonly row: OutboxRow;
-  /** Not before: epoch milliseconds. */
+  /** Earliest time: epoch milliseconds. */
   readonly dueAt: number;
 }
 
 /**
- * Delivered payloads that are sent again. The service may process an abandoned upload after it has accepted a newer one: the
- * instance then shows old data, and no error is reported. A payload that was delivered within ten minutes of an unanswered
- * attempt with other bytes is therefore sent again, once, after those ten minutes. Only the last accepted payload is resent, and
- * only if nothing else was attempted since (invariant 3).
+ * Delivered payloads to send again (late-arrival protection). The service may process an abandoned upload after it has
+ * accepted a newer one: the instance then shows old data, and no error is reported. A payload that was delivered within
+ * ten minutes of an unanswered attempt with other bytes is therefore sent again, once, after those ten minutes. Only
+ * the last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
  */
 export class Resends {
   readonly #context: StoreContext;
@@ -27,7 +27,7 @@ export class Resends {
     this.#context = context;
   }
 
-  /** All that are to come, due or not. */
+  /** All pending resends, due or not. */
   async all(): Promise<Resend[]> {
     const { db } = this.#context;
     const ids = await lateArrivals(db);
@@ -42,7 +42,7 @@ export class Resends {
     return repeats;
   }
 
-  /** A request for it is about to begin: written down like any attempt. Undefined when it is not to be sent any more. */
+  /** A resend is about to start: recorded like any attempt. Undefined if it's no longer needed. */
   begin({ row }: Resend): Promise<OutboxRow | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
@@ -59,7 +59,7 @@ export class Resends {
     });
   }
 
-  /** The service took it again; `row` as {@link begin} gave it. */
+  /** The service accepted it again; `row` as {@link begin} returned it. */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       await new Receipts(inside).repeated(keyOf(row));
@@ -69,7 +69,7 @@ export class Resends {
     });
   }
 
-  /** It is to be tried again, so many milliseconds from now. */
+  /** Retry the resend after `waitMs` milliseconds. */
   async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const unanswered_at = ambiguous ? givenUpAt(now) : row.unanswered_at;
@@ -80,12 +80,12 @@ export class Resends {
       .execute();
   }
 
-  /** It cannot be sent again: what the instance shows is not known, and the job's next run sends. */
+  /** The resend is impossible: the instance's contents are unknown, so the job's next run sends. */
   async giveUp(row: OutboxRow): Promise<void> {
     await new Receipts(this.#context).distrust(keyOf(row));
   }
 
-  /** Whether one of these payloads, which may be delivered, has to be there for it. */
+  /** Whether one of these rows is needed for a resend. */
   async needs(rows: readonly OutboxRow[]): Promise<boolean> {
     for (const row of rows) {
       const [known] = await lateArrivals(this.#context.db, row);

@@ -1,16 +1,16 @@
 import type { StoreContext } from '../engine/context.ts';
 import type { TargetRow } from '../tables.ts';
 
-/** What the ids of a declared data source are remembered by. */
+/** Identifies a declared data source. */
 export interface TargetKey {
-  /** The destination's base URL: the same name at another service is another data source. */
+  /** The destination's base URL: the same name on another service is a different data source. */
   readonly url: string;
   readonly clientId?: string;
   /** Name of the declared data source. */
   readonly name: string;
 }
 
-/** The ids that `apply` got for declared data sources. */
+/** IDs of declared data sources, as returned by the service during `apply`. */
 export class Targets {
   readonly #context: StoreContext;
 

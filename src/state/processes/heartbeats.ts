@@ -1,10 +1,12 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
-/** A process that cannot be looked at (another container or machine) is taken for dead after this silence. */
+/**
+ * A process that can't be inspected (another container or machine) counts as dead after this time without a heartbeat.
+ */
 const silenceMs = 30_000;
 
-/** The processes that hold something, each with its last heartbeat. */
+/** Processes that hold something, each with its last heartbeat. */
 export class ProcessHeartbeats {
   readonly #context: StoreContext;
 
@@ -12,7 +14,7 @@ export class ProcessHeartbeats {
     this.#context = context;
   }
 
-  /** Writes down that this process is alive now. */
+  /** Records that this process is alive. */
   async beat(): Promise<void> {
     const { db, clock, processes } = this.#context;
     const beat = { wall_ms: Math.round(clock.now()), monotonic_ms: clock.monotonic() };
@@ -20,8 +22,8 @@ export class ProcessHeartbeats {
   }
 
   /**
-   * Whether the process is gone. On one machine a look at the process table decides, at once and without clocks;
-   * elsewhere the heartbeat does, on the monotonic clock within one boot, on the wall clock otherwise.
+   * Whether the process is dead. On the same machine, the process table decides, immediately and without clocks.
+   * Otherwise the heartbeat does: on the monotonic clock within one boot, on the wall clock across boots.
    */
   async isDead(owner: string): Promise<boolean> {
     const { db, processes } = this.#context;
@@ -31,14 +33,14 @@ export class ProcessHeartbeats {
     return row === undefined || this.#silence(owner, row) > silenceMs;
   }
 
-  /** When a process last wrote down that it is alive (epoch ms by its clock); undefined when it never did. */
+  /** When a process last recorded a heartbeat (epoch ms by its clock); undefined if it never did. */
   async lastBeat(owner: string): Promise<number | undefined> {
     const { db } = this.#context;
     const row = await db.selectFrom('heartbeats').select('wall_ms').where('owner', '=', owner).executeTakeFirst();
     return row?.wall_ms;
   }
 
-  /** Forgets the dead, so that the table stays as small as the number of living processes. */
+  /** Deletes dead processes, so the table only has as many rows as there are live ones. */
   async removeDead(): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);

@@ -3,17 +3,17 @@ import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
-/** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
+/** An exclusive right that one process holds at a time: `job:<name>`, `instance:<key>`. End it with `release`. */
 export interface Lease {
   readonly name: string;
-  /** Never rejects for the sake of the disk: where that takes no writes, the lease is given back as soon as it does. */
+  /** Never rejects because of the disk: if it refuses writes, the release is retried until it succeeds. */
   release(): Promise<void>;
 }
 
-/** A lease that another holder has is looked at this often. */
+/** Poll interval while another process holds the lease. */
 const lookMs = 100;
 
-/** Leases end with `release` or with the process that holds them, whichever comes first (R11, R29). */
+/** A lease ends when it's released or its process dies, whichever comes first (R11, R29). */
 export class Leases {
   readonly #context: StoreContext;
 
@@ -21,7 +21,7 @@ export class Leases {
     this.#context = context;
   }
 
-  /** The lease, or undefined while a living process (this one included) holds it. */
+  /** Takes the lease; undefined while a live process (including this one) holds it. */
   take(name: string): Promise<Lease | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -34,7 +34,7 @@ export class Leases {
     });
   }
 
-  /** The lease, once nothing alive holds it; undefined after `forMs`. Throws the signal's reason. */
+  /** Waits for the lease; undefined after `forMs`. Throws the signal's reason. */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
     const { clock } = this.#context;
     const end = clock.monotonic() + forMs;
@@ -64,7 +64,7 @@ export class Leases {
     return held;
   }
 
-  /** Forgets what the dead still hold. */
+  /** Deletes leases of dead processes. */
   async removeDead(): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -74,7 +74,7 @@ export class Leases {
     });
   }
 
-  /** Its process is dead, or it is our own and has been given back. */
+  /** True if its process is dead, or if it's our own and only its release is still pending. */
   async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
     return this.#context.pending.has(token) || owners.isDead(owner);
   }

@@ -1,13 +1,13 @@
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../../lib/process-identity.ts';
 
-/** Who this process is and what became of others. Handed in, so that tests can let processes die. */
+/** Identity of this process and liveness of others. Injected, so that tests can simulate dead processes. */
 export interface Processes {
-  /** Names this process among all that ever ran: host, boot, pid space, pid and start time. */
+  /** Unique among all processes that ever ran: host, boot, PID namespace, PID and start time. */
   readonly self: string;
-  /** The boot of the machine, within which monotonic clocks can be compared. */
+  /** The boot ID. Monotonic clocks are comparable only within a boot. */
   readonly boot: string;
   stateOf(owner: string): ProcessState;
-  /** Whether its monotonic clock is ours. */
+  /** Whether the owner uses the same monotonic clock as we do. */
   sharesBoot(owner: string): boolean;
 }
 
@@ -22,7 +22,7 @@ export function systemProcesses(me: Identity = ourselves): Processes {
   };
 }
 
-/** An owner as a person knows processes: `process 4711`, and where it is when that is another host or container. */
+/** An owner in readable form: `process 4711`, with its location if it's on another host or in a container. */
 export function processText(owner: string): string {
   const identity = asIdentity(owner);
   if (identity === undefined) return owner;
@@ -30,8 +30,8 @@ export function processText(owner: string): string {
 }
 
 /**
- * The process id of an owner, if a signal from here reaches it; undefined on another machine or in another container. One boot
- * may have two names, as in systemd-nspawn, so the host counts as well.
+ * The PID of an owner if this process can signal it; undefined on another machine or in another container. Two
+ * containers can share one boot ID (as in systemd-nspawn), so the host is compared as well.
  */
 export function pidHere(owner: string): number | undefined {
   const identity = asIdentity(owner);

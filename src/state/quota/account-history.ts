@@ -4,7 +4,7 @@ import { SendSlots } from './send-slots.ts';
 
 const settingName = 'delivery.accounts';
 
-/** Where a destination leads, and the account that its requests were paid from. */
+/** The URL of a destination and the account its requests were charged to. */
 interface LastAccount {
   readonly url: string;
   readonly account: string;
@@ -16,9 +16,9 @@ export interface DestinationAccount extends LastAccount {
 }
 
 /**
- * Which account each destination paid from last. Without a name of their own accounts are told apart by their credentials, but
- * the service counts what a company sends, by whatever key: where a key is exchanged, what was used of the day has to come
- * along, or the day would be spent twice.
+ * The account that each destination charged last. Accounts without a configured name are identified by their
+ * credentials, but the service counts per company, whichever key is used. If a key is rotated, today's usage must move
+ * to the new account, or the daily allowance would be spent twice.
  */
 export class AccountHistory {
   readonly #context: StoreContext;
@@ -27,7 +27,7 @@ export class AccountHistory {
     this.#context = context;
   }
 
-  /** Takes up who pays from where now; `days` are those that a request under way may count on. */
+  /** Records the current account of each destination; `days` are those that a request in flight may count on. */
   async track(payers: readonly DestinationAccount[], days: readonly string[]): Promise<void> {
     const known = await this.#known();
     if (payers.every((payer) => isSame(known[payer.name], payer))) return;
@@ -51,7 +51,7 @@ export class AccountHistory {
     return text === undefined ? {} : (JSON.parse(text) as Record<string, LastAccount>);
   }
 
-  /** The higher of two counts is believed: an exchange that is taken back must not count anything twice. */
+  /** Takes the higher of the two counts, so that undoing a rotation doesn't count anything twice. */
   async #carryDays(from: string, to: string, days: readonly string[]): Promise<void> {
     const { db } = this.#context;
     const rows = await db

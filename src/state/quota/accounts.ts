@@ -2,12 +2,15 @@ import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { AccountRow } from '../tables.ts';
 
-/** After being slowed down, one request a second more is tried again after each time of this length without a refusal. */
+/**
+ * After a slowdown, the rate increases by one request per second after each period of this length without a refusal
+ * (additive increase).
+ */
 const regainMs = 60_000;
-/** Refusals that come this close together are one: what was under way when the first came is refused as well. */
+/** Refusals within this time count as one: requests already in flight at the first refusal are refused as well. */
 const togetherMs = 2_000;
 
-/** What holds for a whole account: a pause that the service asked for, and how fast it takes requests of late. */
+/** State of a whole account: the pause that the service requested, and its current request rate. */
 export class Accounts {
   readonly #context: StoreContext;
 
@@ -15,7 +18,7 @@ export class Accounts {
     this.#context = context;
   }
 
-  /** Nothing is sent to the account for this long. A longer pause that is already set stays. */
+  /** Pauses all requests of the account for this long. A longer pause that is already set stays. */
   async hold(account: string, milliseconds: number): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
@@ -28,8 +31,8 @@ export class Accounts {
   }
 
   /**
-   * The service refuses requests that come no faster than `most` a second: others are on the account too. From now on
-   * half as many are sent, and slowly more again. Returns how many; undefined when this was taken account of already.
+   * The service refuses requests although we send at most `most` per second: someone else uses the account too. Halves
+   * the rate, which then recovers slowly (AIMD). Returns the new rate; undefined if this refusal was already counted.
    */
   slow(account: string, most: number): Promise<number | undefined> {
     return inTransaction(this.#context, async (inside) => {
@@ -47,17 +50,17 @@ export class Accounts {
     });
   }
 
-  /** Requests a second that may be sent now; `most` where the service has not refused any of late. */
+  /** Requests per second that are allowed now; `most` if the service hasn't refused any recently. */
   async pace(account: string, most: number): Promise<number> {
     return (await this.look(account, most)).pace;
   }
 
-  /** End of the pause (epoch ms); undefined when there is none, or when the clock has been set back before its start. */
+  /** End of the pause (epoch ms); undefined if there is none, or if the clock was set back to before its start. */
   async heldUntil(account: string): Promise<number | undefined> {
     return (await this.look(account, 1)).heldUntil;
   }
 
-  /** Both at once. */
+  /** {@link pace} and {@link heldUntil} from one read. */
   async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
     const now = this.#context.clock.now();
     const row = await rowOf(this.#context, account);
@@ -74,7 +77,7 @@ const byName = prepared((db, value: BoundValue<{ account: string }>) =>
   db.selectFrom('accounts').selectAll().where('account', '=', value('account')),
 );
 
-/** A clock that was set back to before the refusal has forgotten it. */
+/** If the clock was set back to before the refusal, the slowdown is dropped. */
 function paceIn(row: AccountRow | undefined, most: number, now: number): number {
   const { slowed_to = null, slowed_at = null } = row ?? {};
   if (slowed_to === null || slowed_at === null || now < slowed_at) return most;

@@ -2,19 +2,19 @@ import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 export interface DayUse {
-  /** All that is known to be gone: our own requests and those of others. */
+  /** All known usage: our own requests and those of others. */
   readonly used: number;
-  /** Of these, the ones that the service has counted beyond our own. */
+  /** The part of it that the service counted beyond our own requests. */
   readonly others: number;
-  /** What the service says that the account may use on this day; undefined when it has not said. */
+  /** The account's allowance for this day, as the service reported it; undefined if it hasn't. */
   readonly allowance: number | undefined;
-  /** Until when the service has said that nothing is left; undefined when it has not. */
+  /** Until when the allowance is used up, as the service reported it; undefined if it hasn't. */
   readonly spentUntil: number | undefined;
 }
 
 /**
- * Requests counted per account and day. What a day is, the caller knows; near midnight a request is charged to two.
- * Nothing is ever given back.
+ * Counts requests per account and day. The caller decides what a day is; near midnight, a request is charged to two.
+ * Nothing is refunded.
  */
 export class Quota {
   readonly #context: StoreContext;
@@ -24,8 +24,8 @@ export class Quota {
   }
 
   /**
-   * Takes one request from each of the days, or none: undefined when taken, else the first day that had none left. The
-   * limit may depend on what is known of the day.
+   * Takes one request from each of the days, or from none. Returns undefined on success, otherwise the first day
+   * without any left. The limit may depend on the day's known usage.
    */
   take(
     account: string,
@@ -44,12 +44,12 @@ export class Quota {
     });
   }
 
-  /** Counts one request on a day, whatever its limit: the service may have counted it there. */
+  /** Counts one request on a day, ignoring the limit: the service may have counted it there. */
   async charge(account: string, day: string): Promise<void> {
     await count(this.#context.db, { account, day });
   }
 
-  /** The service says that the account's day is over until `until` (epoch ms). */
+  /** The service reports that the account's daily allowance is used up until `until` (epoch ms). */
   async close(account: string, day: string, until: number): Promise<void> {
     const spent = { spent_at: Math.round(this.#context.clock.now()), spent_until: Math.round(until) };
     await this.#context.db
@@ -67,8 +67,8 @@ export class Quota {
   }
 
   /**
-   * The service has counted `reported` requests on a day, ours among them. The higher of the two counts is believed, and
-   * what others were once seen to use stays used. Returns the day as it is known now.
+   * The service reports `reported` requests on a day, including ours. The higher of the two counts wins, and usage by
+   * others never decreases. Returns the day's updated usage.
    */
   reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
     const { reported, allowance } = told;
@@ -88,7 +88,7 @@ export class Quota {
     });
   }
 
-  /** A wall clock that was set back below the moment of the answer must not stretch the wait. */
+  /** If the wall clock was set back to before the answer, the wait ends, so it isn't extended. */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
     const now = this.#context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;

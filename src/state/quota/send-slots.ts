@@ -7,37 +7,39 @@ import type { SendSlotsTable } from '../tables/budget.ts';
 import { Quota } from './quota.ts';
 
 /**
- * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
- * slot arrive at least this far apart; the part above a second is for receivers that count in whole milliseconds.
+ * How long a slot rests after the answer to its request. A request arrives before it's answered, so two requests of one
+ * slot arrive at least this far apart. Above one second because receivers count in whole milliseconds.
  */
 export const restMs = 1_012;
 
 /**
- * How long after it left us a request without an answer may still arrive: it waits in buffers on the way, or at a service
- * that has stalled. What takes longer lies outside of what is promised.
+ * Maximum transit time of an unanswered request, in buffers or at a stalled service. Slower ones aren't guarded
+ * against.
  */
 export const maxTravelMs = 30_000;
 
-/** From taking a slot until its request has left us: opening a connection takes up to 10 s, then the event loop may be busy. */
+/** From taking a slot to sending its request: connecting takes up to 10 s, and the event loop may be busy. */
 const maxStartMs = 15_000;
 
-/** The right to send one request now. Give it back with `release`, or with `abandon` if no answer came. */
+/** The right to send one request now (a permit). End it with `release`, or with `abandon` if no answer came. */
 export interface SlotTicket {
   readonly account: string;
   readonly slot: number;
   readonly ticket: string;
 }
 
-/** No slot now: free again in so many milliseconds, or (undefined) when some request has been answered or can't arrive any more. */
+/**
+ * No free slot. Try again after this time; undefined: when a request in flight is answered or can't arrive any more.
+ */
 export interface NoFreeSlot {
   readonly freeInMs: number | undefined;
-  /** All of them rest for longer than after an answer, the first one for so long: their requests had none, and may still arrive. */
+  /** Set if all slots rest because their requests are unanswered; the time until the first is free. */
   readonly restsForMs?: number;
 }
 
 /**
- * As many slots per account as requests may arrive in a second, shared by all processes of the state folder. Measured
- * on the monotonic clock of the boot, so a wall clock that jumps changes nothing.
+ * Sliding-window rate limiter: as many slots per account as requests may arrive per second, shared by all processes of
+ * the state folder, on the monotonic clock of the boot, so changes of the wall clock have no effect.
  */
 export class SendSlots {
   readonly #context: StoreContext;
@@ -46,7 +48,7 @@ export class SendSlots {
     this.#context = context;
   }
 
-  /** `days`: what the caller is about to pay the request on. */
+  /** `days`: the days that the caller is about to charge the request to. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
     return inTransaction(this.#context, async (inside) => {
       const sends = new SendSlots(inside);
@@ -54,7 +56,7 @@ export class SendSlots {
     });
   }
 
-  /** Like {@link take}, for callers that have just looked in the same transaction. */
+  /** Like {@link take}, for callers that already hold a snapshot from the same transaction. */
   async takeOf(
     { rows }: SlotSnapshot,
     { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
@@ -68,17 +70,17 @@ export class SendSlots {
   }
 
   /**
-   * The request has arrived, or can't arrive any more: its slot rests, then is free. It may have arrived as late as now, so
-   * it is charged to the days that are now if it was not paid on them. If the disk takes no writes, all of this is done as
-   * soon as it does; not to be called inside a transaction. After `abandon` it ends the longer rest.
+   * The request has arrived (perhaps just now) or can no longer arrive: its slot rests, then is free. Charged to those
+   * of the current `days` that it wasn't paid on. Retried while the disk refuses writes, so don't call it in a
+   * transaction.
    */
   release(ticket: SlotTicket, days: readonly string[] = []): Promise<void> {
     return this.#free(ticket, { days, travelMs: 0 });
   }
 
   /**
-   * No answer came, and the request may still arrive within {@link maxTravelMs}: its slot rests for that long as well, unless
-   * `release` is called before. It is charged to all of `days`, which are those it may arrive on.
+   * No answer came. The request may arrive within {@link maxTravelMs}, so the slot also rests for that long, unless
+   * `release` is called earlier. It's charged to all of `days`, the days it may arrive on.
    */
   abandon(ticket: SlotTicket, days: readonly string[]): Promise<void> {
     return this.#free(ticket, { days, travelMs: maxTravelMs });
@@ -90,8 +92,8 @@ export class SendSlots {
   }
 
   /**
-   * The account's slots as they are now. Looks for requests whose process died: each of them may still arrive, so it is
-   * charged to those of `days` that it was not paid on. They are the days from now to {@link maxTravelMs} later.
+   * A snapshot of the slots. Requests of dead processes may still arrive: charges them to `days` that they weren't paid
+   * on.
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
     const rows = await slotsOf(this.#context, account);
@@ -100,10 +102,7 @@ export class SendSlots {
     return new SlotSnapshot(await inTransaction(this.#context, (inside) => healed(inside, account, days)));
   }
 
-  /**
-   * Lets requests of one account count on another one too, as long as they may arrive or have just arrived: each takes a slot
-   * there. What ends one of them ends both.
-   */
+  /** Makes requests that may still arrive, or just did, count on another account too. Ending either slot ends both. */
   async carry(from: string, to: string): Promise<void> {
     const now = this.#context.clock.monotonic();
     const { boot } = this.#context.processes;
@@ -119,7 +118,7 @@ export class SendSlots {
     }
   }
 
-  /** Requests under way now, all processes together. */
+  /** Requests in flight now, of all processes. */
   async underway(account: string): Promise<number> {
     return new SlotSnapshot(await slotsOf(this.#context, account)).underway();
   }
@@ -133,14 +132,14 @@ export class SlotSnapshot {
     this.rows = rows;
   }
 
-  /** Requests under way; with a day, those that were not paid on it: they may still arrive on it. */
+  /** Requests in flight; with `day`, only those not paid on it: they may still arrive on that day. */
   underway(day?: string): number {
     return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
       .length;
   }
 }
 
-/** Under way, or of another boot, whose clock says nothing: worth asking whether its process lives. */
+/** In flight, or of another boot whose clock isn't comparable: check whether its process is alive. */
 function isStray({ boot, free_at }: Slot, present: string): boolean {
   return boot !== present || free_at === null;
 }
@@ -166,7 +165,7 @@ const ofAccount = prepared((db, value: BoundValue<{ account: string }>) =>
   db.selectFrom('send_slots').selectAll().where('account', '=', value('account')),
 );
 
-/** When a slot is free, and until when its request may arrive: null if it can't any more. */
+/** When a slot is free, and the latest time its request may arrive: null if it can no longer arrive. */
 interface Rest {
   readonly free_at: number;
   readonly arrives_by: number | null;
@@ -186,7 +185,7 @@ const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: str
     .returning(['account', 'days', 'ticket']),
 );
 
-/** What was given back before stays as it is, unless it is free earlier now. */
+/** A slot that was released before isn't changed, unless it would now be free earlier. */
 async function freeSlot(
   context: StoreContext,
   ticket: string,
@@ -197,7 +196,7 @@ async function freeSlot(
   for (const row of freed) await charge(context, row, days);
 }
 
-/** Charges a request to those of `days` that it was not paid on. */
+/** Charges a request to those of `days` that it wasn't paid on. */
 async function charge(
   context: StoreContext,
   { account, ticket, days: paid }: { account: string; ticket: string; days: string },
@@ -215,8 +214,8 @@ async function charge(
 }
 
 /**
- * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
- * rests for as long as its request may still arrive.
+ * The account's slots, recovered: one of a dead process or an earlier boot rests until its request can no longer
+ * arrive.
  */
 async function healed(context: StoreContext, account: string, days: readonly string[]): Promise<Slot[]> {
   const { db, clock, processes } = context;
@@ -243,14 +242,16 @@ async function healed(context: StoreContext, account: string, days: readonly str
   return slots;
 }
 
-/** How long the request of a dead process may still be on its way: nothing has left since its death, nor long after the slot was taken. */
+/** Transit time left for a dead process's request: sent before its death, and soon after the slot was taken. */
 function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: number; boot: string }): number {
   if (free_at !== null && arrives_by === null) return 0;
   if (boot !== present.boot || arrives_by === null) return maxTravelMs;
   return Math.min(maxTravelMs, Math.max(0, arrives_by - present.now));
 }
 
-/** Takes the slot if it is still as it was seen: one statement, so that of two takers one goes away empty. */
+/**
+ * Takes the slot if it hasn't changed since it was read (compare-and-set in one statement): of two takers, one fails.
+ */
 async function occupy(
   context: StoreContext,
   given: { account: string; slot: number; seen: string | undefined; days: readonly string[] },
@@ -288,7 +289,7 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
     .returning('ticket');
 });
 
-/** A rest that is longer than after an answer may end at any time: when the other side has closed the connection. */
+/** A rest that is longer than after an answer may end early, when the peer closes the connection. */
 function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
   if (leftMs <= restMs) return { freeInMs: Math.max(0, leftMs) };

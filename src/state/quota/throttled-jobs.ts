@@ -1,13 +1,13 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { ThrottledJobRow } from '../tables.ts';
 
-/** A job that runs less often for a while. */
+/** A job that is throttled for a while. */
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
 
 /** Maximum number of past throttles that are kept as a history. */
 const maxKept = 5_000;
 
-/** Which jobs run less often than their schedules say, and did. */
+/** Throttled jobs, current and past. */
 export class ThrottledJobs {
   readonly #context: StoreContext;
 
@@ -15,7 +15,7 @@ export class ThrottledJobs {
     this.#context = context;
   }
 
-  /** From now on these hold and no others. Ones that held before in the same words go on. */
+  /** Replaces the current throttles. A throttle with the same text continues. */
   replace(stretches: readonly ThrottledJob[]): Promise<void> {
     return inTransaction(this.#context, async (inside) => {
       const now = Math.round(inside.clock.now());
@@ -36,7 +36,7 @@ export class ThrottledJobs {
     });
   }
 
-  /** Those that hold now, by job. */
+  /** The current throttles, by job. */
   async now(): Promise<ThrottledJobRow[]> {
     const now = this.#context.clock.now();
     return this.#context.db
@@ -48,7 +48,7 @@ export class ThrottledJobs {
       .execute();
   }
 
-  /** When jobs that run as asked now were stretched last (epoch ms), for those that ever were. */
+  /** When each job that isn't throttled now was last throttled (epoch ms); jobs that never were are absent. */
   async ends(): Promise<Map<string, number>> {
     const now = this.#context.clock.now();
     const rows = await this.#context.db
@@ -59,7 +59,7 @@ export class ThrottledJobs {
     return new Map(rows.flatMap(({ job, at }) => (at !== null && at <= now ? [[job, at] as const] : [])));
   }
 
-  /** Newest first, what holds and what held. */
+  /** Current and past throttles, newest first. */
   async history(filter: { job?: string; limit: number }): Promise<ThrottledJobRow[]> {
     let query = this.#context.db
       .selectFrom('throttled_jobs')

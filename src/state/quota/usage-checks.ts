@@ -2,10 +2,10 @@ import { redact } from '../../lib/redact.ts';
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { UsageRow } from '../tables.ts';
 
-/** After a refusal, the next check is this far away: the permission may have been granted in the meantime. */
+/** Wait after a refusal: the permission may be granted in the meantime. */
 const refusedForMs = 7 * 86_400_000;
 
-/** When the service was last asked what an account has used, so that all processes together do not ask too often. */
+/** When the service was last asked for an account's usage, so that all processes together don't ask too often. */
 export class UsageChecks {
   readonly #context: StoreContext;
 
@@ -32,7 +32,7 @@ export class UsageChecks {
     });
   }
 
-  /** The service will not tell us. */
+  /** Records that the service refused to report usage. */
   async refuse(account: string, why: string): Promise<void> {
     await this.#context.db
       .updateTable('usage_checks')

@@ -2,10 +2,10 @@ import { redact } from '../../lib/redact.ts';
 import type { StoreContext } from '../engine/context.ts';
 import type { AuditAction, AuditRow, OutboxRow } from '../tables.ts';
 
-/** Who decides, and in which words. */
+/** Who decided, and why. */
 export interface DecidedBy {
   readonly who: string;
-  /** Empty where nothing was said. */
+  /** Empty if no reason was given. */
   readonly why: string;
 }
 
@@ -14,12 +14,12 @@ interface AuditEntry {
   readonly action: AuditAction;
   readonly job: string;
   readonly run?: string;
-  /** What it found and what it left, where it changed a value. */
+  /** The previous and the new value, if the decision changed one. */
   readonly former?: string | null;
   readonly latter?: string | null;
 }
 
-/** A permanent record of decisions: who, when, why. Written in the transaction of the decision. */
+/** Audit log of decisions: who, when, why. Written in the transaction of the decision. */
 export class Audit {
   readonly #context: StoreContext;
 
@@ -36,7 +36,7 @@ export class Audit {
       .execute();
   }
 
-  /** Newest first; of one job, or of all. */
+  /** Newest first; of one job or all. */
   async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
     let query = this.#context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
     if (job !== undefined) query = query.where('job', '=', job);
@@ -44,7 +44,7 @@ export class Audit {
   }
 }
 
-/** What a person's decision came to; `superseded` gave way to it. */
+/** The result of a person's decision; `superseded` are the payloads it replaced. */
 export interface Decided {
   readonly row: OutboxRow;
   readonly superseded: readonly OutboxRow[];

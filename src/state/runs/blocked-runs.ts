@@ -4,27 +4,27 @@ import { makeFolder } from '../../lib/make-folder.ts';
 import type { Repositories, Store } from '../store.ts';
 import { settingOf } from './suspects.ts';
 
-/** Who holds a job that blocked the process twice. */
+/** The holder recorded for a job that blocked the process twice. */
 export const blockedHolder = 'sluice';
 
-/** What the watch over the event loop writes down before it ends a process that is blocked. */
+/** Written by the event-loop watchdog before it ends a blocked process. */
 export interface BlockedRecord {
-  /** What the main thread waited for: a disk that does not answer is no fault of a source. */
+  /** What the main thread waited for: a disk that doesn't respond isn't the fault of a source. */
   readonly by: 'source' | 'disk';
-  /** For how long the event loop gave nothing a turn. */
+  /** How long the event loop was blocked. */
   readonly seconds: number;
-  /** The runs that were reading their source. */
+  /** Runs that were reading their source. */
   readonly runs: readonly { readonly job: string; readonly run: string; readonly source: string }[];
-  /** Where the main thread was, innermost first: function and place in the code. Empty where it was outside of JavaScript. */
+  /** Call stack of the main thread, innermost first: function and location. Empty if it was outside JavaScript. */
   readonly stack: readonly string[];
 }
 
-/** Where such records wait for the next start. */
+/** Where these records are stored for the next start. */
 export function blockedFolder(state: string): string {
   return join(state, 'blocked');
 }
 
-/** The same, made where it is missing: a process that is about to be ended should have to make nothing. */
+/** Like {@link blockedFolder}, but creates it in advance: a process that is being ended shouldn't have to. */
 export function makeBlockedFolder(state: string): string {
   const folder = blockedFolder(state);
   makeFolder(folder, 0o700);
@@ -32,9 +32,9 @@ export function makeBlockedFolder(state: string): string {
 }
 
 /**
- * Takes over what blocked processes left behind. A run that was being read when its process was blocked makes its job a
- * suspect; a suspect that is there again when it happens is put on hold. Suspects run alone, so a job that merely ran
- * beside a bad one is not held. Returns the suspects.
+ * Processes the records of blocked processes. A job whose run was reading when its process blocked becomes a suspect; a
+ * suspect that is reading when it happens again is put on hold. Suspects run alone, so a job that only ran beside a bad
+ * one isn't put on hold. Returns the suspects.
  */
 export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
   for (const name of recordsIn(blockedFolder(store.folder))) {
@@ -50,7 +50,7 @@ export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
 async function settle(parts: Repositories, name: string, record: BlockedRecord): Promise<void> {
   if (record.by === 'disk') return interrupt(parts, record);
   const known = new Map((await parts.settings.below(settingOf(''))).map((one) => [one.name, one.value]));
-  // Written down already, and the process died before the file was removed.
+  // Already recorded: the process died before the file was removed.
   if ([...known.values()].includes(name)) return;
   const again = record.runs.filter(({ job }) => known.has(settingOf(job)));
   await interrupt(parts, record);
@@ -68,7 +68,7 @@ async function interrupt({ runs }: Repositories, record: BlockedRecord): Promise
   for (const { run } of record.runs) await runs.finish(run, { state: 'interrupted', problem: blockedWords(record) });
 }
 
-/** Why a process was ended that gave nothing a turn. */
+/** Code and message for a process that was ended because its event loop was blocked. */
 export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'stack'>): {
   code: string;
   message: string;
@@ -89,7 +89,7 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
   };
 }
 
-/** The innermost place outside of Node's own code. */
+/** The innermost frame outside Node's own code. */
 function at({ stack }: Pick<BlockedRecord, 'stack'>): string {
   const place = stack.find((frame) => !frame.includes('(node:')) ?? stack[0];
   return place === undefined ? '' : `, in ${place}`;
@@ -103,7 +103,7 @@ function recordsIn(folder: string): string[] {
   }
 }
 
-/** Undefined for a record that the disk had no room for. */
+/** Undefined for a truncated record (the disk was full). */
 function readRecord(path: string): BlockedRecord | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as BlockedRecord;

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../engine/context.ts';
 import type { DeferredFiringRow } from '../tables.ts';
 
-/** Firings that wait for something outside of the daemon, written down so that no end of the process loses them. */
+/** Firings that wait for something outside the daemon. They're stored, so a restart doesn't lose them. */
 export class DeferredFirings {
   readonly #context: StoreContext;
 
@@ -9,26 +9,26 @@ export class DeferredFirings {
     this.#context = context;
   }
 
-  /** It takes the place of the one of its job, unless each of them has a run of its own. */
+  /** Replaces the job's waiting firing, unless each firing has a run of its own. */
   async add(firing: DeferredFiringRow): Promise<void> {
     await this.drop(firing);
     await this.#context.db.insertInto('deferred_firings').values(firing).execute();
   }
 
-  /** It has its run, or comes to nothing; so does what it has taken the place of. */
+  /** The firing has its run or is dropped; so are those it replaced. */
   async drop({ job, at, logical_at }: DeferredFiringRow): Promise<void> {
     const ofJob = this.#context.db.deleteFrom('deferred_firings').where('job', '=', job);
     await (logical_at === null ? ofJob : ofJob.where('at', '=', at)).execute();
   }
 
-  /** The earliest of each job; from now on it's the caller's to fire them. */
+  /** Takes the earliest firing of each job; the caller must fire them. */
   async take(): Promise<Map<string, number>> {
     const taken = await this.earliest();
     await this.#context.db.deleteFrom('deferred_firings').execute();
     return taken;
   }
 
-  /** The earliest of each job. */
+  /** The earliest firing of each job. */
   async earliest(): Promise<Map<string, number>> {
     const rows = await this.#context.db
       .selectFrom('deferred_firings')

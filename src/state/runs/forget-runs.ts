@@ -1,13 +1,13 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { rankedPayloads } from '../outbox/ranked-payloads.ts';
 
-/** So many of its newest runs each job keeps, however many others have run since. */
+/** Number of newest runs that each job keeps, however many other runs there are. */
 const ofEachJob = 5;
 
 /**
- * Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. A job that runs once a month among
- * many that run each minute keeps its own: its newest few runs, and those whose payloads can be put back or are
- * what guards compare with.
+ * Deletes all but the newest `keep` runs, with their settled payloads. Every job keeps its newest few runs, and those
+ * whose payloads can be rolled back to or are compared with by guards, so a monthly job keeps its history next to jobs
+ * that run every minute.
  */
 export async function forgetRuns(context: StoreContext, keep: number): Promise<void> {
   await inTransaction(context, async ({ db, keep: kept }) => {

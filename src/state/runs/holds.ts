@@ -6,7 +6,9 @@ import { Audit, type DecidedBy } from './audit.ts';
 import { Retries } from './retries.ts';
 import { clearSuspect } from './suspects.ts';
 
-/** Jobs on hold, by a person or because they blocked the process: they are not run until a person resumes them. */
+/**
+ * Jobs on hold, because of a person or because they blocked the process. They don't run until a person resumes them.
+ */
 export class Holds {
   readonly #context: StoreContext;
 
@@ -25,7 +27,7 @@ export class Holds {
   async set(job: string, { who, why }: DecidedBy): Promise<void> {
     const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
     await inTransaction(this.#context, async (inside) => {
-      // An attempt, or a firing, that is still to come would replace what was put back.
+      // A pending attempt or firing would replace the payload of the rollback.
       await new Retries(inside).drop(job);
       await inside.db.deleteFrom('deferred_firings').where('job', '=', job).execute();
       await inside.db

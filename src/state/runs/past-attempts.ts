@@ -1,6 +1,6 @@
 import type { RunRow } from '../tables.ts';
 
-/** An attempt of a run that failed, and that another one followed. Instants are epoch milliseconds. */
+/** A failed attempt of a run that was followed by another. Instants are epoch milliseconds. */
 export interface PastAttempt {
   readonly started_at: number;
   readonly ended_at: number;
@@ -8,21 +8,24 @@ export interface PastAttempt {
   readonly message: string | null;
 }
 
-/** Of a run that is tried for hours, the first attempt and the newest ones are kept. */
+/** For a run that is retried for hours, only the first attempt and the newest ones are kept. */
 const maxKept = 50;
 
-/** The attempts of a run before its last one, the oldest first; if there were very many, some in between are missing. */
+/** The attempts of a run before its last one, oldest first. If there were too many, those in between are missing. */
 export function pastAttempts({ past_attempts: text }: Pick<RunRow, 'past_attempts'>): readonly PastAttempt[] {
   return text === null ? [] : (JSON.parse(text) as PastAttempt[]);
 }
 
-/** What `runs.past_attempts` is after one more attempt has failed. */
+/** The new value of `runs.past_attempts` after another failed attempt. */
 export function withPastAttempt(run: Pick<RunRow, 'past_attempts'>, attempt: PastAttempt): string {
   const [first, ...others] = [...pastAttempts(run), attempt];
   return JSON.stringify([first, ...others.slice(1 - maxKept)]);
 }
 
-/** When a run began, with its first attempt, and how long it took with all of them; `took_ms` is null while it goes on. */
+/**
+ * When a run's first attempt began, and how long all attempts took together; `took_ms` is null while the run is in
+ * progress.
+ */
 export function spanOf(run: Pick<RunRow, 'past_attempts' | 'started_at' | 'ended_at' | 'took_ms'>): {
   readonly started_at: number;
   readonly took_ms: number | null;
@@ -31,7 +34,7 @@ export function spanOf(run: Pick<RunRow, 'past_attempts' | 'started_at' | 'ended
   const past = pastAttempts(run);
   const started_at = past[0]?.started_at ?? last;
   if (took !== null) return { started_at, took_ms: took + Math.max(0, last - started_at) };
-  // It was given up while it waited for an attempt that never began.
+  // The run was ended while it waited for an attempt that never began.
   const isGivenUp = ended_at !== null && past.at(-1)?.started_at === last;
   return { started_at, took_ms: isGivenUp ? Math.max(0, ended_at - started_at) : null };
 }

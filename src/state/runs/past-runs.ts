@@ -3,18 +3,18 @@ import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { databaseName } from '../backup/backup-files.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 
-/** What the last runs of a job were like: medians. */
+/** Medians over the last runs of a job. */
 export interface PastRuns {
   readonly runs: number;
   readonly bytes: number;
   readonly rows: number;
-  /** From the beginning of a run to its payload, without the delivery. */
+  /** From the start of a run to its payload, without delivery. */
   readonly milliseconds: number;
-  /** The part of its runs that brought something new, 0 to 1. */
+  /** The fraction of runs with new data, 0 to 1. */
   readonly changed: number;
 }
 
-/** So many of the newest runs of a job are looked at. */
+/** The number of newest runs per job to look at. */
 const lookedAt = 100;
 
 interface Row {
@@ -49,7 +49,7 @@ export function readPastRuns(folder: string): Map<string, PastRuns> {
   }
 }
 
-/** A run without news has no bytes of its own; where none had any, nothing is known of their size. */
+/** A run without new data has no size; if no run had any, the size is unknown. */
 function summed(runs: readonly Row[]): PastRuns {
   const news = runs.filter(({ state }) => state !== 'unchanged');
   return {

@@ -7,7 +7,7 @@ import { withPastAttempt } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 /**
- * Runs that a passing fault ended and that are tried again. The row of a run lives from the end of its first attempt to the
+ * Runs that failed with a transient error and are retried. A row exists from the end of a run's first attempt to the
  * end of its last; `end-retries.ts` deletes it wherever a run ends.
  */
 export class Retries {
@@ -21,15 +21,16 @@ export class Retries {
     return this.#context.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
-  /** The soonest first. */
+  /** Earliest first. */
   async all(): Promise<RetryRow[]> {
     return this.#context.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
   /**
-   * Ends an attempt that another one follows. Without a `row` the next attempt is this process's own business.
+   * Ends an attempt that will be followed by another. Without `row`, the next attempt is scheduled only in the memory
+   * of this process.
    *
-   * @returns false, and nothing is written, if the run has ended or has paid for a request.
+   * @returns false, without writing anything, if the run has ended or was charged for a request
    */
   plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
@@ -56,7 +57,10 @@ export class Retries {
     });
   }
 
-  /** Rows that wait longer, are due sooner or hand on nothing any more; one that is gone by now stays gone. */
+  /**
+   * Updates rows: a longer wait, an earlier due time, or no more attempt facts. Rows deleted in the meantime stay
+   * deleted.
+   */
   async move(rows: readonly RetryRow[]): Promise<void> {
     await inTransaction(this.#context, async ({ db }) => {
       for (const { job, run, next_at, waits, until, facts } of rows) {
@@ -67,9 +71,9 @@ export class Retries {
   }
 
   /**
-   * Begins the next attempt of a run, as the newest of its job and as old as now.
+   * Begins the next attempt of a run, as the newest of its job and with the current time as the age of its data.
    *
-   * @returns false if the run is not tried again any more: a newer result, a rollback or a hold has ended it.
+   * @returns false if the run is no longer retried: a newer result, a rollback or a hold has ended it
    */
   async begin(run: string): Promise<boolean> {
     const { clock, processes } = this.#context;
@@ -91,9 +95,9 @@ export class Retries {
   }
 
   /**
-   * An attempt was stopped and does not count: it is due at the next start, with the `facts` that this one hands on.
+   * An attempt was stopped and doesn't count: the run is due at the next start, with the attempt facts `facts`.
    *
-   * @returns false for a run that has no row here.
+   * @returns false for a run that has no row here
    */
   stopped(run: string, facts: string | null): Promise<boolean> {
     return inTransaction(this.#context, async ({ db }) => {
@@ -114,7 +118,10 @@ export class Retries {
     });
   }
 
-  /** Gives the attempts of a job up: its run has failed with the last of them. The row as it was; undefined if there is none. */
+  /**
+   * Ends the retries of a job: its run failed with the last attempt. Returns the deleted row; undefined if there was
+   * none.
+   */
   drop(job: string): Promise<RetryRow | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const row = await inside.db.deleteFrom('retries').where('job', '=', job).returningAll().executeTakeFirst();
@@ -123,7 +130,7 @@ export class Retries {
     });
   }
 
-  /** Runs whose next attempt was a dead process's own business have failed. */
+  /** Fails runs whose next attempt was scheduled only in the memory of a dead process. */
   async giveUpOrphans(): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -138,13 +145,13 @@ export class Retries {
     });
   }
 
-  /** A run that waits for its next attempt gets none: it has failed with the last one. */
+  /** Ends a run that waits for its next attempt: it failed with its last one. */
   async giveUp(run: string): Promise<void> {
     await failWaiting(this.#context, run);
   }
 }
 
-/** Only one run of a job is retried. A run that was waiting fails, as without a row it would wait forever. */
+/** Only one run of a job is retried. The run that was waiting fails: without a row it would wait forever. */
 async function replaceRow(context: StoreContext, { job, ...rest }: RetryRow): Promise<void> {
   const { db } = context;
   const other = await db.selectFrom('retries').select('run').where('job', '=', job).executeTakeFirst();

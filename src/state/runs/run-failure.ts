@@ -8,7 +8,10 @@ export interface RunFailure {
   readonly next?: string | undefined;
 }
 
-/** The columns of a run that say it: redacted, with what was seen, because the history is read when all else is gone. */
+/**
+ * The columns of a run that record it: redacted, including the value seen, because the history is read when nothing
+ * else is available.
+ */
 export function failureColumns(why: RunFailure | undefined): {
   code: string | null;
   message: string | null;

@@ -1,31 +1,40 @@
 import type { StoreContext } from '../engine/context.ts';
 import type { RunState } from '../tables.ts';
 
-/** Retries beyond this many times the median number of requests are those of an outage, which the next runs need not meet. */
+/** Requests beyond this multiple of the median come from an outage, and aren't expected in the next runs. */
 const maxFactor = 2;
 
-/** What a job's latest runs came to, taken together. */
+/** Totals over a job's latest runs. */
 export interface JobRunStats {
-  /** Runs that sent something, and the requests that took, retries included: of each run up to {@link maxFactor} times the median. */
+  /**
+   * Runs that sent something, and the requests that took, including retries. Per run, at most {@link maxFactor} times
+   * the median counts.
+   */
   readonly sent: number;
   readonly requests: number;
   /** Runs that found nothing new and sent nothing. */
   readonly quiet: number;
-  /** Refreshes that went out with the request of another job. */
+  /** Refreshes that shared the request of another job. */
   readonly shared: number;
-  /** When the last one that {@link usesTurn} began (epoch ms); 0 if there was none. */
+  /** When the last run for which {@link usesTurn} is true began (epoch ms); 0 if there was none. */
   readonly lastAt: number;
 }
 
-/** A run that ended, or waits for another attempt, without data and without a request: a throttled job's next firing replaces it. */
+/**
+ * A run that ended, or waits for a retry, without data and without a request: the next firing of a throttled job
+ * replaces it.
+ */
 const withoutData: ReadonlySet<RunState> = new Set(['failed', 'interrupted', 'retrying']);
 
-/** Whether a run is the one that its throttled job may have for a while: an outage of its source is no reason to skip firings. */
+/**
+ * Whether a run uses up the one firing that its throttled job may have: an outage of its source is no reason to skip
+ * more.
+ */
 export function usesTurn({ state, requests }: { readonly state: RunState; readonly requests: number }): boolean {
   return requests > 0 || !withoutData.has(state);
 }
 
-/** The history in figures, for all jobs at once: ten thousand jobs are one look. */
+/** Statistics over the history of all jobs, in one query, even for ten thousand jobs. */
 export class RunStats {
   readonly #context: StoreContext;
 
@@ -33,7 +42,7 @@ export class RunStats {
     this.#context = context;
   }
 
-  /** By job, over its newest `runs` runs. A run that is not settled yet counts for nothing but its beginning. */
+  /** By job, over its newest `runs` runs. For an unsettled run, only its start counts. */
   async all(runs: number): Promise<Map<string, JobRunStats>> {
     const rows = await this.#context.db
       .with('newest', (db) =>
@@ -57,7 +66,7 @@ export class RunStats {
   }
 }
 
-/** Runs of a job that ended alike and took as many requests. */
+/** Runs of a job with the same state and number of requests. */
 interface Alike {
   readonly state: RunState;
   readonly requests: number;

@@ -14,22 +14,22 @@ export interface RunEnd {
   readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
-  /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
+  /** Why it failed, with the value seen; redacted, because the history outlives everything else. */
   readonly problem?: RunFailure;
 }
 
-/** Failures of a job in a row, up to now. */
+/** Consecutive failures of a job, up to now. */
 export interface Streak {
   readonly job: string;
   readonly failures: number;
-  /** How many of them a schedule began. */
+  /** How many of them were started by a schedule. */
   readonly firings: number;
   /** When the first of them began. */
   readonly since: number;
   readonly last: RunRow;
 }
 
-/** What ends a row of failures, and the attempts of a job: the source was read. */
+/** States that end a streak of failures and the retries of a job: the source was read. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -40,15 +40,15 @@ const ends: readonly RunState[] = [
   'discarded',
 ];
 
-/** Runs that were ended from outside and not by a person or the daemon's own end. */
+/** Codes of runs that were ended from outside, not by a person or a shutdown. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
-/** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
+/** This many of them in a row count as a failure. A single one doesn't: the next run delivers what it didn't. */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 
 /** When the first attempt of the first run began. */
 const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
-/** The history: every firing of every job and what became of it. */
+/** The history: every firing of every job, with its result. */
 export class Runs {
   readonly #context: StoreContext;
 
@@ -56,11 +56,14 @@ export class Runs {
     this.#context = context;
   }
 
-  /** Writes down that a run has begun in this process, and gives it its id. `firedAt`: the instant of its firing, epoch milliseconds. */
+  /**
+   * Records that a run has begun in this process, and returns its ID. `firedAt`: the time of its firing, epoch
+   * milliseconds.
+   */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
     return inTransaction(this.#context, async ({ db, clock, processes, ...rest }) => {
       let id = newRunId(clock.now());
-      // Of many that begin in one second, two may draw the same letters.
+      // IDs can collide if many runs begin in the same second.
       while (await isTaken(db, id)) id = newRunId(clock.now());
       await new ProcessHeartbeats({ db, clock, processes, ...rest }).beat();
       await db
@@ -86,12 +89,15 @@ export class Runs {
     });
   }
 
-  /** Ends a run that is running; one whose payload is owed, or that has ended, stays as it is. */
+  /** Ends a running run. A run that has ended, or whose payload is owed, doesn't change. */
   async finish(id: string, end: RunEnd): Promise<void> {
     await this.#end(id, end, ['running']);
   }
 
-  /** Ends a run by what became of its payload; a later fate (a dead one sent again) replaces an earlier one. */
+  /**
+   * Sets the state of a run from the state of its payload. A later state (a dead payload sent again) replaces an
+   * earlier one.
+   */
   async settle(id: string, end: RunEnd): Promise<void> {
     await this.#end(id, end, ['running', 'owed', 'quarantined', 'dead', 'superseded']);
   }
@@ -115,7 +121,7 @@ export class Runs {
     });
   }
 
-  /** Null if the run began in another boot, whose clock cannot be compared. */
+  /** Null if the run began in another boot, because that clock isn't comparable. */
   async #tookMs(id: string): Promise<number | null> {
     const { db, clock, processes } = this.#context;
     const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
@@ -124,7 +130,7 @@ export class Runs {
     return Math.max(0, Math.round(tickOf(clock)) - started_tick);
   }
 
-  /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
+  /** The run's payload is owed (again): from now on, the payload decides the state of the run. */
   owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
     const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
     return inTransaction(this.#context, async (inside) => {
@@ -137,12 +143,12 @@ export class Runs {
     });
   }
 
-  /** One more request was paid for on this run's account. */
+  /** Counts one more request charged to this run. */
   async countRequest(id: string): Promise<void> {
     await countOne(this.#context.db, { id });
   }
 
-  /** Keeps what the run warned of, redacted already. */
+  /** Stores the run's warnings, which are already redacted. */
   async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
     if (warnings.length === 0) return;
     const text = JSON.stringify(warnings);
@@ -157,7 +163,7 @@ export class Runs {
     return (await this.history({ job, limit: 1 }))[0];
   }
 
-  /** Of each job that has any the newest run, or the newest in one of the `states`. */
+  /** The newest run of each job, or the newest in one of the `states`. */
   async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
     return this.#context.db
       .selectFrom('runs')
@@ -172,9 +178,9 @@ export class Runs {
   }
 
   /**
-   * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. One that was told to
-   * stop does not count, nor does what became of a payload later. Runs whose process was killed (the next start begins
-   * them again, once) and runs that newer firings took the place of are failures only as {@link toleratedCodes} says.
+   * Jobs whose newest runs failed consecutively: how many, since when, and the last one. Ignores stopped runs and the
+   * later state of a payload. Killed runs (repeated once at the next start) and runs replaced by newer firings only
+   * count as {@link toleratedCodes} defines.
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.#context;
@@ -235,7 +241,7 @@ export class Runs {
     return query.execute();
   }
 
-  /** Marks the runs whose process died under them; returns them. */
+  /** Marks the runs of dead processes as interrupted and returns them. */
   async interruptOrphans(): Promise<RunRow[]> {
     return inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -250,12 +256,12 @@ export class Runs {
     });
   }
 
-  /** Forgets all but the newest `keep` runs; see {@link forgetRuns}. */
+  /** Deletes all but the newest `keep` runs; see {@link forgetRuns}. */
   async prune(keep: number): Promise<void> {
     await forgetRuns(this.#context, keep);
   }
 
-  /** The runs that a living process is working on. */
+  /** Runs in progress in a live process. */
   async underway(): Promise<RunRow[]> {
     const owners = new ProcessHeartbeats(this.#context);
     const alive: RunRow[] = [];
@@ -264,7 +270,7 @@ export class Runs {
   }
 }
 
-/** What a run warned of. */
+/** The warnings of a run. */
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 

@@ -2,14 +2,14 @@ import type { StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
 
-/** The next firing of a job becomes another instant, both in epoch milliseconds. */
+/** Moves the next firing of a job; epoch milliseconds. */
 export interface Move {
   readonly job: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** When each job is due next, written down so that a restart knows what it missed. */
+/** When each job is due next, stored so that a restart knows what it missed. */
 export class Schedules {
   readonly #context: StoreContext;
 
@@ -30,7 +30,7 @@ export class Schedules {
     return this.#context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
-  /** Nothing is changed unless the job is still planned for `from`. */
+  /** Changes nothing unless the job is still planned for `from` (compare-and-set). */
   async move({ job, from, to }: Move): Promise<void> {
     const planned = this.#context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
     await planned.set({ next_at: to }).execute();

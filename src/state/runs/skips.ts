@@ -1,10 +1,10 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { SkipRow } from '../tables.ts';
 
-/** Old ones go: a job that is skipped every minute must not fill the disk. */
+/** The oldest are deleted: a job that is skipped every minute must not fill the disk. */
 const mostKept = 5000;
 
-/** Firings of a job that came to nothing. Instants are planned ones, epoch milliseconds. */
+/** Skipped firings of a job. Instants are the planned ones, epoch milliseconds. */
 export interface Skipped {
   readonly job: string;
   /** One sentence for people. */
@@ -14,7 +14,7 @@ export interface Skipped {
   readonly firings: number;
 }
 
-/** Firings without a run: the other half of the history. */
+/** Firings without a run: the history that `runs` doesn't have. */
 export class Skips {
   readonly #context: StoreContext;
 
@@ -22,7 +22,7 @@ export class Skips {
     this.#context = context;
   }
 
-  /** Firings that follow one another with one reason, and no run between them, are one note. */
+  /** Consecutive firings with the same reason and no run in between share one row. */
   async note(skipped: Skipped): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const last = await new Skips(inside).#last(skipped.job);

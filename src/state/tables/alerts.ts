@@ -1,21 +1,21 @@
 import type { Generated } from 'kysely';
 
-/** What is wrong now, or has just ceased to be: one row a subject and occasion. */
+/** Open alerts, and those just resolved: one row per subject and occurrence. */
 export interface AlertsTable {
   /** `job:orders`, `account:…`, `login:…`, `destination:…`, `scheduler`. */
   subject: string;
   occasion: string;
-  /** Those of one group are told together. */
+  /** Alerts of one group are reported together. */
   group_key: string;
   cause: string;
   level: number;
   /** The highest level that was reported; 0: none. */
   told: number;
-  /** Since when it is so, as far as is known. */
+  /** Since when the condition is known to exist. */
   since: number;
   /** When it was first noticed. */
   opened_at: number;
-  /** When it was noticed at its present level. */
+  /** When it reached its present level. */
   changed_at: number;
   /** When it was found to be resolved, until that is reported. */
   cleared_at: number | null;
@@ -28,11 +28,11 @@ export interface AlertsTable {
 export interface AlertGroupsTable {
   group_key: string;
   told_at: number;
-  /** How many times it was told without a calm in between. */
+  /** Number of reports since the last calm period. */
   step: number;
 }
 
-/** Jobs that have never published anything: since when that is known. */
+/** When each job that has never published anything was first watched. */
 export interface AlertWatchesTable {
   job: string;
   since: number;
@@ -40,7 +40,7 @@ export interface AlertWatchesTable {
 
 export interface AlertMessagesTable {
   sequence: Generated<number>;
-  /** The same for all channels that a message goes to, and for every attempt. */
+  /** The same for all channels and attempts of a message. */
   id: string;
   channel: string;
   title: string;

@@ -5,11 +5,11 @@ export interface QuotaTable {
   /** YYYY-MM-DD in America/New_York. */
   day: string;
   used: number;
-  /** Requests that others were seen to make on the same account. */
+  /** Requests that others were seen to make with the same account. */
   others: Generated<number>;
-  /** What the service says that the account may use on this day; null: it has not said. */
+  /** The account's allowance for this day, as the service reported it; null if it hasn't. */
   allowance: number | null;
-  /** When the service said that nothing is left, and until when that holds. */
+  /** When the service reported the allowance as used up, and until when that holds. */
   spent_at: number | null;
   spent_until: number | null;
 }
@@ -19,12 +19,14 @@ export interface SendSlotsTable {
   slot: number;
   owner: string;
   boot: string;
-  /** Null while the request is under way; then the monotonic instant from which the slot can be taken again. */
+  /** Null while the request is in flight; then the monotonic instant from which the slot can be taken again. */
   free_at: number | null;
-  /** Until when the request may still arrive (monotonic ms of `boot`); null: it has arrived, or can't any more. */
+  /**
+   * Latest time the request may still arrive (monotonic ms of `boot`); null: it has arrived or can no longer arrive.
+   */
   arrives_by: number | null;
   ticket: string;
-  /** The days that the request was paid on, between commas. */
+  /** The days that the request was charged to, separated by commas. */
   days: string;
 }
 
@@ -32,20 +34,20 @@ export interface AccountsTable {
   account: string;
   paused_at: number;
   paused_until: number;
-  /** Requests a second that the service was seen to take, and when that was seen; null: never less than asked. */
+  /** Request rate per second that the service accepted, and when that was seen; null: it was never slowed down. */
   slowed_to: number | null;
   slowed_at: number | null;
 }
 
-/** When the service was last asked what an account has used. */
+/** When the service was last asked for an account's usage. */
 export interface UsageChecksTable {
   account: string;
   checked_at: number;
-  /** Why it will not tell us, where it will not. */
+  /** Why the service refuses to report it; null if it doesn't. */
   refused: string | null;
 }
 
-/** Times in which a job ran less often than its schedule says. */
+/** Periods in which a job was throttled. */
 export interface ThrottledJobsTable {
   sequence: Generated<number>;
   job: string;
@@ -55,6 +57,6 @@ export interface ThrottledJobsTable {
   says: string;
   since: number;
   until: number;
-  /** Null while it holds, at most to `until`. */
+  /** Null while it's in effect, until `until` at the latest. */
   ended_at: number | null;
 }

@@ -1,9 +1,9 @@
 export interface WatermarksTable {
   job: string;
-  /** Hash of what is read, how it is shaped and where it goes. */
+  /** Hash of query, output and target. */
   reading: string;
   text: string;
-  /** What `text` was before `run`; null when nothing was known. */
+  /** The value of `text` before `run`; null if there was none. */
   previous_text: string | null;
   run: string;
   set_at: number;
@@ -12,24 +12,24 @@ export interface WatermarksTable {
 export interface GenerationsTable {
   run: string;
   job: string;
-  /** Hash of what is read: rows of another query are of no use. */
+  /** Query fingerprint: rows of another query can't be used. */
   reading: string;
-  /** Hash of what is made of the rows, and where it goes. */
+  /** Output fingerprint: the transforms and the target. */
   shape: string;
   /** JSON: columns and files. */
   manifest: string;
-  /** How far the source was read for it; null where it has no watermark. */
+  /** How far the source was read; null if it has no watermark. */
   watermark: string | null;
-  /** The generation that was the present one then; null when there was none. */
+  /** The generation that was current then; null if there was none. */
   parent: string | null;
   made_at: number;
 }
 
 export interface CurrentGenerationsTable {
   job: string;
-  /** Whose generation is the present one. */
+  /** The run whose generation is current. */
   run: string;
-  /** The one before, in case the payload of `run` is never delivered. */
+  /** The previous one, in case the payload of `run` is never delivered. */
   previous_run: string | null;
   /** 0: it is unknown whether the instance shows it. */
   shown: number;
@@ -39,13 +39,16 @@ export interface CurrentGenerationsTable {
 export interface BackfillsTable {
   job: string;
   reading: string;
-  /** The range as a person wrote it: from `lower` on, up to but without `upper`, in steps of `chunk` (empty: at once). */
+  /**
+   * The range as the person wrote it: `lower` is inclusive, `upper` exclusive, in steps of `chunk` (empty: all at
+   * once).
+   */
   lower: string;
   upper: string;
   chunk: string;
-  /** What lies before this has been read. */
+  /** Everything below this value has been read. */
   reached: string;
-  /** JSON: the files of it; null before the first. */
+  /** JSON: its files; null before the first chunk. */
   staged: string | null;
   begun_at: number;
 }

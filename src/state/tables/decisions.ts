@@ -15,10 +15,10 @@ export interface AuditTable {
   action: AuditAction;
   job: string;
   run: string | null;
-  /** Of a decision that changed a value: how far the job had read, and from where it goes on. */
+  /** For a decision that changed a checkpoint: the old watermark and the new one. */
   former: string | null;
   latter: string | null;
 }
 
-/** What people decide about payloads and jobs. */
+/** Decisions that people make about payloads and jobs. */
 export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set' | 'backfill';

@@ -1,47 +1,47 @@
 /** Refused logins of sources, by account and secret. */
 export interface LoginHoldsTable {
   connector: string;
-  /** The server, as people write it. */
+  /** The server, in readable form. */
   place: string;
-  /** Whom it logs in as; empty if the credentials name no user. */
+  /** The user it logs in as; empty if the credentials name none. */
   account: string;
-  /** Which key `secret` is hashed with. */
+  /** The key that `secret` is hashed with. */
   key_id: string;
-  /** Keyed hash of everything that the login rests on. */
+  /** Keyed hash of everything that the login depends on. */
   secret: string;
   since: number;
-  /** How often it was refused; 0 if only one path was, which is no hold. */
+  /** Number of refusals; 0 if only one path was refused, which isn't a hold. */
   refusals: number;
-  /** When it is tried again; null: only if a person lets it. */
+  /** When it's tried again; null: only after a person allows it. */
   retry_at: number | null;
   code: string;
   message: string;
-  /** The first address that answered 401, for credentials that go with every request. */
+  /** The first address that answered 401, for credentials sent with every request. */
   path: string | null;
 }
 
 export interface LoginsTable {
   name: string;
-  /** Where and for whom: what the tokens were given for. They are of no use to anything else. */
+  /** Which vendor, app and user the tokens were issued for. They're useless for any other. */
   identity: string;
   /** The tokens, encrypted. */
   encrypted: string;
-  /** Which key opens `encrypted`. */
+  /** The key that decrypts `encrypted`. */
   key_id: string;
   state: LoginState;
-  /** Whose login it is, where the vendor says so. */
+  /** The user of the login, if the vendor reports it. */
   who: string | null;
-  /** As granted, between spaces. */
+  /** As granted, separated by spaces. */
   scopes: string;
-  /** End of the access token; null when it does not expire. */
+  /** Expiry of the access token; null if it doesn't expire. */
   expires_at: number | null;
   made_at: number;
   renewed_at: number;
-  /** Set while a renewal is under way: found set by the next one, that renewal's answer was lost. */
+  /** Set while a renewal is in progress. If the next renewal finds it set, the answer to the previous one was lost. */
   asked_at: number | null;
   code: string | null;
   message: string | null;
 }
 
-/** `refused`: the vendor took the grant back; the tokens stay for inspection. */
+/** `refused`: the vendor revoked the grant; the tokens are kept for diagnosis. */
 export type LoginState = 'good' | 'refused';

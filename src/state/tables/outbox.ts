@@ -6,7 +6,7 @@ export interface OutboxTable {
   job: string;
   destination: string;
   url: string;
-  /** Empty when the target names no client. */
+  /** Empty if the target has no client. */
   client_id: string;
   instance: string;
   sha256: string;
@@ -19,19 +19,22 @@ export interface OutboxTable {
   always: number;
   state: OutboxState;
   attempts: number;
-  /** Attempts in a row that had no end, because their process died: not in `attempts`. */
+  /** Crashed attempts in a row (their process died); not counted in `attempts`. */
   crashes: Generated<number>;
-  /** Of `attempts`, those that failed while the service took something else: the payload is to blame, and not the service. */
+  /** The part of `attempts` that failed while the service accepted other payloads: the payload is to blame. */
   faults: Generated<number>;
   last_attempt_at: number | null;
-  /** Earliest time of the next attempt, also of the resend of a delivered payload. */
+  /** Earliest time of the next attempt, or of the resend of a delivered payload. */
   next_attempt_at: number | null;
-  /** When an attempt last ended without an answer: it may still be carried out. Not yet set while the last one has no end. */
+  /**
+   * When an attempt last ended without an answer, so it may still be processed. Not yet set while the last attempt has
+   * no recorded end.
+   */
   unanswered_at: number | null;
   code: string | null;
   message: string | null;
   owed_at: number;
-  /** Since when the instance waits for this or something older: what supersedes takes over the wait. */
+  /** Since when the instance has waited for this or older data: a payload inherits the wait of those it supersedes. */
   waiting_since: number;
   settled_at: number | null;
 }
@@ -47,9 +50,9 @@ export interface ReceiptsTable {
   format: string;
   as_of: number;
   at: number;
-  /** 1: the last request to the instance was answered with success. 0: one was begun, its end is not known. */
+  /** 1: the last request to the instance succeeded. 0: one was started whose result is unknown. */
   certain: number;
-  /** Age of the newest data that was ever tried, arrived or not. */
+  /** Age of the newest data that was ever tried, whether it arrived or not. */
   tried_as_of: number;
 }
 
@@ -64,16 +67,16 @@ export interface TargetsTable {
 }
 
 export interface QuarantineTable {
-  /** Of the payload in the outbox. */
+  /** ID of the payload in the outbox. */
   id: number;
-  /** JSON: what each guard found. */
+  /** JSON: the findings of each guard. */
   findings: string;
-  /** The payload that it was compared with; null when there was none. */
+  /** The payload that it was compared with; null if there was none. */
   last_run: string | null;
   last_rows: number | null;
   last_bytes: number | null;
   last_path: string | null;
-  /** Where the watermark goes when the payload is approved; null where the source has none. */
+  /** The new watermark if the payload is approved; null if the source has none. */
   reading: string | null;
   watermark: string | null;
 }

@@ -7,7 +7,7 @@ export interface RunsTable {
   origin: 'person' | 'schedule';
   owner: string;
   state: RunState;
-  /** When its last attempt began: its data is as old as that. {@link spanOf} knows when the run did. */
+  /** When its last attempt began, which is the age of its data. {@link spanOf} returns when the run began. */
   started_at: number;
   ended_at: number | null;
   row_count: number | null;
@@ -15,47 +15,51 @@ export interface RunsTable {
   requests: number;
   code: string | null;
   message: string | null;
-  /** What a person can do about it, in the words of the problem that ended it. */
+  /** What a person can do about it: `next` of the problem that ended it. */
   next: string | null;
-  /** The instant that its firing was planned for; null where a person began it. */
+  /** The planned time of its firing; null if a person started it. */
   fired_at: number | null;
-  /** When its last attempt began, by {@link tickOf} of its owner's boot. */
+  /** When its last attempt began, by {@link tickOf} in its owner's boot. */
   started_tick: number | null;
-  /** Milliseconds from the start of its last attempt to its end; null while it goes on, and if the machine was started again between. */
+  /**
+   * Duration of its last attempt in milliseconds; null while it's in progress, or if the machine was restarted in
+   * between.
+   */
   took_ms: number | null;
   /** Read by {@link warningsOf}. */
   warnings: string | null;
-  /** How many times it has been begun, the present one included. */
+  /** Number of attempts begun, including the present one. */
   attempts: Generated<number>;
   /** Read by {@link pastAttempts}. */
   past_attempts: Generated<string | null>;
 }
 
-/** A run that a passing fault ended and that is tried again. Its row in `runs` says what the fault was. */
+/** A run that failed with a transient error and is retried. Its row in `runs` has the error. */
 export interface RetriesTable {
   job: string;
   run: string;
-  /** The instant that its firing was planned for. */
+  /** The planned time of its firing. */
   fired_at: number;
   /** The instant that the run represents; null: the present. */
   logical_at: number | null;
-  /** Attempts that have failed. */
+  /** Failed attempts. */
   attempt: number;
-  /** Waits so far, those included in which another job of the source was tried: the exponent of the backoff. */
+  /** Waits so far, including those in which another job of the source was tried: the exponent of the backoff. */
   waits: number;
   /** When the first attempt began. */
   since: number;
   /** When the next one is due. */
   next_at: number;
-  /** No attempt begins then or later: the next firing, or the end of `within`. */
+  /** No attempt begins at or after this time: the next firing, or the end of `within`. */
   until: number;
-  /** What the last attempt hands on to the next one, encrypted by `daemon/retry/handed-on.ts`; null: nothing. */
+  /** Attempt facts for the next attempt, encrypted by `daemon/retry/handed-on.ts`; null: none. */
   facts: string | null;
 }
 
 /**
- * `running` until its payload is owed or it ends; `retrying`: a passing fault ended its last attempt, and another follows; `owed` until the payload is settled; the rest are results.
- * `interrupted`: its process died under it. `quarantined`: a guard held its payload back; `discarded`: a person put that away.
+ * `running` until its payload is owed or it ends; `retrying`: a transient error ended its last attempt, and another
+ * follows; `owed` until the payload is settled; all others are final. `interrupted`: its process died. `quarantined`: a
+ * guard rejected its payload; `discarded`: a person discarded it.
  */
 export type RunState =
   | 'running'

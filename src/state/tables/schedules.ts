@@ -2,12 +2,12 @@ import type { Generated } from 'kysely';
 
 export interface SchedulesTable {
   job: string;
-  /** The schedule that `next_at` was calculated from: if it changes, so must `next_at`. */
+  /** The schedule from which `next_at` was calculated: if it changes, so must `next_at`. */
   schedule: string;
   next_at: number;
 }
 
-/** Firings that wait until a login on hold, or the disk, works: the next start fires them. */
+/** Firings that wait until a login is off hold or the disk works; the next start fires them. */
 export interface DeferredFiringsTable {
   job: string;
   at: number;
@@ -15,12 +15,12 @@ export interface DeferredFiringsTable {
   logical_at: number | null;
 }
 
-/** Firings of a job that came to nothing for one reason, one after the other. */
+/** Consecutive skipped firings of a job with the same reason. */
 export interface SkipsTable {
   sequence: Generated<number>;
   job: string;
   reason: string;
-  /** Planned instants of the first and the last of them. */
+  /** Planned instants of the first and the last one. */
   first_at: number;
   last_at: number;
   firings: number;
