@@ -12,7 +12,7 @@ export function findClient({ context, caller, params }: ApiCall): ClientAccount 
   return client;
 }
 
-/** What may be said of a client; absent: as it is. */
+/** Settings of a client; absent fields don't change. */
 export interface ClientChange {
   readonly name?: string;
   readonly description?: string;
@@ -21,7 +21,7 @@ export interface ClientChange {
   readonly status?: ClientStatus;
 }
 
-/** Creates a client with the built-in roles, by default on trial; returns its id. */
+/** Creates a client with the built-in roles, by default on trial. Returns its ID. */
 export function addClient({ context, caller, body }: ApiCall<unknown, ClientChange & { name: string }>): string {
   if (caller.company.parentId !== null) throw forbidden('A client account cannot have clients of its own');
   const { db, clock } = context;
@@ -36,7 +36,7 @@ export function addClient({ context, caller, body }: ApiCall<unknown, ClientChan
   return id;
 }
 
-/** Changes only the given fields; 400 for a status that a client can't return to. */
+/** Changes only the given fields; throws 400 for a status that a client can't return to. */
 export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, client: ClientAccount): void {
   const { db, clock } = context;
   const { status } = body;
@@ -59,7 +59,7 @@ export function prolongTrial({ context }: ApiCall, client: ClientAccount): void 
   db.durably(() => extendTrial(db, client.id));
 }
 
-/** Removes the account and all that it has. */
+/** Removes the account with all its data. */
 export async function removeClient({ context }: ApiCall, client: ClientAccount): Promise<void> {
   const { db, blobs } = context;
   const gone = db.durably(() => {

@@ -10,7 +10,7 @@ interface OnTrial {
   readonly trialExtended: 0 | 1;
 }
 
-/** A trial lasts fourteen days from the creation of the client, twenty-eight when it was extended. */
+/** A trial lasts fourteen days from the creation of the client, or twenty-eight if it was extended. */
 function trialEnd({ createdAt, trialExtended }: OnTrial): number {
   return createdAt + trialMs * (1 + trialExtended);
 }
@@ -25,7 +25,7 @@ export function statusAt(client: OnTrial, now: number): ClientStatus {
   return client.status === 'trial' && trialIsOver(client, now) ? 'expired' : client.status;
 }
 
-/** Whether the account's own people are shut out. Who is behind with a payment still gets in. */
+/** Whether the account's own users are locked out. Users of an account in arrears can still sign in. */
 export function isClosed(account: OnTrial, now: number): boolean {
   const status = statusAt(account, now);
   return status === 'disabled' || status === 'expired';

@@ -18,7 +18,7 @@ export interface ServiceContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly uploadLimitBytes: number;
-  /** Stall timeout: the longest silence of a client in the middle of a body. */
+  /** Stall timeout for request bodies: the longest pause between two chunks. */
   readonly bodyIdleMs: number;
   /** Test controls that act on requests; undefined without a control interface. */
   readonly testControls: { readonly faults: FaultRules; readonly gate: PauseGate } | undefined;

@@ -5,9 +5,9 @@ import { asShared, type Datasource, insertDatasource } from './store/datasources
 import { canSee } from './store/shares.ts';
 
 /**
- * Copies a data source into another account: what it is and how it connects, never its data, which is the data of
- * the account that it was fetched or pushed for. The caller owns the copy only where they see the original: its
- * properties may hold credentials. Returns the id of the copy.
+ * Copies the definition of a data source into another account, never its data, which was fetched or pushed for the
+ * original account. The caller becomes the copy's owner only if they may see the original, because its properties may
+ * contain credentials. Returns the ID of the copy.
  */
 export function copyDatasource({ context, caller }: ApiCall, source: Datasource, accountId: string): string {
   const properties = sourceProperties(context.db, source);

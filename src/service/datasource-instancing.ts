@@ -16,9 +16,9 @@ type Properties = Readonly<Record<string, unknown>>;
 const reference = /\{props\.([^{}]+)\}/g;
 
 /**
- * Stores a source with its instances. One that refers to user properties (`{props.NAME}` in any of its texts) is
- * dynamic: it has an instance for each distinct set of values that the account's users have. Any other has one, whose
- * id is the source's.
+ * Stores a source with its instances. If any of its texts refers to user properties (`{props.NAME}`), it's dynamic: it
+ * has one instance per distinct set of values that the account's users have. Any other source has one instance, with
+ * the source's ID.
  */
 export function createInstances(
   db: Database,
@@ -34,14 +34,14 @@ export function createInstances(
 type Owned = Pick<Datasource, 'id' | 'accountId' | 'createdBy'>;
 
 interface Template {
-  /** The source's, references unresolved. */
+  /** The source's properties, with references unresolved. */
   readonly properties: Properties;
-  /** The user properties that they refer to. */
+  /** The user properties that the source refers to. */
   readonly names: readonly string[];
   readonly createdAt: number;
 }
 
-/** Makes every instance of a source that has none; answers their ids, the creator's first. */
+/** Creates all instances of a source that has none. Returns their IDs, the creator's first. */
 function fillInstances(db: Database, source: Owned, { names, properties, createdAt }: Template): string[] {
   const sets = names.length > 0 ? valueSets(db, source, names) : [{}];
   return sets.map((values) => {
@@ -51,7 +51,7 @@ function fillInstances(db: Database, source: Owned, { names, properties, created
   });
 }
 
-/** A source's own properties. An instance of a dynamic one holds values of users in their place. */
+/** A source's own properties. Instances of a dynamic source have the users' values in place of the references. */
 export function sourceProperties(db: Database, { id, isDynamic, properties }: Datasource): Properties {
   return isDynamic === 1 ? (JSON.parse(properties) as Properties) : propertiesOf(db, id);
 }
@@ -63,9 +63,9 @@ interface Change {
 }
 
 /**
- * Changes a source's own properties and those of its instances: each gets the change with its own values.
- * If it refers to other user properties than before, or to none any more, all its instances are recreated without
- * data. Called in a transaction; returns the blobs that are no longer shown, to be removed afterwards.
+ * Changes a source's own properties and those of its instances, each with its own values. If the source refers to
+ * different user properties afterwards, or none, all its instances are recreated without data. Call it in a
+ * transaction; returns the blobs that are no longer shown, to be removed afterwards.
  */
 export function changeSource(db: Database, source: Datasource, { set = {}, drop, now }: Change): string[] {
   const before = sourceProperties(db, source);
@@ -84,9 +84,9 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 }
 
 /**
- * Removes a source's instances with their data, all or those that took their last data (or were made) before a time.
- * Instances that the source still needs are recreated, empty. Called in a transaction; returns the blobs that
- * are no longer shown, to be removed afterwards.
+ * Removes instances of a source with their data: all, or those whose last data (or creation) is before a time.
+ * Instances that the source still needs are recreated empty. Call it in a transaction; returns the blobs that are no
+ * longer shown, to be removed afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
   const properties = sourceProperties(db, source);
@@ -119,7 +119,7 @@ interface NewInstance {
   readonly createdAt: number;
   readonly names: readonly string[];
   readonly values: Readonly<Record<string, string>>;
-  /** The source's, references unresolved. */
+  /** The source's properties, with references unresolved. */
   readonly properties: Properties;
 }
 
@@ -142,9 +142,9 @@ function withoutNulls(properties: Properties): Properties {
 }
 
 /**
- * Reconciles the instances of an account's dynamic sources with the values that its users have: a set that a user has
- * for the first time gets an instance, a set that no user has any more loses it with its data. Called in the transaction
- * that changed users or their properties; returns the blobs that are no longer shown, to be removed afterwards.
+ * Reconciles the instances of an account's dynamic sources with its users' values: a new set of values gets an
+ * instance; a set that no user has anymore loses its instance, with the data. Call it in the transaction that changes
+ * users or their properties; returns the blobs that are no longer shown, to be removed afterwards.
  */
 export function followUsers(db: Database, accountId: string, now: number): string[] {
   return dynamicSources(db, accountId).flatMap((source) => {
@@ -172,7 +172,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The distinct sets, the creator's first. A user who has no value for a name has the empty text. */
+/** The distinct sets of values, the creator's first. A missing value counts as the empty text. */
 function valueSets(
   db: Database,
   source: { accountId: string; createdBy: string | null },

@@ -5,7 +5,7 @@ import { asShared, type Datasource, datasourceById } from './store/datasources.t
 import { type Instance, instanceById } from './store/instances.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
-/** The connectors that a data source can name, as they are answered. */
+/** The connectors that a data source can name, as listed in responses. */
 export const connectors = [
   'db',
   'ftp',
@@ -35,21 +35,21 @@ export const connectors = [
 const day = 86_400;
 const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
 
-/** Which refresh intervals there are, in words. */
+/** The allowed refresh intervals, in words. */
 export const intervalRule = `one of ${intervals.join(', ')}, or a multiple of ${day}`;
 
-/** Seconds between two refreshes; 0 = not by schedule. */
+/** Seconds between two refreshes; 0 = no scheduled refresh. */
 export const refreshInterval = Type.Union(
   [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
   { 'x-rule': `must be ${intervalRule}` },
 );
 
-/** Whether there is such a refresh interval. */
+/** Whether this refresh interval is allowed. */
 export function intervalAllowed(seconds: number): boolean {
   return intervals.includes(seconds) || (seconds >= day && seconds % day === 0);
 }
 
-/** A source that the caller may see, by the id in the path; anything else does not exist for them. */
+/** A data source visible to the caller, by default the one in the path; 404 for any other. */
 export function findDatasource({ context, account, caller, params }: ApiCall, id = params.id!): Datasource {
   const source = datasourceById(context.db, id);
   if (source === undefined || source.accountId !== account.id || !canSee(context.db, asShared(source), caller)) {
@@ -58,25 +58,25 @@ export function findDatasource({ context, account, caller, params }: ApiCall, id
   return source;
 }
 
-/** The same, for callers who are about to change it. */
+/** Like {@link findDatasource}, but 403 if the caller may not change it. */
 export function findEditable(call: ApiCall): Datasource {
   return editable(call, findDatasource(call));
 }
 
-/** The source, where the caller may change it; else 403. */
+/** Returns the source if the caller may change it; otherwise throws 403. */
 export function editable({ context, caller }: ApiCall, source: Datasource): Datasource {
   if (!canEdit(context.db, asShared(source), caller))
     throw forbidden('You can view the data source, but not change it');
   return source;
 }
 
-/** An instance, and the source that it belongs to. */
+/** An instance and its source. */
 export interface FoundInstance {
   readonly instance: Instance;
   readonly source: Datasource;
 }
 
-/** An instance whose source the caller may see. */
+/** An instance whose source is visible to the caller. */
 export function findInstance(call: ApiCall): FoundInstance {
   const { id } = call.params as { id: string };
   const instance = instanceById(call.context.db, id);
@@ -91,7 +91,7 @@ export function findInstance(call: ApiCall): FoundInstance {
   return { instance, source };
 }
 
-/** The same, for callers who are about to change it. */
+/** Like {@link findInstance}, but 403 if the caller may not change it. */
 export function findEditableInstance(call: ApiCall): FoundInstance {
   const found = findInstance(call);
   editable(call, found.source);

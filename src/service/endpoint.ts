@@ -18,7 +18,7 @@ export interface ApiCall<Q = unknown, B = unknown> {
   readonly body: B;
   /** The members of a JSON body as received, including undeclared ones; empty for any other body. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** Host and port of the service as the caller named them. */
+  /** Host and port of the service, as sent by the client. */
   readonly host: string;
   /** The raw body, for endpoints that store it. */
   readonly incoming: IncomingBody;
@@ -29,45 +29,46 @@ export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
-/** What specifies the behavior: the service's document, or a decision where it specifies nothing. */
+/** What specifies the behavior: the service's document, or our decision if the document doesn't. */
 type Basis = 'document' | 'decided';
 
 /**
- * One method on one path, as data and two functions. The steps of every call, in this order: authenticate, count,
- * allow, validate, scope (all from what is declared here), find, do, answer. OpenAPI is made of the same declarations.
+ * One method on one path, declared as data and two functions. Every call has the same steps, in this order:
+ * authenticate, count, allow, validate, scope (all from the declaration), find, do, answer. The OpenAPI document is
+ * generated from the same declarations.
  */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Relative to the base URL, parameters in braces. */
+  /** Relative to the base URL, with parameters in braces. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly basis: Basis;
-  /** For documented endpoints: the gaps that are filled here, and how. For others: what is worth knowing. */
+  /** For documented endpoints: how gaps in the document are filled. For others: what callers should know. */
   readonly decided?: string;
-  /** What a client could expect, but is not implemented. */
+  /** What clients could expect that isn't implemented. */
   readonly missing?: string;
-  /** Any of these is sufficient, unless {@link everyPermission}; empty = every authenticated caller. */
+  /** Any one of these is sufficient, unless {@link everyPermission} is set; empty = every authenticated caller. */
   readonly permission: readonly Permission[];
-  /** Set if the document specifies 403 for a missing permission; otherwise it is 401. */
+  /** Set if the document specifies 403 for a missing permission; otherwise it's 401. */
   readonly lacking?: 'forbidden';
   /** All permissions are required. */
   readonly everyPermission?: boolean;
-  /** Takes `client_id` in the query, and in a JSON body. Naming one needs `client.access`. */
+  /** Accepts `client_id` in the query and in a JSON body. Using it requires `client.access`. */
   readonly client: boolean;
   readonly query: TProperties;
-  /** The fields of a JSON body; `data` = the body is stored as it comes; absent = no body is read. */
+  /** The fields of a JSON body; `data` = the body is stored unparsed; absent = the body isn't read. */
   readonly body?: TProperties | 'data';
   readonly answer: {
     readonly status: 200 | 201;
-    /** `bytes` = not an envelope. */
+    /** `bytes` = the response isn't an envelope. */
     readonly data: TSchema | 'bytes';
   };
-  /** Looks up what the path names; throws an ApiError (404, or as the document says) if the caller may not see it. */
+  /** Looks up the asset in the path; throws an ApiError (404, or as documented) if it isn't visible to the caller. */
   readonly find?: (call: ApiCall) => unknown;
   readonly do: (call: ApiCall, found: unknown) => EndpointResult | Promise<EndpointResult>;
 }
 
-/** A kind of asset and its endpoints. One file in resources/ each. */
+/** A kind of asset and its endpoints; one file per resource in resources/. */
 export interface Resource {
   readonly name: string;
   readonly summary: string;

@@ -3,8 +3,9 @@ import { ApiError, forbidden } from './http/api-error.ts';
 import { administers, canSee, type SharedAsset, sharedWithGroupOf } from './store/shares.ts';
 
 /**
- * To import something into a client account, the caller must see it (401, here even if it exists) and
- * have it through one of their groups (403), unless they administer its kind. `what` names it at the start of a sentence.
+ * Checks that the caller may import an asset into a client account: it must be visible to them (401, even if it exists)
+ * and shared with one of their groups (403), unless they administer its kind. `what` is its name at the start of a
+ * sentence.
  */
 export function requireImportable({ context, caller }: ApiCall, asset: SharedAsset, what: string): void {
   if (!canSee(context.db, asset, caller)) throw notShared(what);
@@ -13,7 +14,7 @@ export function requireImportable({ context, caller }: ApiCall, asset: SharedAss
   }
 }
 
-/** The refusal of an import of something that one does not see. */
+/** The error for importing an asset that the caller can't see. */
 export function notShared(what: string): ApiError {
   return new ApiError('permission_denied', `${what} is not shared with you`);
 }

@@ -6,9 +6,8 @@ import { datasourceById } from './store/datasources.ts';
 import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds } from './store/klips.ts';
 
 /**
- * Copies a Klip and the data sources that it shows into another account; all of them or nothing. `copies` are the
- * data sources (original to copy) that were copied before, and takes those that are copied now: Klips that show one
- * source show one copy. Returns the id of the new Klip.
+ * Copies a Klip and its data sources into another account, all or nothing. `copies` maps original to copied data
+ * sources; it's both read and extended, so Klips that share a source share its copy. Returns the ID of the new Klip.
  */
 export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
   const { context, caller } = call;
@@ -39,8 +38,8 @@ export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = 
 }
 
 /**
- * The schema of the copy: wherever it spells an id of the original's, in formulas too, it has the copy's. A source that
- * was deleted has no copy and is left out.
+ * The schema of the copy, with all source IDs replaced by those of the copies, including IDs in formulas. Deleted
+ * sources have no copy and are left out.
  */
 function schemaWith(original: Schema, ids: ReadonlyMap<string, string>): Schema {
   const kept = datasourcesOf(original).filter((id) => ids.has(id));

@@ -4,8 +4,8 @@ import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
 /**
- * A Klip that the caller may see, by the id in the path; anything else does not exist for them. Where something else
- * led to the id, `asked` is what the caller named, so that an error reveals nothing more.
+ * A Klip visible to the caller, by default the one in the path; 404 for any other. If the ID comes from another asset,
+ * `asked` is what the caller named, so that the error reveals nothing more.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
   const klip = klipById(context.db, id);
@@ -15,7 +15,7 @@ export function findKlip({ context, account, caller, params }: ApiCall, id = par
   return klip;
 }
 
-/** The same, for callers who are about to change it. */
+/** Like {@link findKlip}, but 403 if the caller may not change it. */
 export function findEditableKlip(call: ApiCall): Klip {
   const klip = findKlip(call);
   if (!canEdit(call.context.db, klipAsShared(klip), call.caller)) {

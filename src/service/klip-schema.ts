@@ -16,7 +16,7 @@ export const schemaFields = {
 };
 export const schemaObject = Type.Object(schemaFields, open);
 
-/** A schema as it came; {@link checkSchema} says what it must have. */
+/** A schema as received; {@link checkSchema} validates it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** The schema of a Klip that was created without one. */
@@ -50,8 +50,8 @@ export function datasourcesOf(schema: Schema): string[] {
 }
 
 /**
- * Refuses a schema whose nested components are not components, or that names a data source which the caller does not
- * see in the account of the Klip. `at` is the path of the schema in the body.
+ * Rejects a schema whose nested components are invalid, or that names a data source of the Klip's account that isn't
+ * visible to the caller. `at` is the path of the schema in the body.
  */
 export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   checkComponents(schema.components, `${at}components`);
@@ -63,7 +63,7 @@ export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   }
 }
 
-/** Walks the whole tree with a stack of its own instead of recursion, because its depth is not bounded. */
+/** Iterates with an explicit stack instead of recursing, because the depth isn't bounded. */
 function checkComponents(components: unknown, at: string): void {
   const left = [{ list: components, at }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -2,7 +2,7 @@ import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { nothing } from './http/fields.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
-/** The two ends of being in a group, for the path from the group and for the path from the user. */
+/** Endpoints for group membership, used both under the path of a group and under that of a user. */
 export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) => Membership): readonly Endpoint[] {
   const declared = {
     path,

@@ -16,7 +16,7 @@ export const personSchema = Type.Object({
 /** A group or a role in a list. */
 export const namedSchema = Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() });
 
-/** A dashboard that was put on a user's screen. */
+/** A dashboard placed on a user's screen. */
 export const tabInstanceSchema = Type.Object({
   id: Type.String(),
   tab_id: Type.String(),
@@ -24,26 +24,26 @@ export const tabInstanceSchema = Type.Object({
   context: Type.String(),
 });
 
-/** A group or a role as lists show it. */
+/** A group or role, as shown in lists. */
 export function describeNamed({ id, name, description }: UserGroup | Role): object {
   return { id, name, description };
 }
 
-/** A group of the account, by default the one in the path; 404 if there is none. */
+/** A group of the account, by default the one in the path; throws 404 if there is none. */
 export function findGroup({ context, account, params }: ApiCall, id = params.id!): UserGroup {
   const group = groupById(context.db, id);
   if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
   return group;
 }
 
-/** A role of the account, found likewise. */
+/** A role of the account, like {@link findGroup}. */
 export function findRole({ context, account, params }: ApiCall, id = params.id!): Role {
   const role = roleById(context.db, id);
   if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
   return role;
 }
 
-/** A user of the account, found likewise. */
+/** A user of the account, like {@link findGroup}. */
 export function findUser({ context, account, params }: ApiCall, id = params.id!): User {
   const user = userById(context.db, id);
   if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);
@@ -56,8 +56,8 @@ export function requireAdmin({ caller }: ApiCall): void {
 }
 
 /**
- * To change or remove a user, the caller must hold all permissions of that user. Otherwise setting an admin's password
- * would be a way to become one.
+ * To change or delete a user, the caller must have all permissions of that user. Otherwise they could become admin by
+ * setting an admin's password.
  */
 export function requireMastery({ context, caller }: ApiCall, user: User): void {
   if (caller.isAdmin || caller.user.id === user.id) return;
@@ -67,14 +67,17 @@ export function requireMastery({ context, caller }: ApiCall, user: User): void {
   }
 }
 
-/** The same for roles: a caller can't add permissions that they don't hold. `before` is what the role held already. */
+/**
+ * Like {@link requireMastery}, for roles: callers can't add permissions that they don't have. `before` are the role's
+ * current ones.
+ */
 export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
   if (caller.isAdmin) return;
   const foreign = permissions.find((name) => !(caller.permissions as Set<string>).has(name) && !before.includes(name));
   if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
-/** Ensures that the account keeps an admin. Call it in each transaction in which a user loses their role. */
+/** Ensures that the account keeps at least one admin. Call it in every transaction in which a user loses their role. */
 export function keepAnAdmin({ context }: ApiCall, user: User): void {
   const role = roleById(context.db, user.roleId ?? '');
   if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {
@@ -82,7 +85,7 @@ export function keepAnAdmin({ context }: ApiCall, user: User): void {
   }
 }
 
-/** Assigns a role to a user instead of the previous one; 403 if they have it already, or no admin would remain. */
+/** Replaces a user's role; throws 403 if they already have it, or if no admin would remain. */
 export function assignRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
@@ -92,7 +95,7 @@ export function assignRole(call: ApiCall, user: User, role: Role): void {
   });
 }
 
-/** Removes the role; 403 if the user has another one, or no admin would remain. */
+/** Removes the role; throws 403 if the user has a different one, or if no admin would remain. */
 export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
@@ -108,18 +111,21 @@ export interface Membership {
   readonly user: User;
 }
 
-/** A user who is already in the group stays in it. */
+/** Adds the user to the group; does nothing if they're already in it. */
 export function joinGroup({ context }: ApiCall, { group, user }: Membership): void {
   context.db.durably(() => addMember(context.db, group.id, user.id));
 }
 
-/** 404 for a user who is not in the group. */
+/** Removes the user from the group; throws 404 if they aren't in it. */
 export function leaveGroup({ context }: ApiCall, { group, user }: Membership): void {
   const left = context.db.durably(() => removeMember(context.db, group.id, user.id));
   if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);
 }
 
-/** Built-in roles stay as they are: every account is administered through them, and they grow with the service. */
+/**
+ * Built-in roles are immutable: every account is administered through them, and new versions of the service extend
+ * them.
+ */
 export function requireOwnRole(role: Role): Role {
   if (role.builtIn !== null) throw forbidden(`The built-in role ${role.name} can be neither changed nor deleted`);
   return role;

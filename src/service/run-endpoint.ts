@@ -7,7 +7,7 @@ import { type IncomingBody, readJson } from './http/body.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
 import type { Account } from './store/accounts.ts';
 
-/** A request as it reaches an endpoint: its caller is known and the call is counted. */
+/** A request after the shared steps: authenticated and counted. */
 export interface AuthenticatedRequest {
   readonly context: ServiceContext;
   readonly caller: Caller;
@@ -53,7 +53,7 @@ function allow({ permission, everyPermission = false, lacking: code }: Endpoint,
   if (!allowed) throw missingPermission(permission, { word: everyPermission ? 'and' : 'or', code });
 }
 
-/** The account whose assets are meant. */
+/** The account that the request acts on. */
 function scope(endpoint: Endpoint, received: AuthenticatedRequest, json: Readonly<Record<string, unknown>>): Account {
   const { caller, context } = received;
   const id = endpoint.client ? clientIdOf(received.query.client_id, json.client_id) : undefined;

@@ -37,13 +37,13 @@ export interface ServiceOptions {
   readonly host?: string;
   /** 0, the default, picks a free port. */
   readonly port?: number;
-  /** The data folder, or memory, which is lost at the end. */
+  /** The data folder, or memory, whose data is lost at the end. */
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file of companies; see docs/service.md. */
   readonly fixtures?: string;
   /** Largest document of an instance; default 10,485,760. */
   readonly uploadLimitBytes?: number;
-  /** False: calls are counted, but none is refused. */
+  /** False: calls are counted but never rejected. */
   readonly limits?: boolean;
   /** A file for completed requests, as JSON lines. */
   readonly requestLogFile?: string;
@@ -53,18 +53,18 @@ export interface ServiceOptions {
   /** Fetches data for refreshes; without it, refreshes fail. */
   readonly pull?: Pull;
   /**
-   * True: a refresh may fetch from loopback, link-local and private addresses. Without it, loopback is allowed to a
-   * service that listens on loopback, and nothing else of these.
+   * True: refreshes may fetch from loopback, link-local and private addresses. By default, only a service that listens
+   * on loopback may fetch from loopback.
    */
   readonly allowPrivateAddresses?: boolean;
-  /** How often due work is looked for; default 1,000 ms. */
+  /** Poll interval for due work; default 1,000 ms. */
   readonly tickMs?: number;
-  /** Starts the control interface as well: for tests only. */
+  /** Also starts the control interface; only for tests. */
   readonly control?: ControlOptions;
   readonly log?: Log;
 }
 
-/** A listening service. `close` ends it and leaves no connection, timer or process behind. */
+/** A running service. `close` stops it and leaves no connection, timer or process behind. */
 export interface RunningService {
   /** Base URL with the version segment, without a trailing slash. */
   readonly url: string;
@@ -72,16 +72,16 @@ export interface RunningService {
   /** The key of the first admin, only if this start created it. */
   readonly firstKey?: string;
   readonly requestLog: RequestLog;
-  /** Present if it was requested. */
+  /** Present if `control` was set. */
   readonly control?: RunningControl;
-  /** Ends within a few seconds: running requests get two, a running refresh goes back to the queue. */
+  /** Stops within a few seconds: requests in progress get two, a running refresh is queued again. */
   close(): Promise<void>;
 }
 
 const tenMegabytes = 10_485_760;
 const graceMs = 2_000;
 
-/** Starts the service. Throws a Problem when the data folder, the fixtures or the address cannot be used. */
+/** Starts the service. Throws a Problem if the data folder, the fixtures or the address can't be used. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   if (options.data !== 'memory') await makeFolders(options.data.folder);
   const requestLog = new RequestLog(options.requestLogFile);
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
-    // Only after it listens: a start that fails would never show the key.
+    // Created only after the service listens: a failed start would create a key and never show it.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
     const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
     const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));
@@ -176,7 +176,7 @@ function reachOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceO
   return { host, allowPrivate: allowPrivateAddresses };
 }
 
-/** A wildcard address is reached on loopback; an IPv6 address needs brackets. */
+/** A wildcard address is replaced by loopback; an IPv6 address needs brackets. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -8,17 +8,17 @@ import type { SharedAsset } from './store/shares.ts';
 
 interface Shared {
   readonly path: `/${string}`;
-  /** As a sentence names it: `a data source`. */
+  /** The kind as used in a sentence: `a data source`. */
   readonly what: string;
   readonly basis: Endpoint['basis'];
-  /** Of sharing; reading takes `dashboard.library`. */
+  /** Permission to share; reading requires `dashboard.library`. */
   readonly permission: readonly Permission[];
   readonly sharing?: Pick<Endpoint, 'decided'>;
   readonly seen: (call: ApiCall) => SharedAsset;
   readonly editable: (call: ApiCall) => SharedAsset;
 }
 
-/** The share rights of whatever is shared by groups and users and whose rights end one at a time. */
+/** Share-right endpoints for assets that are shared with groups and users, and unshared one holder at a time. */
 export function shareEndpoints({
   path,
   what,

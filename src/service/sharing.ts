@@ -12,7 +12,7 @@ import {
   userRights,
 } from './store/shares.ts';
 
-/** The rules of sharing, the same for everything that can be shared. */
+/** Sharing rules, the same for all shareable assets. */
 
 const groupRight = Type.Object({ group_id: Type.String(), group_name: Type.String(), can_edit: Type.Boolean() });
 const userRight = Type.Object({
@@ -22,32 +22,32 @@ const userRight = Type.Object({
   can_edit: Type.Boolean(),
 });
 
-/** The answer's fields that say who something is shared with. */
+/** Response fields that list who an asset is shared with. */
 export const rights = { share_rights: Type.Array(groupRight), user_share_rights: Type.Array(userRight) };
 
 const canEdit = Type.Optional(Type.Boolean());
 
-/** What a request to share says. */
+/** Body fields of a request to share. */
 export const shareBody = {
   groups: Type.Array(Type.Object({ group_id: Type.String(), can_edit: canEdit })),
   users: Type.Optional(Type.Array(Type.Object({ user_id: Type.String(), can_edit: canEdit }))),
 };
 
-/** What kind of holder the last segment of a path names. */
+/** The kind of holder in the last path segment. */
 export const holderType = Type.Enum(['group', 'user'] as const, { default: 'group' });
 
-/** The same fields after validation. */
+/** A validated {@link shareBody}. */
 export interface ShareBody {
   groups: { group_id: string; can_edit?: boolean }[];
   users?: { user_id: string; can_edit?: boolean }[];
 }
 
-/** Who something is shared with, as the answers of its share rights say it. */
+/** The share rights of an asset, as response fields. */
 export function rightsOf(db: Database, asset: SharedAsset): object {
   return { share_rights: groupRights(db, asset), user_share_rights: userRights(db, asset) };
 }
 
-/** Shares with all of them or, when one of them is not to be shared with, with none. */
+/** Shares with all of the holders, or with none if one of them is invalid. */
 export function shareAll({ context }: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const wanted = [
     ...groups.map(
@@ -70,7 +70,7 @@ function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: Hol
 
 const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
 
-/** Stops sharing with one holder: 404 if the holder does not exist, 403 if it was not shared with them. */
+/** Stops sharing with one holder: 404 if the holder doesn't exist, 403 if it wasn't shared with them. */
 export function endShare(
   { context }: ApiCall,
   asset: SharedAsset,
@@ -81,7 +81,7 @@ export function endShare(
   if (!ended) throw forbidden(`The ${words[asset.kind]} is not shared with this ${kind}: ${id}`);
 }
 
-/** Ends the sharing with each of them or, when one of them cannot be ended, with none. */
+/** Stops sharing with all of the holders, or with none if one of them is invalid. */
 export function endShares(call: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const groupIds = new Set(groups.map(({ group_id }) => group_id));
   const userIds = new Set(users.map(({ user_id }) => user_id));

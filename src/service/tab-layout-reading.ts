@@ -12,7 +12,7 @@ import {
   regionCount,
 } from './tab-layout.ts';
 
-/** The two shapes in which a layout is written; the one in which it is read is among them. */
+/** The two input forms of a layout; one of them is also the output form. */
 
 const prefix = 'gridklip-';
 const pixels = Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a whole number of pixels' });
@@ -29,7 +29,7 @@ const cell = Type.Object({
   height: Type.Optional(Type.Union([pixels, Type.Null()])),
 });
 
-/** A grid as it is answered. */
+/** A grid in responses. */
 const grid = Type.Object({
   desktop: Type.Object({
     itemConfigs: Type.Array(cell),
@@ -38,7 +38,7 @@ const grid = Type.Object({
   }),
 });
 
-/** Each instance's id with its region and its place there. */
+/** Region and index by instance ID. */
 const regions = Type.Record(
   Type.String(),
   Type.Object({
@@ -51,7 +51,7 @@ const regions = Type.Record(
 
 export const layoutAnswer = Type.Object({ type: Type.Literal('grid'), state: Type.Required(grid) });
 
-/** The layout as the grid that is answered for every type. */
+/** The layout as a grid, which is the response for every layout type. */
 export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
   const { cols, cells } = asGrid(layout, placed);
   const itemConfigs = cells.map((one) => ({ ...one, id: prefix + one.id }));
@@ -59,7 +59,7 @@ export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
 }
 
 export interface WantedLayout extends Layout {
-  /** All that is to stand on the dashboard afterwards. */
+  /** All instances on the dashboard afterwards. */
   readonly placed: readonly Placed[];
 }
 
@@ -81,7 +81,7 @@ interface Grid {
 }
 type Regions = Record<string, { region: string | number; idx: number }>;
 
-/** Reads the body of a request to lay out a dashboard whose instances are these; 400 names what is wrong with it. */
+/** Parses the body of a layout request for a dashboard with these instances. Throws 400 with the error. */
 export function readLayout(
   { type, state }: { type: LayoutType; state: Readonly<Record<string, unknown>> },
   standing: readonly Placed[],
@@ -113,7 +113,7 @@ function gridWanted({ desktop }: Grid): WantedLayout {
   return { type: 'grid', cols, placed };
 }
 
-/** As many as are said, else as many as are needed; not fewer than usual. */
+/** The given number of columns, or as many as needed, but at least the default. */
 function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed[]): number {
   if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
     throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, as many as there are columns`);
@@ -122,7 +122,7 @@ function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed
   return cols ?? colWidths?.length ?? Math.min(needed, maxColumns);
 }
 
-/** The sizes of what stands there already stay. */
+/** Existing instances keep their sizes. */
 function regionsWanted(type: LayoutType, state: Regions, known: ReadonlyMap<string, Placed>): WantedLayout {
   const placed = Object.entries(state).map(([id, { region, idx }]) => ({
     id,

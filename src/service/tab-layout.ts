@@ -1,4 +1,4 @@
-/** How the Klips of a dashboard are laid out. A layout is either a grid of cells or one of the column layouts. */
+/** The layout of Klips on a dashboard: either a grid of cells or one of the column layouts. */
 
 const columnLayouts = [
   '100',
@@ -20,22 +20,22 @@ const columnLayouts = [
   '100_30_30_30_100',
 ] as const;
 
-/** The layouts that a dashboard can have: by columns and regions, or as a grid. */
+/** All layout types: column layouts with regions, or a grid. */
 export const layoutTypes = [...columnLayouts, 'grid'] as const;
 export type LayoutType = (typeof layoutTypes)[number];
 
 /** Default and maximum number of columns of a grid. */
 export const defaultColumns = 6;
 export const maxColumns = 100;
-/** The last row, or place in a region, that can be asked for. */
+/** The largest allowed row, or index within a region. */
 export const lastPosition = 1_000_000;
 
-/** One instance and its place. */
+/** An instance and its position. */
 export interface Placed {
   readonly id: string;
-  /** From 1: the column of a grid, the region of a column layout, counted from the top left. */
+  /** From 1: the column of a grid, or the region of a column layout, counted from the top left. */
   readonly region: number;
-  /** From 0: the row of a grid; in a column layout the order within the region. */
+  /** From 0: the row of a grid, or the index within the region. */
   readonly position: number;
   /** Only in a grid. */
   readonly colSpan: number;
@@ -44,23 +44,23 @@ export interface Placed {
   readonly height: number | null;
 }
 
-/** What a layout is made of. */
+/** The type and size of a layout. */
 export interface Layout {
   readonly type: LayoutType;
-  /** How many columns a grid has. */
+  /** Number of columns of a grid. */
   readonly cols: number;
 }
 
-/** The layout of a dashboard that has none yet. */
+/** The default layout of a dashboard. */
 export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
-/** The stored layout as a grid with positions. */
+/** The layout from its stored fields. */
 export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: number }): Layout {
   return { type: layoutType, cols };
 }
 
 interface Region {
-  /** The horizontal band that it is in, from the top. */
+  /** The horizontal band of the region, from the top. */
   readonly band: number;
   readonly column: number;
   readonly span: number;
@@ -72,8 +72,8 @@ interface Regions {
 }
 
 /**
- * The regions of a column layout as cells of a grid. The numbers of a type are widths in percent, in rows that are full
- * at 100 (30 means one third, 60 two thirds): `100_30_60` is one wide region above a narrow and a broader one.
+ * The regions of a column layout as grid cells. The numbers of a type are widths in percent, in rows that add up to 100
+ * (30 means one third, 60 two thirds): `100_30_60` is one full-width region above a narrow and a wider one.
  */
 function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   const widths = type.split('_').map(Number);
@@ -90,12 +90,12 @@ function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   return { cols, regions };
 }
 
-/** How many regions there are to place something in. */
+/** Number of regions that an instance can be placed in. */
 export function regionCount({ type, cols }: Layout): number {
   return type === 'grid' ? cols : regionsOf(type).regions.length;
 }
 
-/** The place of one instance in the grid that is answered for every layout. */
+/** The grid position of one instance in the response, for every layout type. */
 interface Cell {
   readonly id: string;
   /** Column and row. */
@@ -105,7 +105,7 @@ interface Cell {
   readonly height?: number;
 }
 
-/** Any layout as cells, in reading order of its regions; `cols` is the width of the grid. */
+/** Any layout as cells, in the reading order of its regions; `cols` is the width of the grid. */
 export function asGrid(layout: Layout, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   if (layout.type !== 'grid') return columnsAsGrid(regionsOf(layout.type), placed);
   const cells = placed.map((one) => cellOf(one, { column: one.region - 1, row: one.position, span: one.colSpan }));
@@ -117,7 +117,7 @@ function cellOf(one: Placed, { column, row, span }: { column: number; row: numbe
   return { id, index: [column, row], colSpan: span, minHeight, ...(height === null ? {} : { height }) };
 }
 
-/** A band begins in the row after the longest region of the band above it. */
+/** A band starts in the row after the longest region of the band above it. */
 function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   const filled = regions.map((_region, at) =>
     placed.filter(({ region }) => region === at + 1).sort((a, b) => a.position - b.position),
@@ -132,8 +132,8 @@ function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): {
 }
 
 /**
- * Makes room at a place: when it is taken, what stands there and below moves down by one. In a grid the whole row does,
- * because a cell can be wider than one column. Returns those that moved.
+ * Makes room at an occupied position: instances there and below move down by one. In a grid, whole rows move, because a
+ * cell can be wider than one column. Returns the moved instances.
  */
 export function makeRoom(
   { type }: Layout,

@@ -4,8 +4,8 @@ import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 
 /**
- * A dashboard that the caller may see; anything else does not exist for them. If another asset led to the id, the
- * error must be about what the caller named, so that it reveals nothing more.
+ * A dashboard visible to the caller; 404 for any other. If the ID comes from another asset, `refuse` is the error about
+ * what the caller named, so that it reveals nothing more.
  */
 export function findTab({ context, account, caller, params }: ApiCall, id = params.id!, refuse = noTab(id)): Tab {
   const tab = tabById(context.db, id);
@@ -19,7 +19,7 @@ function noTab(id: string): Refuse {
   return () => notFound(`Dashboard not found: ${id}`);
 }
 
-/** The same, for callers who are about to change it. */
+/** Like {@link findTab}, but 403 if the caller may not change it. */
 export function findEditableTab(call: ApiCall, id?: string, refuse?: Refuse): Tab {
   const tab = findTab(call, id, refuse);
   if (!canEdit(call.context.db, tabAsShared(tab), call.caller)) {

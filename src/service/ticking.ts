@@ -2,15 +2,15 @@ import { redact } from '../lib/redact.ts';
 import type { ServiceContext } from './context.ts';
 
 /**
- * Polls the clock and runs the work that is due. The clock is read each time, because it can be moved.
- * Returns a function that stops it.
+ * Polls the clock and runs the work that is due. The clock is read each time, because tests can change it. Returns a
+ * function that stops it.
  */
 export function startTicking(context: ServiceContext, everyMs: number): () => void {
   const timer = setInterval(() => tick(context), everyMs);
   return () => clearInterval(timer);
 }
 
-/** Work that fails (a full disk) is tried again with the next tick. */
+/** If work fails (a full disk), the next tick retries it. */
 function tick(context: ServiceContext): void {
   try {
     runDueWork(context);
@@ -19,13 +19,16 @@ function tick(context: ServiceContext): void {
   }
 }
 
-/** Starts a new day and queues refreshes if they are due. Throws what the database throws. */
+/** Starts a new day and queues refreshes if they are due. Passes on errors of the database. */
 export function runDueWork({ snapshots, refreshes }: ServiceContext): void {
   snapshots.rollOver();
   refreshes.requestDue();
 }
 
-/** Like {@link runDueWork}, for a clock that was set, perhaps back: nothing waits for a time that has passed before. */
+/**
+ * Like {@link runDueWork}, after the clock was set, possibly back: nothing waits for a time that has already passed
+ * once.
+ */
 export function applyClockChange(context: ServiceContext): void {
   context.snapshots.rewind();
   context.refreshes.rewind();

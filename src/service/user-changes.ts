@@ -19,7 +19,7 @@ interface UserFields {
 
 type UserCall<B = UserFields> = ApiCall<unknown, B>;
 
-/** Creates a user, View-Only unless a role is named; returns the id. */
+/** Creates a user, with the role View-Only by default. Returns the ID. */
 export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
   const { context, account, body } = call;
   const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;
@@ -29,7 +29,7 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   const id = newId();
   const now = context.clock.now();
   const gone = context.db.durably(() => {
-    // Hashing takes time: another request may have taken the seat or the e-mail, or deleted the role.
+    // Check again: hashing takes time, and another request may have taken the seat or e-mail, or deleted the role.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
     createUser(
@@ -43,7 +43,7 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   return id;
 }
 
-/** Changes only the fields in the body; 403 if the caller lacks the permission for any of them. */
+/** Changes only the fields in the body; throws 403 if the caller lacks the permission for any of them. */
 export async function changeUser(call: UserCall): Promise<void> {
   const { context, body } = call;
   if (body.roles !== undefined) requireAdmin(call);
@@ -61,7 +61,7 @@ export async function changeUser(call: UserCall): Promise<void> {
   });
 }
 
-/** Deletes a user and their own data; 403 for the last admin. */
+/** Deletes a user with their own data; throws 403 for the last admin. */
 export async function removeUser(call: ApiCall, user: User): Promise<void> {
   const { db, blobs, clock } = call.context;
   requireMastery(call, user);
@@ -81,7 +81,7 @@ function checkNew(call: UserCall, email: string): void {
   checkEmail(call, email);
 }
 
-/** An e-mail address is what one signs in with, so it is one user's in the whole service. */
+/** An e-mail address is a sign-in name, so it must be unique in the whole service. */
 function checkEmail({ context }: ApiCall, email: string, self?: User): void {
   const known = userByEmail(context.db, email);
   if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is the address of another user');

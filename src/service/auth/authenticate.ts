@@ -71,7 +71,9 @@ function callerByKey(db: Database, keyHash: string): Caller | undefined {
   });
 }
 
-/** A password can be guessed: the attempt counts before it is checked, and is refunded if it was right. */
+/**
+ * A password can be guessed, so the attempt counts as a failure before it's verified and is refunded if it was right.
+ */
 async function userOfPassword(db: Database, limits: Limits, basic: string, address: string): Promise<User> {
   const forgive = limits.countFailure(address);
   const text = Buffer.from(basic, 'base64').toString('utf8');

@@ -5,12 +5,12 @@ export function newKey(): string {
   return randomBytes(20).toString('hex');
 }
 
-/** What is stored of a key. A key is random and long, so one plain SHA-256 is enough; passwords get scrypt. */
+/** The stored hash of a key. A key is long and random, so plain SHA-256 is enough; passwords get scrypt. */
 export function hashKey(key: string): Buffer {
   return Buffer.from(hexHashOf(key), 'hex');
 }
 
-/** The same as 64 hex characters. */
+/** Like {@link hashKey}, as 64 hex characters. */
 export function hexHashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }

@@ -1,4 +1,4 @@
-/** Every permission that a role can hold. The first 21 are what the endpoints ask for. */
+/** Every permission that a role can hold. Endpoints require only the first 21. */
 export const permissions = [
   'account.api',
   'client.access',

@@ -5,7 +5,7 @@ import type { RequestLog } from '../http/request-log.ts';
 import type { PauseGate } from '../pause-gate.ts';
 import type { MovableClock } from './movable-clock.ts';
 
-/** The running service as the control interface sees it: everything that it can read and change. */
+/** Everything of the running service that the control interface can read and change. */
 export interface ControlContext {
   readonly service: ServiceContext;
   readonly app: App;
@@ -15,9 +15,9 @@ export interface ControlContext {
   readonly requestLog: RequestLog;
   /** The fixtures file that the service was started with. */
   readonly fixtures: string | undefined;
-  /** The key of the first admin, if this service created one: a reset creates the same again. */
+  /** The key of the first admin, if this service created one; a reset creates it again. */
   readonly firstKey: string | undefined;
-  /** Runs tasks that replace or add data one at a time. */
+  /** Runs tasks that replace or add data, one at a time. */
   readonly serially: <T>(work: () => Promise<T>) => Promise<T>;
 }
 

@@ -22,12 +22,12 @@ export interface RunningControl {
 }
 
 /**
- * The token gives full control over the service, so it listens on loopback only, wherever the service itself listens:
- * the token is sent in clear text.
+ * The token is sent in clear text and gives full control, so the control interface only listens on loopback, wherever
+ * the service itself listens.
  */
 const host = '127.0.0.1';
 
-/** Starts the control interface of a running service. Throws a Problem when token or port cannot be used. */
+/** Starts the control interface of a running service. Throws a Problem if the token or port can't be used. */
 export async function startControl(
   context: ControlContext,
   { port = 0, token }: ControlOptions,

@@ -1,14 +1,14 @@
 import type { Static, TObject, TProperties } from 'typebox';
 import type { ControlContext } from './context.ts';
 
-/** One request to the control interface: its token was right and its fields are checked. */
+/** An authorized request to the control interface with validated fields. */
 export interface ControlCall<Q = unknown, B = unknown> {
   readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   /** The fields of a JSON body, or the text of the body. */
   readonly body: B;
-  /** Aborted when the caller goes away or the service ends. */
+  /** Aborted when the client disconnects or the service stops. */
   readonly signal: AbortSignal;
 }
 
@@ -18,13 +18,13 @@ export interface ControlResult {
   readonly status?: number;
 }
 
-/** One method on one path of the control interface, declared as the service's own endpoints are. */
+/** One method on one path of the control interface, declared like the service's own endpoints. */
 export interface ControlEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: `/${string}`;
   readonly summary: string;
   readonly query: TProperties;
-  /** The fields of a JSON body; `text` = it is read as it comes; absent = no body is read. */
+  /** The fields of a JSON body; `text` = the raw text of the body; absent = the body isn't read. */
   readonly body?: TProperties | 'text';
   readonly status: 200 | 201;
   readonly do: (call: ControlCall) => ControlResult | Promise<ControlResult>;

@@ -29,7 +29,10 @@ export class MovableClock implements Clock {
     return this.#stoppedAt !== undefined;
   }
 
-  /** Offset from the real time, milliseconds; negative = behind. Reads the real clock at most once, as it runs between reads. */
+  /**
+   * Offset from the real time in milliseconds, negative = behind. Reads the real clock at most once, because it
+   * advances between reads.
+   */
   get offsetMs(): number {
     return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
   }
@@ -38,13 +41,13 @@ export class MovableClock implements Clock {
     return this.#real.now();
   }
 
-  /** Like setting a wall clock: it stays frozen or keeps running as before. */
+  /** Sets the wall clock. It stays frozen or keeps running as before. */
   set(now: number): void {
     if (this.#stoppedAt === undefined) this.#offset = now - this.#real.now();
     else this.#stoppedAt = now;
   }
 
-  /** Lets this much time pass, also on the monotonic clock. */
+  /** Advances both the wall clock and the monotonic clock. */
   advance(milliseconds: number): void {
     if (this.#stoppedAt === undefined) this.#offset += milliseconds;
     else this.#stoppedAt += milliseconds;

@@ -8,21 +8,21 @@ import { knownBlobs } from '../store/instances.ts';
 import { wipe } from '../store/wipe.ts';
 import type { ControlContext } from './context.ts';
 
-/** How long requests in progress may take to end by themselves. */
+/** How long requests in progress may take to complete. */
 const graceMs = 1_000;
 
 export const keepable = ['clock', 'faults', 'requests'] as const;
 
 export interface Reset {
-  /** The data afterwards: that of a start, none, or only these fixtures. */
+  /** The data after the reset: that of a fresh start, none, or only these fixtures. */
   readonly to: 'start' | 'empty' | Fixtures;
   readonly keep: readonly (typeof keepable)[number][];
 }
 
 /**
- * Resets the service to the state of a fresh start. Requests in progress end
- * first (their connections are closed after a second), new ones wait until it is done. Returns the first admin's key
- * if there are no fixtures. Throws, and changes nothing, if the fixtures have an error.
+ * Resets the service to the state of a fresh start. Requests in progress are completed first (after a second, their
+ * connections are closed); new ones wait until the reset is done. Returns the first admin's key if there are no
+ * fixtures. Throws, and changes nothing, if the fixtures have an error.
  */
 export async function reset(context: ControlContext, { to, keep }: Reset): Promise<string | undefined> {
   const fixtures = await wanted(context, to);
@@ -69,7 +69,7 @@ function forget({ service, requestLog, faults }: ControlContext, keep: Reset['ke
   if (!keep.includes('faults')) faults.clear();
 }
 
-/** Loads fixtures in addition to the existing data. Throws as {@link reset} does. */
+/** Loads fixtures in addition to the existing data. Throws like {@link reset}. */
 export async function addFixtures({ service }: ControlContext, fixtures: Fixtures): Promise<void> {
   const passwords = await hashPasswords(fixtures, storedIn(service.db));
   applyFixtures(service.db, { fixtures, passwords }, service.clock.now());

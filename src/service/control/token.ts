@@ -7,7 +7,7 @@ export function newToken(): string {
   return randomBytes(24).toString('hex');
 }
 
-/** Throws a Problem for a token that is too short or that a header can't carry. */
+/** Validates a token. Throws a Problem if it's too short or can't be sent in a header. */
 export function checkToken(token: string): string {
   registerSecret(token);
   if (/^[\x21-\x7e]{8,200}$/.test(token)) return token;

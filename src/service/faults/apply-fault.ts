@@ -8,7 +8,7 @@ import { readRest } from '../http/slow-client.ts';
 import { type FaultRule, takesEffect } from './fault-rule.ts';
 import type { MatchedFault } from './fault-rules.ts';
 
-/** A request that has no answer yet. */
+/** A request that hasn't been answered yet. */
 interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Injects a fault into a request before it takes effect. If the request still takes effect, the fault is noted in
- * `request.fault` for its answer; otherwise the request is answered, or its connection is closed, after this.
+ * Injects a fault into a request before it takes effect. If the request still takes effect, `request.fault` is set and
+ * changes its response. Otherwise, the request is answered or its connection closed when this returns.
  */
 export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;
@@ -46,13 +46,13 @@ export async function isConnectedAfter(milliseconds: number, { raw }: FastifyRep
   return !raw.destroyed && raw.socket?.destroyed === false;
 }
 
-/** Reads the whole body and discards it, up to its end or the end of the connection. */
+/** Reads and discards the body, to its end or until the connection closes. */
 async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promise<void> {
   try {
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
     for await (const _piece of body.chunks());
   } catch {
-    // No response will follow that could report it.
+    // The client gets no response, so the error can't be reported.
   }
 }
 
@@ -63,7 +63,7 @@ async function sendAnswer(
   const { status, headers = {}, body } = answer;
   const text = body === undefined ? defaultBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
-  // A client that writes all it has before it reads would wait forever.
+  // A client that reads only after it has sent everything would wait forever.
   request.raw.resume();
   await readRest(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
   void reply
@@ -75,7 +75,7 @@ async function sendAnswer(
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** The body that the service sends with this status, so that a client reads an injected error like a real one. */
+/** The body that the service sends with this status, so clients parse an injected error like a real one. */
 function defaultBody(status: number): string {
   if (status < 400) return JSON.stringify({ meta: { success: true, status }, data: {} });
   const code = Object.entries(errorStatuses).find(([, one]) => one === status)?.[0] ?? 'injected';

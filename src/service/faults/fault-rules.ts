@@ -17,16 +17,16 @@ export interface FaultRuleState {
   readonly rule: FaultRule;
   /** Requests that match its method and path. */
   readonly seen: number;
-  /** Those of them that it was applied to. */
+  /** Requests that the rule was applied to. */
   readonly hits: number;
   readonly takesEffect: boolean;
 }
 
-/** Fault injection for tests: the rules in the order in which they were added. */
+/** Fault injection for tests: the rules, in the order in which they were added. */
 export class FaultRules {
   readonly #rules = new Map<string, Rule>();
 
-  /** Returns the rule's id. Throws an ApiError: 400 for an invalid rule, 403 for an id that exists. */
+  /** Returns the rule's ID. Throws an ApiError: 400 for an invalid rule, 403 if the ID exists. */
   add(given: FaultRule): string {
     checkRule(given);
     const id = given.id ?? newId().slice(0, 8);
@@ -55,7 +55,7 @@ export class FaultRules {
     return size;
   }
 
-  /** Counts the request for every rule that matches, and returns the first one that is due. */
+  /** Counts the request for every matching rule, and returns the first rule that is due. */
   match(method: string, path: string): MatchedFault | undefined {
     const due = [...this.#rules.values()].filter((rule) => rule.isDue(method, path));
     return due[0]?.hit();

@@ -1,6 +1,6 @@
 /**
- * A seeded random generator (mulberry32, in the public domain) of numbers from 0 to below 1, so that a test with random
- * faults can be repeated. Not for secrets.
+ * A seeded pseudorandom generator (mulberry32, in the public domain) with values in [0, 1), so tests with random faults
+ * are repeatable. Not for secrets.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed;

@@ -22,7 +22,7 @@ import { dropUnread } from './slow-client.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     entry: LoggedRequest;
-    /** The fault rule that still applies to its answer. */
+    /** A fault rule that still has to be applied to the response. */
     fault: FaultRule | null;
   }
 }
@@ -46,13 +46,13 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // Node itself would reject a request without a host, without an envelope.
+    // Without this, Node rejects a request without a Host header, and not with an envelope.
     http: {
       requireHostHeader: false,
       headersTimeout: context.bodyIdleMs,
       connectionsCheckingInterval: Math.min(context.bodyIdleMs, 10_000),
     },
-    // An address may be written with more escapes than it needs.
+    // Some clients escape characters in the path that need no escaping.
     rewriteUrl: ({ url = '/' }) => url.replace('/%40/', '/@/'),
     forceCloseConnections: 'idle',
     connectionTimeout: context.bodyIdleMs * 2,
@@ -79,7 +79,10 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
   };
 }
 
-/** The steps read the body, after the caller was allowed; Fastify hands it on untouched, whatever its type says. */
+/**
+ * The endpoint steps read the body themselves, after authorization, so Fastify passes it on unparsed for every content
+ * type.
+ */
 function readBodiesOurselves(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -126,7 +129,7 @@ function pathOf({ raw: { url } }: FastifyRequest): string {
   return end < 0 ? url! : url!.slice(0, end);
 }
 
-/** Shared by all requests of a connection: the log keeps a hundred thousand entries. */
+/** Cached per connection, so the hundred thousand log entries share the string. */
 const peers = new WeakMap<Socket, string>();
 
 function peerOf(socket: Socket): string {
@@ -138,7 +141,7 @@ function peerOf(socket: Socket): string {
   return peer;
 }
 
-/** Copied, because a substring would keep the whole address in memory as long as the log. */
+/** Copied, because a substring would keep the whole path in memory as long as the log. */
 function shortened(path: string, { length }: string): string {
   return path.length === length && length <= 500 ? path : Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
 }
@@ -165,7 +168,7 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     handle: handler(routing, target),
   }));
   const otherHandlerOf = (path: string) => otherMethod.find(({ pattern }) => pattern.test(path))?.handle;
-  // Routes for the thirty methods that no endpoint has would take most of the time of a start.
+  // Registering the thirty HTTP methods that no endpoint uses would take most of the startup time.
   app.setNotFoundHandler((request, reply) => {
     const isOther = !(methods as string[]).includes(request.method);
     const handle = isOther ? otherHandlerOf(decodeURI(pathOf(request))) : undefined;
@@ -173,7 +176,7 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
   });
 }
 
-/** What the router takes for a path of the API, with each prefix and with or without a slash at the end; escapes are decoded before. */
+/** A pattern for the paths that the router matches: each prefix, with or without a trailing slash, escapes decoded. */
 function patternOf(path: string): RegExp {
   const segments = path.split(/\{\w+\}/).map(RegExp.escape);
   return new RegExp(`^(?:${prefixes.map(RegExp.escape).join('|')})${segments.join('[^/]*')}/?$`);
@@ -186,7 +189,7 @@ function targetOf(endpoints: readonly Endpoint[]): RouteTarget {
   return { kind: 'path', methods };
 }
 
-/** Returns no promise to Fastify, which would wait for the answer a second time. */
+/** Returns no promise, because Fastify would wait for it and send a second response. */
 function handler({ context, running }: Routing, target: RouteTarget) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const work = (): void => running.add(exchange({ context, request, reply, target }), request.raw.socket);
@@ -197,7 +200,7 @@ function handler({ context, running }: Routing, target: RouteTarget) {
 }
 
 async function whenResumed(gate: PauseGate, work: () => void): Promise<void> {
-  // Checked again: the gate may be paused again by the time this continues.
+  // Loops because the gate may be closed again before this continues.
   while (gate.resumed !== undefined) await gate.resumed;
   work();
 }
@@ -228,8 +231,9 @@ async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, loggin
 }
 
 /**
- * Node has two timers for a client that connects and sends nothing: one answers, the other closes the connection. On a
- * busy machine the second may fire first, so it answers as well. Idle keep-alive connections end without an answer.
+ * Node has two timers for a client that connects and sends nothing: one sends 408, the other closes the connection. On
+ * a busy machine the second may fire first, so it also sends a response. Idle keep-alive connections are closed without
+ * one.
  */
 function handleSilentClients(app: FastifyInstance): void {
   app.server.on('timeout', (socket) => {
@@ -243,7 +247,7 @@ function handleSilentClients(app: FastifyInstance): void {
 
 const requestTimeout = Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-/** Answers input that is not HTTP, which has no route and no caller. */
+/** Responds to malformed HTTP, which has no route and no caller. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';

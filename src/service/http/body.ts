@@ -5,7 +5,7 @@ import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
 const maxTextBytes = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A request's body, which is not read until it is needed. */
+/** A request body that is read lazily. */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -17,23 +17,23 @@ export class IncomingBody {
     this.#reading = reading;
   }
 
-  /** What the client announced; undefined for a chunked body. */
+  /** The announced Content-Length; undefined for a chunked body. */
   get announcedBytes(): number | undefined {
     const length = this.#request.headers['content-length'];
     return length === undefined ? undefined : Number(length);
   }
 
   /**
-   * Streams the body, once. A piece is valid only until the next one is requested; copy it to keep it.
-   * A client that waits for `100 Continue` gets it now, so a client that is rejected earlier sends nothing. Throws if the
-   * client disconnects or stalls.
+   * Streams the body, once. A chunk is valid only until the next one is requested; copy it to keep it. A client that
+   * waits for `100 Continue` gets it now, so a client that is rejected earlier sends nothing. Throws if the client
+   * disconnects or stalls.
    */
   async *chunks(): AsyncGenerator<Buffer, void> {
     const request = this.#request;
     const { idleMs, entry } = this.#reading;
     refuseCompressed(request.headers['content-encoding']);
     if (/100-continue/i.test(request.headers.expect ?? '')) this.#response.writeContinue();
-    // Leaving the loop early must not destroy the connection: it still carries the error response.
+    // Breaking out of the loop must not destroy the connection, which still carries the error response.
     const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
       for await (const piece of withStallTimeout(reader, idleMs)) {
@@ -42,7 +42,7 @@ export class IncomingBody {
         release(piece);
       }
     } finally {
-      // What is left is read and dropped: a client that writes all it has before it reads would wait forever.
+      // Reads and drops the rest: a client that reads only after it has sent everything would wait forever.
       const dropRest = (): void => void request.resume();
       reader.return?.().then(dropRest, dropRest);
     }
@@ -50,8 +50,8 @@ export class IncomingBody {
 }
 
 /**
- * Frees the memory of a piece immediately. Otherwise the pieces of a document of ten megabytes make the garbage
- * collector scan the whole heap, which takes longer than checking the document.
+ * Frees the memory of a chunk immediately. Otherwise the chunks of a 10 MB document make the garbage collector scan the
+ * whole heap, which takes longer than checking the document.
  */
 function release({ buffer, byteLength }: Buffer): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
@@ -73,7 +73,7 @@ export async function readJson(incoming: IncomingBody): Promise<Record<string, u
   return value as Record<string, unknown>;
 }
 
-/** Reads a text in UTF-8, a megabyte at most. */
+/** Reads a UTF-8 text of at most one megabyte. */
 export async function readText(incoming: IncomingBody): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { ApiError } from './api-error.ts';
 
-/** What an endpoint may add to `meta` beside success and status. */
+/** Fields that an endpoint may add to `meta`, besides success and status. */
 export interface Meta {
   readonly location?: string;
   readonly instance_location?: string;
@@ -13,7 +13,7 @@ export function successBody(status: number, { data = {}, meta = {} }: { data?: o
   return JSON.stringify({ meta: { success: true, status, ...meta }, data });
 }
 
-/** The body of every error; it has no `data`. `id` is what the log line of the same error carries. */
+/** The body of every error response; it has no `data`. The same `id` is in the log line of the error. */
 export function errorBody(error: ApiError, id: string): string {
   return JSON.stringify({
     meta: {

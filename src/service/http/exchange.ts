@@ -43,7 +43,7 @@ export async function exchange(given: Exchange): Promise<void> {
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: EndpointResult } | { readonly thrown: unknown };
 
-/** Performs the call. Awaits only promises, because each tick of the event loop adds time to every call. */
+/** Performs the call. Awaits only if there is a promise, because each tick adds latency to every call. */
 async function perform(given: Exchange): Promise<Done> {
   try {
     const known = authenticated(given);
@@ -70,7 +70,7 @@ function count({ context, request: { entry } }: Exchange, { user, company }: Cal
   entry.user = user.id;
   entry.company = company.id;
   context.limits.countCall(company, entry.arrived);
-  // A password is what a person signs in with; a key is a program's.
+  // Only a password counts as a sign-in, because programs use keys.
   if (entry.credentials === 'authorization') noteSignIn(context.db, user, context.clock.now());
 }
 
@@ -85,7 +85,7 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   };
 }
 
-/** A client of the HTTP of 1996 names no host. */
+/** The host of the request. HTTP/1.0 clients may send no Host header. */
 function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
@@ -95,7 +95,7 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-/** The credentials of a request for the request log, without secrets. */
+/** The credentials of a request in a form without secrets, for the request log. */
 export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return request.headers.authorization === undefined ? null : 'authorization';
@@ -123,7 +123,7 @@ const json = 'application/json; charset=utf-8';
 
 function refuse({ context, request, reply }: Exchange, thrown: unknown): void {
   const id = newId();
-  // The client closed the connection in the middle of its body: no answer can be sent.
+  // The client closed the connection before sending the whole body, so no response can be sent.
   if (request.raw.destroyed && !request.raw.complete) {
     context.log.info('request aborted by the client', { error_id: id, path: request.entry.path });
     reply.hijack();

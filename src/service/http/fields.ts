@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Schemas of fields that several resources have, and how their values are written. */
+/** Field schemas shared by several resources, and their formatting. */
 export const isoTime = Type.String({ format: 'date-time' });
 export const unixTime = Type.Integer({
   minimum: 0,
@@ -17,12 +17,12 @@ export const someName = Type.String({
   pattern: '\\S',
   'x-rule': 'must be a text of 1 to 255 characters',
 });
-/** An id of the caller's own making. */
+/** An ID chosen by the client. */
 export const idText = Type.String({ maxLength: 255 });
 /** A part of a person's name; may be empty. */
 export const shortText = Type.String({ maxLength: 255 });
 export const someText = Type.String({ maxLength: 10_000 });
-/** What a property may be called. A name without anything to see could not be named again to be removed. */
+/** Allowed property names. A name of only whitespace couldn't be used in a path, for example to delete it. */
 export const propertyNames = { pattern: '\\S', maxLength: 255, 'x-rule': 'must have names of 1 to 255 characters' };
 /** Names and values of any type; null values are ignored. */
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
@@ -30,12 +30,12 @@ export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   'x-rule': 'must be an object of values by names of 1 to 255 characters',
 });
 
-/** Milliseconds as an ISO 8601 UTC text; null stays null. */
+/** Formats milliseconds as ISO 8601 UTC; null stays null. */
 export function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
 }
 
-/** Cached: formatting a time takes as long as the rest of an item, and the same times repeat. */
+/** Cached, because formatting a time takes as long as the rest of an item, and the same times repeat. */
 const texts = new Map<number, string>();
 const mostTexts = 10_000;
 

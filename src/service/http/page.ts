@@ -6,24 +6,24 @@ export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'items at most' }),
 };
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Page {
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Items of one page and how many there are in all. */
+/** The items of one page, and the total number of items. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly total: number;
 }
 
-/** Cuts a page out of a list that is short enough to be held whole. */
+/** One page of a list that is short enough to be in memory. */
 export function pageOf<T>(all: readonly T[], { offset, limit }: Page): Listed<T> {
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
-/** What the envelope of a list says of it. */
+/** The `meta` fields of a list response. */
 export function listMeta(listed: Listed<unknown>): { count: number; total: number } {
   return { count: listed.items.length, total: listed.total };
 }

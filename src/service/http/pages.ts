@@ -9,13 +9,13 @@ interface Page {
   readonly type: string;
   readonly text: string;
   readonly etag: string;
-  /** Content security policy: nothing is loaded from other origins. */
+  /** Content security policy that forbids loading from other origins. */
   readonly policy: string;
 }
 
 /**
- * What can be read without credentials: the OpenAPI document and a page made of it. They show what the service can do,
- * nothing of what is in it. Made when first asked for, so that starting is not slower for them.
+ * Serves what needs no credentials: the OpenAPI document and an HTML page generated from it. They describe the API and
+ * contain no data. Generated on first use, to keep startup fast.
  */
 export function servePages(app: FastifyInstance, resources: readonly Resource[]): void {
   const document = once(() => openApiOf(resources));

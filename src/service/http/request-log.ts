@@ -7,36 +7,36 @@ const maxEntries = 100_000;
 
 /** A logged request. */
 export interface LoggedRequest {
-  /** 1 is the first of this service's life; never given twice, also not after the log was cleared. */
+  /** Starts at 1 with the process and is never reused, even after the log is cleared. */
   readonly id: number;
-  /** When it came, ISO 8601 UTC by the service's clock. */
+  /** Arrival time, ISO 8601 UTC by the service's clock. */
   readonly time: string;
   /** Arrival in monotonic milliseconds, comparable between processes of one boot. */
   readonly arrived: number;
   readonly method: string;
-  /** Its first 500 characters, without the query, which may carry names and ids of people. */
+  /** The first 500 characters, without the query, which may contain names and IDs of people. */
   readonly path: string;
-  /** Address and port of the other end. */
+  /** Remote address and port. */
   readonly from: string;
-  /** `key` and the first characters of the key's hash, or `authorization`; never the key. */
+  /** `key` and the first characters of the key's hash, or `authorization`; never the key itself. */
   credentials: string | null;
-  /** The id of the user; null if the request was not authenticated. */
+  /** User ID; null if the request wasn't authenticated. */
   user: string | null;
-  /** Whose limits it was paid from; null when it was not authenticated. */
+  /** The company whose limits the request counted against; null if it wasn't authenticated. */
   company: string | null;
-  /** What was answered; null while it runs, and when the client went away first. */
+  /** HTTP status; null while in progress, or if the client disconnected first. */
   status: number | null;
-  /** Bytes of its body that were read. */
+  /** Bytes of the request body that were read. */
   bytes_in: number;
-  /** Bytes of the answer, its head included, that went out; null while it runs. */
+  /** Bytes of the response that were sent, including headers; null while in progress. */
   bytes_out: number | null;
-  /** Milliseconds until it was over; null while it runs. */
+  /** Duration in milliseconds; null while in progress. */
   took_ms: number | null;
-  /** The injected fault, as `rule id: effect`; null for none. */
+  /** The injected fault as `rule id: effect`; null if none. */
   fault: string | null;
 }
 
-/** The request log of this process: the last hundred thousand in memory, optionally all of them in a file. */
+/** The request log of this process: the last hundred thousand entries in memory, and optionally all in a file. */
 export class RequestLog {
   readonly #entries: LoggedRequest[] = [];
   readonly #listeners = new Set<(entry: LoggedRequest) => void>();
@@ -44,14 +44,14 @@ export class RequestLog {
   #begun = 0;
   #last = { now: Number.NaN, text: '' };
 
-  /** Throws a Problem when the file cannot be written. */
+  /** Throws a Problem if the file can't be written. */
   constructor(file?: string) {
     this.#file = file === undefined ? undefined : createWriteStream(file, { fd: opened(file) });
-    // A log file that can't be written must not stop the service; the log in memory continues.
+    // If the log file can't be written, the service and the log in memory continue.
     this.#file?.on('error', () => undefined);
   }
 
-  /** Running and completed requests, in order of arrival. */
+  /** Requests in progress and completed ones, in order of arrival. */
   get entries(): readonly LoggedRequest[] {
     return this.#entries;
   }
@@ -80,13 +80,13 @@ export class RequestLog {
     return entry;
   }
 
-  /** The requests of one millisecond share the text of it. */
+  /** Caches the formatted time, because many requests share a millisecond. */
   #textOf(now: number): string {
     if (now !== this.#last.now) this.#last = { now, text: new Date(now).toISOString() };
     return this.#last.text;
   }
 
-  /** Writes the line of a request that was answered or aborted. */
+  /** Writes the line of an answered or aborted request. */
   end(entry: LoggedRequest): void {
     this.#file?.write(`${JSON.stringify(entry)}\n`);
     for (const listener of this.#listeners) listener(entry);
@@ -98,7 +98,7 @@ export class RequestLog {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Clears the entries in memory; the file keeps its lines. Returns how many were cleared. */
+  /** Clears the entries in memory; the file keeps its lines. Returns the number of cleared entries. */
   clear(): number {
     return this.#entries.splice(0).length;
   }
@@ -110,7 +110,7 @@ export class RequestLog {
   }
 }
 
-/** Opened at startup, so that an unwritable path is reported before the service listens. */
+/** Opened at startup, so an unwritable path is reported before the service listens. */
 function opened(file: string): number {
   try {
     refuseForeignLinks(file);

@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 export class RunningRequests {
   readonly #sockets = new Map<Promise<void>, Socket>();
 
-  /** Tracks a request until it ends. If it fails without an answer, its connection is closed, so that no client waits. */
+  /**
+   * Tracks a request until it ends. If it fails without a response, its connection is closed, so the client doesn't
+   * wait.
+   */
   add(one: Promise<void>, socket: Socket): void {
     this.#sockets.set(one, socket);
     const isOver = (): boolean => this.#sockets.delete(one);

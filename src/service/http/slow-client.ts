@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './api-error.ts';
 
-/** How the body of a request is read. */
+/** Options for reading a request body. */
 export interface BodyReadOptions {
-  /** The client's longest silence. */
+  /** Maximum pause between two chunks. */
   readonly idleMs: number;
-  /** Where the bytes that were read are counted. */
+  /** The log entry whose `bytes_in` is updated. */
   readonly entry?: { bytes_in: number };
 }
 
-/** A client below this rate, averaged over the waiting time, only holds a connection (a slowloris). */
+/** Minimum rate averaged over the waiting time: a slower client only holds the connection (slowloris). */
 const minBytesPerSecond = 1024;
 
 /**
- * Reads the pieces of a body with a stall timeout. Throws an ApiError if no piece arrives for `idleMs`, or if the total
- * waiting time is longer than that at less than a kilobyte per second. Time that the service spends on a piece does not
- * count.
+ * Reads the chunks of a body with a stall timeout. Throws an ApiError if no chunk arrives for `idleMs`, or if the total
+ * waiting time exceeds that at less than a kilobyte per second. Time that the service spends on a chunk doesn't count.
  */
 export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
   let refuse: (error: Error) => void = () => undefined;
@@ -24,7 +23,7 @@ export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: n
   try {
     for (;;) {
       const asked = performance.now();
-      // A promise for each piece: one for all of them would remember each that was waited for.
+      // A new promise per chunk: a shared one would accumulate a reaction for each race.
       const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
         refuse = reject;
         reader.next().then(resolve, reject);
@@ -46,9 +45,9 @@ const silent = (idleMs: number): string => `Request timeout: the body stopped ar
 const tooSlow = `The body arrives too slowly: less than ${minBytesPerSecond} bytes per second`;
 
 /**
- * To be waited for before a request is answered. Where the connection ends with the answer, what is left of the body is
- * read first: a connection that ends with bytes unread is reset, and a client that reads only when it has sent all would
- * never see why. Not for longer than twice its silence, and not where the client waits to be told that it may send.
+ * Await this before sending the response. If the connection closes with the response, reads the rest of the body first:
+ * closing a connection with unread bytes resets it, so a client that reads only after sending everything would never
+ * see the response. Limited to twice the stall timeout; skipped if the client waits for `100 Continue`.
  */
 export async function readRest(
   request: IncomingMessage,
@@ -66,8 +65,8 @@ export async function readRest(
 }
 
 /**
- * Call it after the response. Reads and discards what the client still sends, since some clients read only when
- * they have sent everything. The connection is closed if that takes longer than `withinMs`.
+ * Call this after the response. Reads and discards what the client still sends, because some clients read only after
+ * they have sent everything. Closes the connection if that takes longer than `withinMs`.
  */
 export function dropUnread(request: IncomingMessage, withinMs: number): void {
   if (request.complete || request.destroyed) return;

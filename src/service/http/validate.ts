@@ -2,17 +2,17 @@ import { type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { badRequest } from './api-error.ts';
 
-/** What a property's schema may say beyond JSON Schema. */
+/** Keywords of a property's schema, including our extensions of JSON Schema. */
 interface Property {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
-  /** Of an object, and of a list. */
+  /** Children of an object or a list. */
   readonly properties?: Properties;
   readonly items?: Property;
-  /** The rule in words, shown when a value breaks it. */
+  /** The rule in words, shown if a value violates it. */
   readonly 'x-rule'?: string;
-  /** Values are matched without regard to case and read as written in `enum`. */
+  /** Values are matched case-insensitively and normalized to the spelling in `enum`. */
   readonly 'x-any-case'?: boolean;
 }
 
@@ -27,15 +27,17 @@ interface Fault {
   readonly message: string;
 }
 
-/** Checks the fields of a query or body and fills in defaults. Throws an ApiError (400) with the field and its rule. */
+/**
+ * Validates the fields of a query or body and fills in defaults. Throws an ApiError (400) with the field and its rule.
+ */
 type Validate = (given: Fields) => Fields;
 
-/** Checks the parameters of a query, which are all texts, and turns them into what their schema says. */
+/** Validates query parameters, which are all texts, and converts them to their declared types. */
 export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);
 }
 
-/** Null fields of a body count as not given; unknown fields are ignored. */
+/** Null fields in a body count as absent; unknown fields are ignored. */
 export function bodyValidator(properties: TProperties): Validate {
   return validator(properties, (value, property) => inListedCase(withoutNulls(value, property), property));
 }
@@ -56,14 +58,14 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
   };
 }
 
-/** Parses the text of a query parameter as its declared type. Text that does not parse stays text, and fails the check. */
+/** Converts a query parameter to its declared type. Text that can't be converted is kept and fails validation. */
 function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }
 
-/** A declared field that is null is not given, at any depth; an item of a list that is null stays, and fails the check. */
+/** Drops null fields at any depth, because they count as absent. A null item in a list is kept and fails validation. */
 function withoutNulls(value: unknown, { properties, items }: Property): unknown {
   if (value === null) return undefined;
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => item && withoutNulls(item, items));
@@ -84,7 +86,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   const fault = faults[0]!;
   const missing = fault.params.requiredProperties?.[0];
   const way = fault.instancePath.split('/').slice(1);
-  // An invalid name is not a field; the object that contains it is.
+  // The error is in a property name, so report the object that contains it.
   if (/\/propertyNames(\/|$)/.test(fault.schemaPath)) way.pop();
   const path = [...way, ...(missing === undefined ? [] : [missing])].join('.');
   if (missing !== undefined) return `Field "${path}" is required`;
@@ -95,7 +97,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   return `Field "${path}" ${rule}`;
 }
 
-/** The rule text of the outermost schema on the path to the error that has one. */
+/** The rule text of the outermost schema on the path to the error. */
 function ruleAt(schema: object, schemaPath: string): string | undefined {
   let node: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {

@@ -8,7 +8,7 @@ const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
 };
 const requestsPerSecond = 5;
 
-/** Daily allowance of an account (New York's day): its own, or that of its plan. */
+/** Daily allowance of an account (days end at midnight in New York): its own, or that of its plan. */
 export function dailyAllowance(account: Account): number {
   return account.requestsPerDay ?? requestsPerDay[account.plan];
 }

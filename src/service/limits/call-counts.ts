@@ -3,32 +3,32 @@ import type { Database } from '../store/database.ts';
 import { dailyAllowance } from './allowance.ts';
 import type { EasternDay } from './eastern-day.ts';
 
-/** A company's calls of one day and what it was allowed, as the usage reports show them. */
+/** A company's calls and allowance on one day, for the usage reports. */
 export interface DayOfCalls {
   readonly day: string;
   readonly used: number;
   readonly allowance: number;
 }
 
-/** What one company has spent in this turn of the event loop. */
+/** Calls of one company in the current tick of the event loop. */
 interface Turn {
   readonly accountId: string;
   readonly date: string;
-  /** Before this turn. */
+  /** The stored count before this tick. */
   readonly stored: number;
   added: number;
   allowance: number;
 }
 
 /**
- * How many calls each company has made each day. Calls that arrive in the same turn of the event loop are stored with
- * one write at its end, and no answer leaves before: whatever was answered is counted, even if the process is killed
- * right after. A kill may lose the calls of its last turn, which were not answered yet.
+ * Counts calls per company and day. Calls in the same tick of the event loop are stored in one write at its end (group
+ * commit), and no response is sent before that: every answered call is counted, even if the process is killed right
+ * after. A kill loses at most the calls of its last tick, which weren't answered.
  */
 export class CallCounts {
   readonly #db: Database;
   readonly #turns = new Map<string, Turn>();
-  /** The one that was asked for last: mostly the same company asks again. */
+  /** The latest entry, because the same company usually calls again. */
   #latest: Turn | undefined;
   #kept: PromiseWithResolvers<void> | undefined;
 
@@ -52,7 +52,7 @@ export class CallCounts {
     return this.#kept?.promise;
   }
 
-  /** The days on which there was at least one call, oldest first; `from` and `to` are days, both included. */
+  /** The days with at least one call, oldest first; `from` and `to` are inclusive days. */
   days(accountId: string, from: string, to: string): DayOfCalls[] {
     this.#store();
     const sql = 'select day, used, allowance from api_usage where account_id = ? and day between ? and ? order by day';
@@ -80,7 +80,7 @@ export class CallCounts {
   #beginTurn(): void {
     if (this.#kept !== undefined) return;
     const kept = Promise.withResolvers<void>();
-    // Callers that need the result wait for it; there may be none.
+    // Callers that need the result await it. There may be none, so mark rejections as handled.
     kept.promise.catch(() => undefined);
     this.#kept = kept;
     setImmediate(() => {
@@ -111,7 +111,7 @@ export class CallCounts {
     for (const turn of turns) this.#storeOne(turn);
   }
 
-  /** A company that has gone meanwhile has no days to count on. */
+  /** A company that was deleted meanwhile has no row to update. */
   #storeOne({ accountId, date, added, allowance }: Turn): void {
     const sql = `insert into api_usage (account_id, day, used, allowance)
       select id, ?, ?, ? from accounts where id = ?

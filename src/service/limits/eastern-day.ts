@@ -1,5 +1,5 @@
 import '../../lib/temporal.ts';
-/** The service's day: it turns at midnight in New York, so on two days a year it has 23 or 25 hours. */
+/** The service's day ends at midnight in New York, so two days a year have 23 or 25 hours. */
 export interface EasternDay {
   /** YYYY-MM-DD */
   readonly date: string;
@@ -11,14 +11,14 @@ export interface EasternDay {
 
 const zone = 'America/New_York';
 
-/** The day that an instant (epoch milliseconds) lies in. */
+/** The day of an instant (epoch milliseconds). */
 export function easternDay(now: number): EasternDay {
   const midnight = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).startOfDay();
   const next = midnight.add({ days: 1 }).startOfDay();
   return { date: midnight.toPlainDate().toString(), start: midnight.epochMilliseconds, end: next.epochMilliseconds };
 }
 
-/** The same with a cache of the last day: the calendar is read once a day, not on every call. */
+/** Like {@link easternDay}, but caches the last day, so the calendar isn't computed on every call. */
 export function easternCalendar(): (now: number) => EasternDay {
   let known: EasternDay | undefined;
   return (now) => {

@@ -1,25 +1,27 @@
 const minute = 60_000;
 const maxFailures = 20;
-/** So many addresses are remembered at most; who has more than these to try from is not held up by counting. */
+/**
+ * Maximum number of tracked addresses. A client with more addresses than this can't be slowed down by counting anyway.
+ */
 const maxAddresses = 100_000;
 
 /** Counts requests whose credentials failed, per remote address, over any sliding minute. */
 export class FailedLogins {
-  /** The address that failed last is the last one; what is older than a minute is at the front. */
+  /** Ordered by last failure, newest last; entries older than a minute are at the front. */
   readonly #failures = new Map<string, number[]>();
 
-  /** How many addresses are remembered. */
+  /** Number of tracked addresses. */
   get size(): number {
     return this.#failures.size;
   }
 
-  /** Milliseconds until this address may fail again; 0 when it may now. */
+  /** Milliseconds until this address may try again; 0 if it may now. */
   wait(address: string, now: number): number {
     const recent = this.#recent(address, now);
     return recent.length < maxFailures ? 0 : recent[recent.length - maxFailures]! + minute - now;
   }
 
-  /** Counts one failure. Give the function returned back when it turns out to be none. */
+  /** Counts one failure. The returned function refunds it. */
   count(address: string, now: number): () => void {
     const recent = this.#recent(address, now);
     recent.push(now);

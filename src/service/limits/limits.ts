@@ -24,7 +24,10 @@ export class Limits {
     this.#enforced = given.enforced;
   }
 
-  /** Counts a call of a company. Throws an ApiError (429) over the limit, uncounted. `arrived` is monotonic. */
+  /**
+   * Counts a call of a company. Throws an ApiError (429) if it exceeds the limit; that call isn't counted. `arrived` is
+   * monotonic.
+   */
   countCall(company: Account, arrived: number): void {
     const now = this.#clock.now();
     const day = this.#day(now);
@@ -44,18 +47,18 @@ export class Limits {
     return this.#counts.kept();
   }
 
-  /** The days on which a company made calls, oldest first; `from` and `to` are days, both included. */
+  /** The days on which a company made calls, oldest first; `from` and `to` are inclusive days. */
   daysOfCalls(company: Account, from: string, to: string): DayOfCalls[] {
     return this.#counts.days(company.id, from, to);
   }
 
-  /** Clears the counts of the last second and minute; the counts of the day are in the database. */
+  /** Clears the counts of the last second and minute; the daily counts are in the database. */
   resetWindows(): void {
     this.#seconds = new SlidingSecond();
     this.#failures = new FailedLogins();
   }
 
-  /** Counts a failed login; returns a function that takes it back. Throws an ApiError (429) after too many. */
+  /** Counts a failed login; the returned function refunds it. Throws an ApiError (429) after too many. */
   countFailure(address: string): () => void {
     const now = this.#clock.monotonic();
     const network = networkOf(address);

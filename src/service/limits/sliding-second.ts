@@ -3,18 +3,18 @@ const second = 1000;
 const memory = 60 * second;
 
 /**
- * Sliding window: at most `max` calls in any one second, wherever it begins. Calls count when they arrived, not when
- * they were checked, so the result does not depend on how long earlier steps took.
+ * Sliding-window rate limiter: at most `max` calls in any one second. Calls count at their arrival and not when they're
+ * checked, so the result doesn't depend on how long earlier steps took.
  */
 export class SlidingSecond {
   readonly #arrivals = new Map<string, number[]>();
 
-  /** Milliseconds until a call of this company is allowed; 0 if a call arriving at `time` is allowed now. */
+  /** Milliseconds until a call of this company is allowed; 0 if a call arriving at `time` is allowed. */
   wait(company: string, time: number, max: number): number {
     const past = this.#arrivals.get(company) ?? [];
     const at = insertionPoint(past, time);
     let wait = 0;
-    // With the new call in place, each run of max+1 neighbours that holds it must span a second or more.
+    // Each window of max+1 consecutive calls that includes the new one must span at least a second.
     for (let first = Math.max(0, at - max); first <= at; first++) {
       const last = first + max - 1;
       if (last >= past.length) break;
@@ -25,7 +25,7 @@ export class SlidingSecond {
     return wait;
   }
 
-  /** Records a call that was allowed. */
+  /** Records an allowed call. */
   take(company: string, time: number): void {
     const past = this.#arrivals.get(company);
     if (past === undefined) {
@@ -35,7 +35,7 @@ export class SlidingSecond {
     const at = insertionPoint(past, time);
     if (at === past.length) past.push(time);
     else past.splice(at, 0, time);
-    // Many at a time: taking the first one off a long array moves all the others.
+    // Removes many at a time, because removing the first element of a long array moves all others.
     if (past[0]! < past.at(-1)! - 2 * memory) past.splice(0, insertionPoint(past, past.at(-1)! - memory));
   }
 }

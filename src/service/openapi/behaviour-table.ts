@@ -3,7 +3,10 @@ import type { Endpoint, Resource } from '../endpoint.ts';
 const begin = '<!-- The table is made of the declarations: npm run generate -->';
 const end = '<!-- End of the table -->';
 
-/** Replaces the table of endpoints in a page by one made from their declarations. A page without a table stays as it is. */
+/**
+ * Replaces the table of endpoints in a page with one generated from their declarations. A page without a table is
+ * unchanged.
+ */
 export function withBehaviourTable(page: string, resources: readonly Resource[]): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];

@@ -5,11 +5,11 @@ interface Shown {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** Path of the version, appended to the host. */
+  /** Path of the version, after the host. */
   readonly base: string;
 }
 
-/** A call of an endpoint that can be pasted into a shell, with $KEY and $HOST to be set before. */
+/** A curl command for an endpoint, with $KEY and $HOST as variables. */
 export function curlOf({ method, path, operation, base }: Shown): string {
   const required = operation.parameters.filter((one) => one.in === 'query' && one.required);
   const query = required
@@ -38,7 +38,7 @@ function shownFields({ required = [], properties = {} }: OpenApiSchema): readonl
         .slice(0, 1);
 }
 
-/** A value that the schema allows, as plain as can be. */
+/** The simplest value that the schema allows. */
 function exampleOf(schema: OpenApiSchema): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];

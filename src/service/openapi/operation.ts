@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoint.ts';
 import { envelopeSchema, fieldsSchema, type OpenApiSchema, plainSchema } from './schemas.ts';
 
-/** Statuses of errors and what they mean. */
+/** Error statuses and their meanings. */
 export type ErrorResponses = Readonly<Record<number, string>>;
 
 export interface OperationParameter {
@@ -20,7 +20,7 @@ export interface Operation {
   readonly parameters: readonly OperationParameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, object>>;
-  /** Any one of these is enough, unless every one is needed. */
+  /** Any one of these is sufficient, unless all are required. */
   readonly 'x-permission': readonly string[];
   readonly 'x-every-permission'?: true;
   readonly 'x-basis': Endpoint['basis'];
@@ -34,7 +34,7 @@ const clientId: OpenApiSchema = {
   description: 'id of a client account of your company, whose assets are meant; needs client.access',
 };
 
-/** An endpoint as OpenAPI 3.1 describes an operation, with all errors that it may answer. */
+/** An endpoint as an OpenAPI 3.1 operation, with all its possible errors. */
 export function operationOf(endpoint: Endpoint, { tag, errors }: { tag: string; errors: ErrorResponses }): Operation {
   const body = requestBodyOf(endpoint);
   return {

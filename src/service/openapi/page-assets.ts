@@ -1,4 +1,4 @@
-/** Light and dark by what the reader's system prefers; no fonts, no images. */
+/** Light and dark mode from the system preference; no fonts, no images. */
 export const style = `
 :root{color-scheme:light dark;--line:#d8dee4;--soft:#f6f8fa;--dim:#57606a;--text:#1f2328;--back:#fff;--link:#0757ba}
 @media(prefers-color-scheme:dark){:root{--line:#30363d;--soft:#161b22;--dim:#9198a1;--text:#e6edf3;--back:#0d1117;--link:#6cb0ff}}
@@ -28,7 +28,7 @@ td:nth-child(1){width:30%}td:nth-child(2){width:26%;color:var(--dim)}em{color:#b
 @media(max-width:760px){nav{display:none}main{padding:0 12px 40px}}
 `;
 
-/** Hides what does not hold every word of the filter; opens the endpoint that the address names. */
+/** Hides endpoints that don't match all words of the filter, and opens the endpoint in the URL. */
 export const script = `
 const filter = document.getElementById('filter');
 filter.addEventListener('input', () => {

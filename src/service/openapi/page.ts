@@ -11,7 +11,10 @@ interface Shown {
   readonly operation: Operation;
 }
 
-/** The document as one HTML page without external resources. Style and script are separate, for the page's policy. */
+/**
+ * The document as one HTML page without external resources. Style and script are separate because of the content
+ * security policy.
+ */
 export function docsHtml(document: OpenApi): { html: string; style: string; script: string } {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -95,7 +98,7 @@ function answer({ responses }: Operation): string {
     : fields(`Answer ${status}: data`, data, { required: '', optional: 'not always there' });
 }
 
-/** Words for fields that must be there, and for those that need not. */
+/** Labels for required and optional fields. */
 interface Notes {
   readonly required: string;
   readonly optional: string;
@@ -107,7 +110,7 @@ function fields(title: string, schema: OpenApiSchema, notes: Notes): string {
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
-/** One row per field; fields of objects and lists follow their parent, with their path. */
+/** One row per field. Fields of objects and lists follow their parent, with their path. */
 function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {

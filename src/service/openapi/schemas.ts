@@ -15,17 +15,17 @@ export interface OpenApiSchema {
 
 interface Fields {
   readonly properties: Readonly<Record<string, OpenApiSchema>>;
-  /** Without those that have a default. */
+  /** Excludes fields with a default. */
   readonly required: readonly string[];
 }
 
-/** The fields of a query or a body as they are declared. */
+/** The fields of a query or body as a schema. */
 export function fieldsSchema(fields: TProperties): Fields {
   const { properties = {}, required = [] } = plainSchema(Type.Object(fields));
   return { properties, required: required.filter((name) => properties[name]?.default === undefined) };
 }
 
-/** A declared schema as plain JSON, with its rule as the description. */
+/** A declared schema as plain JSON, with its rule as description. */
 export function plainSchema(schema: TSchema): OpenApiSchema {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as OpenApiSchema;
 }

@@ -1,4 +1,4 @@
-/** Where a published link leads: host, path and a slug of its name, without a scheme. */
+/** The URL of a published link without a scheme: host, path and a slug of its name. */
 export function addressOf(host: string, { id, name }: { id: string; name: string }): string {
   return `${host}/published/${id}/${encodeURIComponent(slugOf(name))}`;
 }
@@ -16,7 +16,7 @@ function slugOf(name: string): string {
 export const visibilities = ['public_searchable', 'anyone_with_link_and_password', 'anyone_with_link'] as const;
 type Visibility = (typeof visibilities)[number];
 
-/** Who can look: derived, never stored. A password on a searchable link is asked for all the same. */
+/** Visibility, derived from the settings. A password on a searchable link is still required. */
 export function visibilityOf({ isPublic, password }: { isPublic: 0 | 1; password: string | null }): Visibility {
   if (isPublic === 1) return 'public_searchable';
   return password === null ? 'anyone_with_link' : 'anyone_with_link_and_password';

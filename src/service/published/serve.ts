@@ -14,14 +14,14 @@ import { errorHtml, publishedHtml } from './page.ts';
 
 interface Serving {
   readonly context: ServiceContext;
-  /** What the service waits for before it closes. */
+  /** Requests that the service waits for before it closes. */
   readonly running: RunningRequests;
 }
 
 /**
- * Serves the address of a published link: no account is needed, and no company's limits apply. A password comes as
- * the one of Basic credentials with any user name, or as `password` in the query. The last segment is for readers; the
- * id decides, so that an address stays valid if the link is renamed.
+ * Serves published links: they require no account and count against no company's limits. A password is sent as Basic
+ * credentials with any user name, or as `password` in the query. The last path segment is only for readers; the ID
+ * decides, so URLs stay valid if the link is renamed.
  */
 export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
   app.route({
@@ -46,7 +46,7 @@ async function show(context: ServiceContext, request: FastifyRequest, reply: Fas
   try {
     const { id } = request.params as { id: string };
     await checkPassword(context, request, findPublished(context, id).link);
-    // The link may be deleted while the password is checked.
+    // Look up the link again, because it may have been deleted while the password was verified.
     const { link, tab } = findPublished(context, id);
     if (request.method === 'GET') count(context, link, tab);
     const text = publishedHtml(link, tab, klipInstancesOf(context.db, tab.id));
@@ -66,7 +66,7 @@ function failure({ log }: ServiceContext, thrown: unknown): ApiError {
   return new ApiError('internal_error', 'Internal error');
 }
 
-/** A link of an account that is closed, or that may not publish any more, leads nowhere until that changes back. */
+/** Links of a closed account, or one that may no longer publish, return 404 until that changes. */
 function findPublished({ db, clock }: ServiceContext, id: string): { link: PublishedLink; tab: Tab } {
   const link = linkById(db, id);
   const tab = link && tabById(db, link.tabId);
@@ -82,7 +82,7 @@ function nowhere(): ApiError {
   return notFound('Dashboard not found');
 }
 
-/** A password can be guessed: wrong ones count as failed authentication of the address that they come from. */
+/** A password can be guessed, so a wrong one counts as a failed login of the client's address. */
 async function checkPassword({ limits }: ServiceContext, request: FastifyRequest, link: PublishedLink): Promise<void> {
   if (link.password === null) return;
   const given = passwordIn(request);

@@ -5,7 +5,7 @@ export type AddressPolicy = (address: string) => boolean;
 
 type Subnet = readonly [network: string, bits: number];
 
-/** Addresses that lead back to this machine. */
+/** Loopback addresses. */
 const loopback = listOf([
   ['127.0.0.0', 8],
   ['::1', 128],
@@ -26,7 +26,7 @@ const near = listOf([
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
-  // Forms that carry an IPv4 address inside: compatible, translated, NAT64, Teredo, 6to4.
+  // IPv6 forms that embed an IPv4 address: compatible, translated, NAT64, Teredo, 6to4.
   ['::', 96],
   ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
@@ -50,16 +50,16 @@ export interface Reach {
 }
 
 /**
- * The address policy of a service (protection against server-side request forgery). Any user who may create a data
- * source makes the service fetch an address, so a shared service must not reach internal addresses. A service that
- * listens on loopback belongs to one person, whose other tools are on loopback too.
+ * The address policy of a service (protection against SSRF). Any user who may create a data source can make the service
+ * fetch a URL, so a shared service must not reach internal addresses. A service that listens on loopback is used by one
+ * person, whose other tools are on loopback too.
  */
 export function addressPolicy({ host, allowPrivate }: Reach): AddressPolicy {
   const isOwn = host === 'localhost' || (isIP(host) !== 0 && holds(loopback, host));
   return (address) => allowPrivate || (holds(loopback, address) ? isOwn : !holds(near, address));
 }
 
-/** An IPv4 address that is written as an IPv6 one is judged as what it is. */
+/** Checks an IPv4-mapped IPv6 address as IPv4. */
 function holds(list: BlockList, address: string): boolean {
   const [plain = ''] = address.split('%', 1);
   return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');

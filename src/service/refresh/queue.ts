@@ -1,27 +1,27 @@
 import type { Database } from '../store/database.ts';
 
-/** A refresh that waits or runs. */
+/** A queued or running refresh. */
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
-  /** Whose it is: a company, or a client account and its company; null when it was deleted meanwhile. */
+  /** The owner: a company, or a client account and its company; null if it was deleted meanwhile. */
   readonly accountId: string | null;
   readonly companyId: string | null;
 }
 
-/** Whose refreshes have to wait for now. */
+/** Accounts and companies whose refreshes must wait for now. */
 export interface Busy {
   readonly accounts: Iterable<string>;
   readonly companies: Iterable<string>;
 }
 
-/** Puts an instance at the end, unless it waits there already: one pull serves everybody who asked for it. */
+/** Appends an instance unless it's already waiting: one pull serves all requests for it (single-flight). */
 export function enqueue(db: Database, instanceId: string, now: number): void {
   const sql = 'insert into refresh_queue (instance_id, queued_at) values (?, ?) on conflict do nothing';
   db.run(sql, instanceId, now);
 }
 
-/** The oldest that waits and does not have to, marked as running. */
+/** Takes the oldest entry that isn't blocked, and marks it as running. */
 export function takeNext(db: Database, busy: Busy): Queued | undefined {
   const oldest = `select q.position, a.id as accountId, coalesce(a.parent_id, a.id) as companyId from refresh_queue q
     left join datasource_instances i on i.id = q.instance_id
@@ -36,12 +36,12 @@ export function takeNext(db: Database, busy: Busy): Queued | undefined {
   return { ...next, ...db.get<Pick<Queued, 'instanceId'>>(sql, next.position)! };
 }
 
-/** Takes a refresh out of the queue, however it ended. */
+/** Removes a refresh from the queue, whatever its result. */
 export function settle(db: Database, position: number): void {
   db.run('delete from refresh_queue where position = ?', position);
 }
 
-/** What was running when the service last ended waits again, in its old place. */
+/** Refreshes that were running when the service stopped wait again, at their old positions. */
 export function resume(db: Database): void {
   db.transaction(() => {
     db.run(`delete from refresh_queue where running = 1 and instance_id in

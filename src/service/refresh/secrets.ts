@@ -2,7 +2,9 @@ import { registerSecret } from '../../lib/redact.ts';
 
 const telling = /token|secret|password|passwd|api_?key|authorization/i;
 
-/** What an instance's properties hold that must not surface in an error or a log line when its pull fails. */
+/**
+ * Registers secrets in an instance's properties, so that they don't appear in an error or a log line if its pull fails.
+ */
 export function registerSecretsOf(properties: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value !== 'string') continue;
@@ -11,7 +13,7 @@ export function registerSecretsOf(properties: Readonly<Record<string, unknown>>)
   }
 }
 
-/** `parameters` is a JSON array of {name, value, type}; the values of type header carry credentials. */
+/** `parameters` is a JSON array of {name, value, type}; values of type header may be credentials. */
 function headersIn(name: string, value: string): string[] {
   if (name !== 'parameters') return [];
   try {

@@ -15,9 +15,9 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
-/** Each refresh may be a process with its own memory. */
+/** A refresh may be a process with its own memory, so limit how many run. */
 const maxConcurrent = 4;
-/** So that a company with many clients does not block the others. */
+/** So a company with many clients doesn't block the others. */
 const maxPerCompany = 2;
 
 interface RefreshWorkerOptions {
@@ -32,8 +32,8 @@ interface RefreshWorkerOptions {
 
 /**
  * Takes instances from the durable queue in FIFO order and stores what their connectors yield. Refreshes of an account
- * run one after the other; accounts run in parallel, at most two per company, so that a source that hangs blocks only
- * its own account.
+ * run one at a time; accounts run in parallel, at most two per company, so a hanging source blocks only its own
+ * account.
  */
 export class RefreshWorker {
   readonly #options: RefreshWorkerOptions;
@@ -52,13 +52,13 @@ export class RefreshWorker {
     this.#wake();
   }
 
-  /** Queues instances; within a transaction of the caller's, if there is one. */
+  /** Queues instances, within the caller's transaction if there is one. */
   request(instanceIds: readonly string[]): void {
     const { db, clock } = this.#options;
     db.durably(() => {
       for (const id of instanceIds) enqueue(db, id, clock.now());
     });
-    // Not before the caller's transaction has ended.
+    // Run after the caller's transaction has committed.
     setImmediate(() => this.#wake());
   }
 
@@ -74,13 +74,13 @@ export class RefreshWorker {
     });
   }
 
-  /** After the clock was set back: no refresh waits for longer than its interval. */
+  /** Call this after the clock was set back, so that no refresh waits longer than its interval. */
   rewind(): void {
     const { db, clock } = this.#options;
     db.durably(() => planWithinInterval(db, clock.now()));
   }
 
-  /** Aborts running refreshes, which stay in the queue, and ends. */
+  /** Aborts running refreshes, which stay in the queue, and stops. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running.keys());
@@ -174,7 +174,7 @@ function tooLate(): Problem {
   });
 }
 
-/** Everything that a user needs to fix the error, in one line: `last_error` of the instance. */
+/** The error in one line, with everything a user needs to fix it: the instance's `last_error`. */
 function readable(thrown: unknown): string {
   if (!(thrown instanceof Problem)) return thrown instanceof Error ? thrown.message : String(thrown);
   const { message, seen, allowed, next } = thrown;
@@ -182,7 +182,7 @@ function readable(thrown: unknown): string {
   return parts.filter(Boolean).join('; ');
 }
 
-/** Ends on abort even if the connector ignores its signal, so that it can't block shutdown. */
+/** Ends on abort even if the connector ignores its signal, so it can't block shutdown. */
 async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   let reject: (reason: unknown) => void = () => undefined;
   const abort = (): void => reject(signal.reason);
@@ -191,7 +191,7 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
   try {
     for (;;) {
       signal.throwIfAborted();
-      // One for each chunk: a promise that outlives them would keep all chunks that ever raced with it.
+      // A new promise per chunk: a longer-lived one would retain every chunk that raced with it.
       const aborted = Promise.withResolvers<never>();
       reject = aborted.reject;
       const next = await Promise.race([reader.next(), aborted.promise]);

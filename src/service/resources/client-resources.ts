@@ -23,7 +23,7 @@ const wanted = Type.Object({
   value: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'must be a whole number' }),
 });
 
-/** What there is can be unlimited; how often one may call cannot. */
+/** Asset limits may be unlimited; API rate limits may not. */
 function checkValue({ name, value }: { name: LimitName; value: number }, index: number): void {
   const least = name.startsWith('api.') ? 1 : -1;
   if (value >= least) return;

@@ -47,7 +47,7 @@ function describe(instance: Instance): object {
   };
 }
 
-/** Stores the body as the instance's data: checked, whole, or not at all. */
+/** Validates the body and stores it as the instance's data, all or nothing. */
 async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<EndpointResult> {
   if (source.disabled === 1) throw forbidden('The data source is disabled');
   const received = await receive(context.blobs, {
@@ -60,7 +60,7 @@ async function store({ context, incoming }: ApiCall, { instance, source }: Found
   return {};
 }
 
-/** The one instance of a source that is not dynamic. */
+/** The only instance of a source that isn't dynamic. */
 function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   const [instance, ...others] = instancesOf(context.db, source.id);
   if (instance === undefined || others.length > 0 || source.isDynamic === 1) {
@@ -69,7 +69,7 @@ function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   return { instance, source };
 }
 
-/** The stored bytes as they came. An upload may take the file away between look-up and opening; then look again. */
+/** Returns the stored bytes unchanged. An upload may delete the file between lookup and open, so it retries. */
 async function show({ context }: ApiCall, { instance, source }: FoundInstance, tries = 3): Promise<EndpointResult> {
   if (instance.blob === null || instance.sha256 === null)
     throw notFound(`The instance has no data yet: ${instance.id}`);

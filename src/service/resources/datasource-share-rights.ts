@@ -5,7 +5,7 @@ import { shareEndpoints } from '../share-endpoints.ts';
 import { asShared, type Datasource, datasourceById } from '../store/datasources.ts';
 import { canSee } from '../store/shares.ts';
 
-/** Here, and only here, a source that exists but is not the caller's to see answers 401. */
+/** Only this endpoint answers 401 for an existing source that the caller may not see. */
 function findShared({ context, account, caller, params }: ApiCall): Datasource {
   const source = datasourceById(context.db, params.id!);
   if (source === undefined) throw notFound(`Data source not found: ${params.id}`);

@@ -70,7 +70,7 @@ function describeListed(source: ListedDatasource): object {
   };
 }
 
-/** Member by member: a spread in front of so many others takes as long as a quarter of the call. */
+/** Fields are listed one by one, because a spread of this many takes a quarter of the call's time. */
 function describe(source: Datasource): object {
   return {
     id: source.id,
@@ -106,7 +106,7 @@ interface Created {
   no_refresh?: boolean;
 }
 
-/** Creates the source and its instances; returns the id of the source and of the first instance. */
+/** Creates the source and its instances. Returns the IDs of the source and its first instance. */
 function create({ context, caller, account, body }: ApiCall<unknown, Created>): { id: string; instanceId: string } {
   const { no_refresh: inProperties, ...properties } = body.properties ?? {};
   const source = {

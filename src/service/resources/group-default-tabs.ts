@@ -71,7 +71,10 @@ function find(call: ApiCall): DefaultTab {
   return found;
 }
 
-/** A group's default dashboard is shared with the group, as `can_edit` says: only who may share it can give it. */
+/**
+ * Making a dashboard a group's default also shares it with the group, as `can_edit` says, so the caller must be allowed
+ * to share it.
+ */
 function add(call: ApiCall<unknown, Change & { tab_id: string }>, group: UserGroup): string {
   const { db, clock } = call.context;
   const { tab_id: tabId, can_edit = false, visibility = 'library', index } = call.body;

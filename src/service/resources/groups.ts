@@ -41,7 +41,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, group: UserGro
   return { ...fields, num_members, members };
 }
 
-/** The names of an account's groups tell them apart. */
+/** Group names are unique within an account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : groupByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another group');

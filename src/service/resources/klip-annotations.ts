@@ -35,7 +35,7 @@ function describe({ id, authorId, authorName, createdAt, body }: Annotation): ob
   return { id, createdBy: { id: authorId, name: authorName }, date_created: timeText(createdAt), body };
 }
 
-/** Who sees a Klip sees what is written on it. */
+/** Anyone who sees a Klip sees its annotations. */
 function findAnnotation(call: ApiCall): Annotation {
   const { annotation: id } = call.params as { annotation: string };
   const klip = findKlip(call);
@@ -59,7 +59,7 @@ interface Period {
   readonly end_date?: number;
 }
 
-/** Whole seconds, both ends included, as milliseconds of which the last is not. */
+/** Converts an inclusive range of whole seconds to a half-open one in milliseconds. */
 function milliseconds({ start_date: start = 0, end_date: end }: Period): { since: number; until: number } {
   if (end === undefined) return { since: start * 1000, until: Number.MAX_SAFE_INTEGER };
   if (start > end) throw badRequest('Field "start_date" must not be after "end_date"');

@@ -9,8 +9,8 @@ import { type Klip, schemaOf, setSchema, setUsedDatasources } from '../store/kli
 const path = '/klips/{id}/schema';
 
 /**
- * Puts the whole body in place of the schema. `client_id` says whose Klip is meant and is no part of it; a member that
- * is null counts as not given, as in every body.
+ * Replaces the schema by the whole body, except `client_id`, which only selects the account. Null fields count as
+ * absent, as in every body.
  */
 function replace(call: ApiCall, klip: Klip): void {
   const given = Object.entries(call.json).filter(([name, value]) => name !== 'client_id' && value !== null);

@@ -22,7 +22,7 @@ const profile = Type.Object({
 
 function describe({ caller, context }: ApiCall): object {
   const { company } = caller;
-  // Read again: a call with a password is itself the last sign-in.
+  // Read again, because a call with a password updates the last sign-in itself.
   const user = userById(context.db, caller.user.id)!;
   return {
     id: user.id,

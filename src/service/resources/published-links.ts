@@ -52,7 +52,7 @@ interface Settings {
   useIpRanges?: boolean;
 }
 
-/** Never the password, nor its hash. */
+/** Never includes the password or its hash. */
 function describe({ host }: ApiCall, link: PublishedLink): object {
   return {
     id: link.id,
@@ -78,7 +78,7 @@ const unset = {
 
 type Kept = Omit<PublishedLink, 'id' | 'tabId' | 'createdBy' | 'creatorName' | 'createdAt' | 'dateLastAccessed'>;
 
-/** The settings after a request: what it does not name stays. */
+/** The settings after a request; absent ones don't change. */
 function settled(before: Kept, given: Settings, password: string | null | undefined): Kept {
   const flag = (name: 'isPublic' | 'social' | 'wantsAdvertising' | 'useIpRanges'): 0 | 1 => {
     const value = given[name];
@@ -96,13 +96,13 @@ function settled(before: Kept, given: Settings, password: string | null | undefi
   };
 }
 
-/** The hash of a new password, null for an empty one, which takes the password away, undefined for none given. */
+/** The hash of a new password; null for an empty one, which removes the password; undefined if absent. */
 async function hashOf({ password }: Settings): Promise<string | null | undefined> {
   if (password === undefined) return undefined;
   return password === '' ? null : hashPassword(password);
 }
 
-/** A hash takes a while, in which the dashboard may go or be taken from the caller: so it is looked up again. */
+/** Hashing takes time, and the dashboard may be deleted or unshared meanwhile, so it's looked up again. */
 async function create(call: ApiCall<unknown, Settings>): Promise<PublishedLink> {
   const { context, caller, body } = call;
   const password = await hashOf(body);
@@ -131,7 +131,7 @@ async function change(call: ApiCall<unknown, Settings>): Promise<PublishedLink> 
   });
 }
 
-/** A link to a dashboard that the caller may see, or change. */
+/** A link to a dashboard that the caller may see or (with another `find`) change. */
 function findLink(call: ApiCall, find = findTab): PublishedLink {
   const id = call.params.id!;
   const refuse = (): ApiError => notFound(`Published link not found: ${id}`);

@@ -49,7 +49,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, role: Role): o
   };
 }
 
-/** The names of an account's roles tell them apart. */
+/** Role names are unique within an account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : roleByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another role');
@@ -57,7 +57,7 @@ function checkName({ context, account }: ApiCall, name: string | undefined, self
 
 type Change = { name?: string; description?: string; permissions?: (typeof permissions)[number][] };
 
-/** What is not given stays; permissions that are given replace all that the role had. */
+/** Absent fields don't change; given permissions replace all previous ones. */
 function update(call: ApiCall<unknown, Change>, role: Role): void {
   const { db } = call.context;
   const { permissions: given, ...texts } = call.body;

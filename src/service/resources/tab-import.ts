@@ -20,14 +20,14 @@ function findImportable(call: ApiCall): Tab {
   return tab;
 }
 
-/** Who may look at a dashboard sees what its Klips show, not how they are made: a copy would tell. */
+/** Permission to see a dashboard covers what its Klips show, not their definitions, which a copy would reveal. */
 function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
   const klip = klipById(context.db, id)!;
   if (canSee(context.db, klipAsShared(klip), caller)) return klip;
   throw forbidden('The dashboard has a Klip that is not shared with you');
 }
 
-/** Copies a dashboard, its layout, its Klips and their data sources, each of them once. Returns the copy's id. */
+/** Copies a dashboard with its layout, Klips and data sources, each once. Returns the ID of the copy. */
 function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
   const { db, clock } = call.context;
   const id = newId();

@@ -48,7 +48,7 @@ function describe({ id, klipId, name }: Pick<KlipInstance, 'id' | 'klipId' | 'na
   return { id, klip_id: klipId, name };
 }
 
-/** Places all of the Klips or, when one of them is not there or has no such place, none. */
+/** Places all Klips, or none if a Klip or a place doesn't exist. */
 function place(call: ApiCall<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
   const { context, body } = call;
   const layout = layoutOf(tab);

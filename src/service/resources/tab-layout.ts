@@ -16,7 +16,9 @@ interface LayoutBody {
   state: Record<string, unknown>;
 }
 
-/** What the layout leaves out leaves the dashboard. All is checked before anything changes. */
+/**
+ * Instances missing from the layout are removed from the dashboard. Everything is validated before anything changes.
+ */
 function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): void {
   const { db, clock } = context;
   db.durably(() => {

@@ -13,7 +13,7 @@ const permission = ['user.manage'] as const;
 const path = '/users/{id}/tab-instances';
 const { id, tab_id, name } = tabInstanceSchema.properties;
 
-/** All of the dashboards or, when one of them is not the caller's to see, none. */
+/** Adds all dashboards, or none if one of them isn't visible to the caller. */
 function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
   const { db } = call.context;
   return db.durably(() => {

@@ -1,13 +1,13 @@
 import type { ClientStatus } from '../client-status.ts';
 import type { Database } from './database.ts';
 
-/** A company, or a client account of one. */
+/** A company or a client account. */
 export interface Account {
   readonly id: string;
   readonly name: string;
   /** The company that this client belongs to; null for a company. */
   readonly parentId: string | null;
-  /** A client without a plan of its own has its company's. */
+  /** A client without its own plan has the plan of its company. */
   readonly plan: SubscriptionPlan;
   readonly requestsPerDay: number | null;
   readonly requestsPerSecond: number | null;
@@ -19,7 +19,7 @@ export interface Account {
 const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, (select p.plan from accounts p where p.id = a.parent_id), 'starter') as plan,
   a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond,
   a.status, a.trial_extended as trialExtended, a.created_at as createdAt`;
-// One table and no order: SQLite would prepare a more complex statement again each time.
+// One table and no ORDER BY, because SQLite would prepare a more complex statement again each time.
 const from = 'from accounts a';
 
 /** A company or a client. */
@@ -32,12 +32,12 @@ export function clientOf(db: Database, company: Account, id: string): Account | 
   return db.get<Account>(`select ${columns} ${from} where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
-/** Whether the folder has been given its fixtures, or a first account. */
+/** Whether the database has any account (fixtures or the first company). */
 export function hasAccounts(db: Database): boolean {
   return db.get('select 1 from accounts limit 1') !== undefined;
 }
 
-/** The plans that an account can have, the smallest first. */
+/** All plans, the smallest first. */
 export const plans = ['starter', 'team', 'grow', 'enterprise'] as const;
 
 export type SubscriptionPlan = (typeof plans)[number];

@@ -8,7 +8,7 @@ export interface Annotation {
   readonly klipId: string;
   readonly body: string;
   readonly authorId: string;
-  /** As the author is called now; of one who is gone, as they were called when they wrote. */
+  /** The author's current name; if the author was deleted, the name at the time of writing. */
   readonly authorName: string;
   readonly createdAt: number;
 }
@@ -18,12 +18,12 @@ const columns = `n.id, n.klip_id as klipId, n.body, n.author_id as authorId,
   coalesce(${nameOf}, n.author_name) as authorName, n.created_at as createdAt`;
 const from = 'from klip_annotations n left join users u on u.id = n.author_id';
 
-/** The annotation, whatever Klip it is of. */
+/** An annotation of any Klip. */
 export function annotationById(db: Database, id: string): Annotation | undefined {
   return db.get<Annotation>(`select ${columns} ${from} where n.id = ?`, id);
 }
 
-/** A Klip's annotations from `since` on and before `until`, in milliseconds. */
+/** A Klip's annotations in [`since`, `until`), in milliseconds. */
 export function annotationsOf(
   db: Database,
   { klipId, since, until }: { klipId: string; since: number; until: number },
@@ -33,7 +33,7 @@ export function annotationsOf(
   return listRows(db, { columns, from: some, order: 'n.created_at, n.id' }, [klipId, since, until], page);
 }
 
-/** Stores it under the name that its author has at this moment. */
+/** Stores it with the author's current name. */
 export function insertAnnotation(db: Database, given: Omit<Annotation, 'authorName'>): void {
   db.run(
     `insert into klip_annotations (id, klip_id, body, author_id, author_name, created_at)

@@ -2,7 +2,7 @@ import { dailyAllowance, secondAllowance } from '../limits/allowance.ts';
 import { type Account, accountById } from './accounts.ts';
 import type { Database } from './database.ts';
 
-/** What an account may use up. The first two are of every second and every day, the others of what there is. */
+/** Limits of an account: the first two are per second and per day, the others limit the number of assets. */
 export const limitNames = [
   'api.requests.perDay',
   'api.requests.perSecond',
@@ -25,7 +25,7 @@ export function setLimit(db: Database, accountId: string, name: LimitName, value
   db.run(`update accounts set ${columns[name]} = ? where id = ?`, value, accountId);
 }
 
-/** The limits in force; -1 = none. An account without a rate of its own has that of its plan. */
+/** The effective limits; -1 = none. An account without its own rate has that of its plan. */
 export function limitsOf(db: Database, accountId: string): Readonly<Record<LimitName, number>> {
   const account = accountById(db, accountId)!;
   const { dashboards, seats, privateLinks } = limitsOfWhatThereIs(db, account);
@@ -49,12 +49,12 @@ function limitsOfWhatThereIs(db: Database, { id }: Pick<Account, 'id'>): Limits 
   return db.get<Limits>(sql, id)!;
 }
 
-/** How many users an account may have; -1 = no limit. */
+/** Maximum number of users of an account; -1 = no limit. */
 export function seatsOf(db: Database, accountId: string): number {
   return limitsOfWhatThereIs(db, { id: accountId }).seats;
 }
 
-/** How many dashboards an account may still make; Infinity where nothing limits them. Never negative. */
+/** How many more dashboards an account may create; Infinity without a limit. Never negative. */
 export function dashboardsLeft(db: Database, accountId: string): number {
   const max = limitsOfWhatThereIs(db, { id: accountId }).dashboards;
   if (max < 0) return Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ export function dashboardsLeft(db: Database, accountId: string): number {
   return Math.max(0, max - n);
 }
 
-/** The same for published links that are not public. */
+/** Like {@link dashboardsLeft}, for published links that aren't public. */
 export function privateLinksLeft(db: Database, accountId: string): number {
   const max = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
   if (max < 0) return Number.POSITIVE_INFINITY;

@@ -10,14 +10,14 @@ export interface ClientAccount {
   readonly name: string;
   readonly description: string;
   readonly externalId: string | null;
-  /** As stored; a trial may be over, see client-status.ts. */
+  /** The stored status; for an expired trial, see client-status.ts. */
   readonly status: ClientStatus;
   /** -1 = no limit. */
   readonly seats: number;
   readonly trialExtended: 0 | 1;
   readonly directBilling: 0 | 1;
   readonly createdAt: number;
-  /** When one of its users last signed in, also one who is gone by now. */
+  /** When one of its users last signed in, including deleted ones. */
   readonly lastSignIn: number | null;
 }
 
@@ -30,7 +30,7 @@ export function clientById(db: Database, company: Account, id: string): ClientAc
   return db.get<ClientAccount>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
-/** A page of the clients of a company, the oldest first. */
+/** A page of a company's clients, oldest first. */
 export function clientsOf(db: Database, company: Account, page: Page): Listed<ClientAccount> {
   const from = 'from accounts a where a.parent_id = ?';
   return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
@@ -44,7 +44,7 @@ interface ClientFields {
   readonly status?: ClientStatus;
 }
 
-/** Changes what is given. */
+/** Changes only the given fields. */
 export function updateClient(db: Database, id: string, given: ClientFields): void {
   const { name = null, description = null, external_id = null, seats = null, status = null } = given;
   const sql = `update accounts set name = coalesce(?, name), description = coalesce(?, description),
@@ -52,12 +52,12 @@ export function updateClient(db: Database, id: string, given: ClientFields): voi
   db.run(sql, name, description, external_id, seats, status, id);
 }
 
-/** Goes with everything that the account has. */
+/** Deletes the account with everything in it. */
 export function deleteClient(db: Database, id: string): void {
   db.run('delete from accounts where id = ?', id);
 }
 
-/** The documents that an account's instances show. */
+/** The documents shown by an account's instances. */
 export function blobsOf(db: Database, accountId: string): string[] {
   const sql = `select i.blob from datasources d join datasource_instances i on i.datasource_id = d.id
     where d.account_id = ? and i.blob is not null`;
@@ -69,12 +69,12 @@ export function extendTrial(db: Database, id: string): void {
   db.run('update accounts set trial_extended = 1 where id = ?', id);
 }
 
-/** Notes that the client pays for itself. */
+/** Records that the client is billed directly. */
 export function billDirectly(db: Database, id: string): void {
   db.run('update accounts set direct_billing = 1 where id = ?', id);
 }
 
-/** What can be switched on and off for a client. All of it is on until it is switched off. */
+/** Features that can be disabled per client. All are enabled by default. */
 export const featureNames = [
   'theming',
   'domain_cloaking',
@@ -87,7 +87,7 @@ export const featureNames = [
 ] as const;
 export type FeatureName = (typeof featureNames)[number];
 
-/** The features that were switched off. */
+/** The disabled features. */
 export function featuresOff(db: Database, accountId: string): Set<string> {
   const sql = 'select name from client_features where account_id = ? and enabled = 0';
   return new Set(db.all<{ name: string }>(sql, accountId).map(({ name }) => name));
@@ -99,7 +99,7 @@ export function switchFeature(db: Database, accountId: string, name: FeatureName
   db.run(sql, accountId, name, enabled ? 1 : 0);
 }
 
-/** The properties of a client, in the order of their names. */
+/** The properties of a client, ordered by name. */
 export function clientProperties(db: Database, accountId: string): Record<string, string> {
   const sql = 'select name, value from client_properties where account_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, accountId);

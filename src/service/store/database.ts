@@ -8,8 +8,8 @@ import { migrate } from './migrate.ts';
 const maxRemembered = 10_000;
 
 /**
- * The service's own database: synchronous, statements prepared once, one process at a time. An ordinary commit
- * survives the death of the process; what is made {@link durably} survives the loss of power as well.
+ * The service's own database: synchronous, with cached prepared statements, used by one process at a time. An ordinary
+ * commit survives the death of the process; {@link durably} also survives a power loss.
  */
 export class Database {
   readonly #db: SqliteDatabase;
@@ -43,25 +43,25 @@ export class Database {
     return this.#noted(sql).all(...values);
   }
 
-  /** Runs a statement that returns no rows; returns how many rows it changed. */
+  /** Runs a statement that returns no rows. Returns the number of changed rows. */
   run(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#noted(sql).run(...values).changes as number;
   }
 
-  /** The same for a write that does not change cached values (see {@link remember}). */
+  /** Like {@link run}, for a write that doesn't invalidate cached values (see {@link remember}). */
   runAside(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#prepare(sql).run(...values).changes as number;
   }
 
   /**
-   * A cache of what `read` returns, by kind and key. It is cleared by every write, whatever that
-   * writes, so that no code has to track what depends on what. Undefined values are read again each time.
+   * A cache of the results of `read`, by kind and key. Every write clears all of it, so nothing has to track
+   * dependencies. Undefined results aren't cached.
    */
   remember<T>(kind: string, key: string, read: () => T): T {
     const known = this.#remembered.get(kind)?.get(key);
     if (known !== undefined) return known as T;
     const value = read();
-    // In a transaction, what was read may be rolled back.
+    // Within a transaction, the value may still be rolled back.
     if (value !== undefined && !this.#db.inTransaction) this.#keep(kind, key, value);
     return value;
   }
@@ -72,8 +72,8 @@ export class Database {
   }
 
   /**
-   * A transaction that is on the disk before this returns. Counting calls does without that (it happens all the time,
-   * and losing the last counts with the power does no harm); data that was acknowledged to a caller needs this.
+   * A transaction that is synced to disk before this returns. Call counts don't need that (they're written constantly,
+   * and losing the last ones in a power loss is harmless); data that was acknowledged to a caller does.
    */
   durably<T>(work: () => T): T {
     if (this.#db.inTransaction) return this.transaction(work);
@@ -98,7 +98,7 @@ export class Database {
     }
   }
 
-  /** The statement; what is remembered is forgotten if it writes. */
+  /** Prepares the statement; a write clears the cache. */
   #noted(sql: string): PreparedStatement {
     if (!isRead(sql)) this.#remembered.clear();
     return this.#prepare(sql);
@@ -114,12 +114,12 @@ export class Database {
   }
 }
 
-/** Whether one of our own statements leaves the database as it is. */
+/** Whether a statement only reads. Sufficient for our own statements. */
 function isRead(sql: string): boolean {
   return /^\s*(?:select|with)\b/i.test(sql) && !/\breturning\b/i.test(sql);
 }
 
-/** Created before SQLite does it, which would let all users of the machine read the hashes in it. */
+/** Created in advance, because SQLite would create it readable for all users, and it contains hashes. */
 function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
   ensurePrivateFile(path);

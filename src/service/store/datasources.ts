@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import type { SharedAsset } from './shares.ts';
 import { listVisible } from './visible.ts';
 
-/** The formats of a data source. They are the contract of the service, whatever formats there are elsewhere. */
+/** The formats of a data source. They're part of the service's API, independent of other formats in the code base. */
 export const formatIds = ['json', 'csv', 'xml'] as const;
 export type FormatId = (typeof formatIds)[number];
 
@@ -20,15 +20,15 @@ export interface Datasource {
   readonly isDynamic: 0 | 1;
   readonly noRefresh: 0 | 1;
   readonly disabled: 0 | 1;
-  /** References to user properties unresolved. Those of a source that is not dynamic are its instance's. */
+  /** With references to user properties unresolved. For a source that isn't dynamic, they're stored in its instance. */
   readonly properties: string;
   readonly createdBy: string | null;
   readonly createdAt: number;
-  /** The latest of its instances; null before the first data. */
+  /** Of its most recent instance; null before the first data. */
   readonly dateLastRefresh: number | null;
 }
 
-/** What a list shows of a source. */
+/** The fields of a source in lists. */
 export type ListedDatasource = Pick<
   Datasource,
   'id' | 'name' | 'description' | 'refreshInterval' | 'isDynamic' | 'dateLastRefresh'
@@ -39,10 +39,10 @@ const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterv
 const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
   d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 
-/** Built once: almost every call about data needs it. */
+/** Built once, because almost every call about data uses it. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
-/** The source, remembered until something is written. */
+/** The source, cached until the next write. */
 export function datasourceById(db: Database, id: string): Datasource | undefined {
   return db.remember('datasource', id, () => db.get<Datasource>(byId, id));
 }
@@ -63,7 +63,7 @@ export function visibleDatasources(
   return listVisible(db, { kind: 'datasource', account, caller }, listed, page);
 }
 
-/** The source as something that can be shared. */
+/** The source as a shareable asset. */
 export function asShared({ id, accountId, createdBy }: Datasource): SharedAsset {
   return { kind: 'datasource', id, accountId, createdBy };
 }
@@ -87,7 +87,7 @@ export function insertDatasource(db: Database, source: Omit<Datasource, 'dateLas
   );
 }
 
-/** Changes what is given; undefined stays as it is. */
+/** Changes only the given fields. */
 export function updateDatasource(
   db: Database,
   id: string,
@@ -103,7 +103,7 @@ export function updateDatasource(
   );
 }
 
-/** What a source is dynamic by is in its properties, so both are stored together. */
+/** Whether a source is dynamic follows from its properties, so both are stored together. */
 export function setSourceProperties(
   db: Database,
   id: string,
@@ -116,7 +116,7 @@ export function setDisabled(db: Database, id: string, disabled: boolean): void {
   db.run('update datasources set disabled = ? where id = ?', disabled ? 1 : 0, id);
 }
 
-/** Deletes the source with its instances and shares. Their documents are the caller’s to remove. */
+/** Deletes the source with its instances and shares. The caller must remove their documents. */
 export function deleteDatasource(db: Database, id: string): void {
   db.run('delete from datasources where id = ?', id);
 }

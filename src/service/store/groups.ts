@@ -18,7 +18,7 @@ export function groupById(db: Database, id: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.id = ?`, id);
 }
 
-/** The group of an account by its name, letter by letter. */
+/** The group of an account with exactly this name (case-sensitive). */
 export function groupByName(db: Database, accountId: string, name: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }
@@ -27,7 +27,7 @@ export function groupsOfAccount(db: Database, accountId: string, page: Page): Li
   return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
 }
 
-/** A page of the groups that a user is in, the oldest group first. */
+/** A page of a user's groups, oldest group first. */
 export function groupsOfUser(db: Database, userId: string, page: Page): Listed<UserGroup> {
   const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';
   return listRows(db, { columns, from, order }, [userId], page);
@@ -49,7 +49,7 @@ export function updateGroup(
   db.run(sql, given.name ?? null, given.description ?? null, given.external_id ?? null, id);
 }
 
-/** Memberships go with it, and so does what was shared with it. */
+/** Deletes the group with its memberships and shares. */
 export function deleteGroup(db: Database, id: string): void {
   db.run('delete from groups where id = ?', id);
 }
@@ -64,7 +64,7 @@ export function membersOf(db: Database, groupId: string, page: Page): Listed<Per
   return listRows(db, { columns: personColumns, from: members, order: 'u.created_at, u.id' }, [groupId], page);
 }
 
-/** All people in a group, the oldest first. */
+/** All members of a group, oldest first. */
 export function allMembersOf(db: Database, groupId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${members} order by u.created_at, u.id`, groupId);
 }

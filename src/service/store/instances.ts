@@ -7,7 +7,7 @@ import { listRows } from './listing.ts';
 import { visibleTo } from './shares.ts';
 import { listVisibleInstances } from './visible.ts';
 
-/** A copy of a data source, with properties and data of its own. */
+/** An instance of a data source, with its own properties and data. */
 export interface Instance {
   readonly id: string;
   readonly datasourceId: string;
@@ -25,7 +25,7 @@ const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_siz
 const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 
-/** Read with every upload, so without a join, which SQLite would prepare again each time. */
+/** Read with every upload, so it avoids a join, which SQLite would prepare again each time. */
 const byId = `select ${own}, (select d.name from datasources d where d.id = i.datasource_id) as datasourceName
   from datasource_instances i where i.id = ?`;
 
@@ -37,7 +37,7 @@ export function instancesOf(db: Database, datasourceId: string): Instance[] {
   return db.all<Instance>(`select ${columns} ${from} where d.id = ? order by i.created_at, i.id`, datasourceId);
 }
 
-/** The instances of the sources that the caller sees; with a data source, only its own. */
+/** Instances of the sources visible to the caller, optionally of one data source. */
 export function visibleInstances(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
@@ -67,11 +67,11 @@ interface Keyed {
   readonly id: string;
   readonly dynamicKey: string;
   readonly blob: string | null;
-  /** When it took its last data, or was made. */
+  /** Time of its last data, or of its creation. */
   readonly lastChange: number;
 }
 
-/** The instances of a source, each with its set of values. */
+/** The instances of a source, each with its key (a set of user values). */
 export function keyedInstancesOf(db: Database, datasourceId: string): Keyed[] {
   const sql = `select id, dynamic_key as dynamicKey, blob, coalesce(date_last_refresh, created_at) as lastChange
     from datasource_instances where datasource_id = ? order by created_at, id`;
@@ -89,19 +89,19 @@ export function showData(db: Database, id: string, { blob, bytes, sha256 }: Rece
   return db.run(sql, blob, bytes, sha256, now, id) === 1;
 }
 
-/** Counts one more refresh that failed; the document that is there stays. */
+/** Counts a failed refresh; the existing document stays. */
 export function noteFailure(db: Database, id: string, message: string): void {
   const sql = `update datasource_instances set refresh_fail_count = refresh_fail_count + 1, last_error = ? where id = ?`;
   db.run(sql, message, id);
 }
 
-/** The names of all documents that some instance shows: what the sweep has to leave. */
+/** The names of all documents shown by instances, which the sweep must keep. */
 export function knownBlobs(db: Database): Set<string> {
   const rows = db.all<{ blob: string }>('select blob from datasource_instances where blob is not null');
   return new Set(rows.map(({ blob }) => blob));
 }
 
-/** Property names and values, values as the JSON that they were given as. */
+/** Properties by name; the values keep their JSON types. */
 export function propertiesOf(db: Database, instanceId: string): Record<string, unknown> {
   const sql = 'select name, value from instance_properties where instance_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, instanceId);

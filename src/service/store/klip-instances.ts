@@ -3,11 +3,11 @@ import type { Placed } from '../tab-layout.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A copy of a Klip on a dashboard, with its position. */
+/** A Klip placed on a dashboard, with its position. */
 export interface KlipInstance extends Placed {
   readonly tabId: string;
   readonly klipId: string;
-  /** The Klip's. */
+  /** The name of the Klip. */
   readonly name: string;
 }
 
@@ -20,7 +20,7 @@ export function klipInstanceById(db: Database, id: string): KlipInstance | undef
   return db.get<KlipInstance>(`select ${columns} ${from} where i.id = ?`, id);
 }
 
-/** A dashboard's instances in the order in which they were placed. */
+/** A dashboard's instances in insertion order. */
 export function klipInstancesOf(db: Database, tabId: string): KlipInstance[] {
   return db.all<KlipInstance>(`select ${columns} ${from} where i.tab_id = ? order by ${order}`, tabId);
 }
@@ -35,7 +35,7 @@ interface NewInstance extends Placed {
   readonly createdAt: number;
 }
 
-/** Puts a Klip on a dashboard, behind those that are there. */
+/** Appends a Klip to a dashboard. */
 export function insertKlipInstance(db: Database, given: NewInstance): void {
   db.run(
     `insert into klip_instances (id, tab_id, klip_id, region, position, col_span, min_height, height, created_at, place)

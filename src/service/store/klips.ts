@@ -24,12 +24,12 @@ export function klipById(db: Database, id: string): Klip | undefined {
   return db.get<Klip>(`select ${columns} from klips k where k.id = ?`, id);
 }
 
-/** The Klip as something that can be shared. */
+/** The Klip as a shareable asset. */
 export function klipAsShared({ id, accountId, createdBy }: Klip): SharedAsset {
   return { kind: 'klip', id, accountId, createdBy };
 }
 
-/** The Klips that are visible to the caller; with a data source, only those whose schema names it. */
+/** The Klips visible to the caller; with a data source, only those whose schema names it. */
 export function visibleKlips(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
@@ -48,7 +48,7 @@ export function visibleKlips(
 }
 
 interface NewKlip extends Omit<Klip, 'updatedAt'> {
-  /** The Klip of another account that this one is a copy of. */
+  /** The Klip of another account that this one was copied from. */
   readonly importedFrom?: string;
   readonly schema: string;
 }
@@ -69,7 +69,7 @@ export function insertKlip(db: Database, klip: NewKlip): void {
   );
 }
 
-/** Changes what is given; undefined stays as it is. `now`, epoch milliseconds, becomes the time of the change. */
+/** Changes only the given fields. `now`, epoch milliseconds, becomes the modification time. */
 export function updateKlip(
   db: Database,
   id: string,
@@ -89,7 +89,7 @@ export function schemaOf(db: Database, id: string): string {
   return db.get<{ schema: string }>('select schema from klips where id = ?', id)!.schema;
 }
 
-/** Stores the JSON of the schema as it came. */
+/** Stores the JSON of the schema as received. */
 export function setSchema(db: Database, id: string, { schema, now }: { schema: string; now: number }): void {
   db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
 }
@@ -101,7 +101,7 @@ export function setUsedDatasources(db: Database, klipId: string, datasourceIds: 
   for (const id of datasourceIds) db.run(sql, klipId, id);
 }
 
-/** Those of the data sources a Klip's schema names that the caller sees. */
+/** The data sources in a Klip's schema that are visible to the caller. */
 export function usedDatasources(db: Database, klipId: string, caller: Caller): { id: string; name: string }[] {
   const seen = visibleTo(caller, 'datasource', 'd');
   const sql = `select d.id, d.name from klip_datasources u join datasources d on d.id = u.datasource_id
@@ -109,7 +109,7 @@ export function usedDatasources(db: Database, klipId: string, caller: Caller): {
   return db.all(sql, klipId, ...seen.values);
 }
 
-/** All of the data sources a Klip's schema names that are still there. */
+/** The data sources in a Klip's schema that still exist. */
 export function usedDatasourceIds(db: Database, klipId: string): string[] {
   const sql = `select u.datasource_id as id from klip_datasources u join datasources d on d.id = u.datasource_id
     where u.klip_id = ? order by d.created_at, d.id`;

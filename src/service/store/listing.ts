@@ -4,12 +4,12 @@ import type { Database } from './database.ts';
 
 interface Listing {
   readonly columns: string;
-  /** `from … where …`, with the placeholders that `values` fill. */
+  /** `from … where …`, with placeholders for `values`. */
   readonly from: string;
   readonly order: string;
 }
 
-/** One page of what a query finds, and how many rows it finds in all. */
+/** One page of a query's rows, and the total number of rows. */
 export function listRows<T>(
   db: Database,
   { columns, from, order }: Listing,

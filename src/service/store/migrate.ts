@@ -11,7 +11,7 @@ interface Migration {
   readonly sql: string;
 }
 
-/** Brings the schema up to date. Each numbered file runs once, in order, in a transaction of its own. */
+/** Migrates the schema to the newest version. Each numbered file runs once, in order, in its own transaction. */
 export async function migrate(db: SqliteDatabase): Promise<void> {
   const migrations = await readMigrations();
   const done = Number(db.pragma('user_version'));
@@ -27,7 +27,7 @@ export async function migrate(db: SqliteDatabase): Promise<void> {
   if (schemaHash(entries) !== newestHash) throw other(schemaDifferences(entries, await newestSchema()));
 }
 
-/** What the tables of a database are that has been through all migrations. */
+/** The tables of a database after all migrations. */
 export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   const fresh = new SqliteDatabase(':memory:');
   for (const { sql } of await readMigrations()) fresh.exec(sql);
@@ -36,7 +36,7 @@ export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   return entries;
 }
 
-/** A migration that was changed after it was run leaves tables that no later statement fits. */
+/** Detects a migration that was edited after it ran: later statements wouldn't match the tables. */
 function other(differences: readonly string[]): Problem {
   return new Problem({
     code: 'SERVICE_DATA_OTHER',

@@ -2,26 +2,26 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** What is settled when a link is created, and can be changed later. */
+/** Settings of a link that can be set at creation and changed later. */
 interface LinkSettings {
   readonly name: string;
-  /** Its hash. */
+  /** Hash of the password. */
   readonly password: string | null;
   readonly isPublic: 0 | 1;
   readonly theme: 'light' | 'dark';
-  /** An address of a picture; empty for none. */
+  /** URL of an image; empty for none. */
   readonly logo: string;
   readonly social: 0 | 1;
   readonly wantsAdvertising: 0 | 1;
   readonly useIpRanges: 0 | 1;
 }
 
-/** An address at which people without an account look at a dashboard. */
+/** A URL under which people without an account can see a dashboard. */
 export interface PublishedLink extends LinkSettings {
   readonly id: string;
   readonly tabId: string;
   readonly createdBy: string;
-  /** The creator's current name; after they were deleted, the name at creation. */
+  /** The creator's current name; if they were deleted, the name at creation. */
   readonly creatorName: string;
   readonly createdAt: number;
   readonly dateLastAccessed: number | null;
@@ -37,7 +37,7 @@ export function linkById(db: Database, id: string): PublishedLink | undefined {
   return db.get<PublishedLink>(`select ${columns} ${from} where l.id = ?`, id);
 }
 
-/** A page of the links to a dashboard, the oldest first. */
+/** A page of the links to a dashboard, oldest first. */
 export function linksOf(db: Database, tabId: string, page: Page): Listed<PublishedLink> {
   const listing = { columns, from: `${from} where l.tab_id = ?`, order: 'l.created_at, l.id' };
   return listRows<PublishedLink>(db, listing, [tabId], page);
@@ -56,7 +56,7 @@ export function insertLink(db: Database, link: Omit<PublishedLink, 'dateLastAcce
   );
 }
 
-/** Stores all settings of a link in the place of those before. */
+/** Replaces all settings of a link. */
 export function updateLink(db: Database, id: string, settings: LinkSettings): void {
   db.run(
     `update published_links set name = ?, password = ?, is_public = ?, theme = ?, logo = ?, social = ?,
@@ -77,7 +77,7 @@ export function deleteLink(db: Database, id: string): void {
 
 const hourMs = 3_600_000;
 
-/** Counts one look at a dashboard in the hour in which it happened. */
+/** Counts one view of a dashboard, in its hour. */
 export function countView(
   db: Database,
   { link, tab, now }: { link: PublishedLink; tab: { accountId: string; name: string }; now: number },

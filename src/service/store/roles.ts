@@ -10,7 +10,7 @@ export interface Role {
   readonly name: string;
   readonly description: string;
   readonly builtIn: BuiltInRole | null;
-  /** A JSON array; empty for a built-in role, see {@link permissionsIn}. */
+  /** A JSON array; empty for a built-in role (see {@link permissionsIn}). */
   readonly permissions: string;
 }
 
@@ -20,7 +20,7 @@ export function roleById(db: Database, id: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.id = ?`, id);
 }
 
-/** The role of an account by its name, letter by letter. */
+/** The role of an account with exactly this name (case-sensitive). */
 export function roleByName(db: Database, accountId: string, name: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.account_id = ? and r.name = ?`, accountId, name);
 }
@@ -30,7 +30,7 @@ export function rolesOfAccount(db: Database, accountId: string, page: Page): Lis
   return listRows(db, { columns, from, order: 'r.created_at, r.id' }, [accountId], page);
 }
 
-/** What the role allows; of a built-in one whatever this version of the service says. */
+/** The permissions of the role; those of a built-in role are defined by this version of the service. */
 export function permissionsIn(role: Role): readonly Permission[] {
   return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
 }
@@ -49,7 +49,7 @@ export function createRole(db: Database, role: RoleGiven, now: number): void {
   db.run(sql, role.id, role.accountId, role.name, role.description, JSON.stringify(role.permissions), now);
 }
 
-/** Changes what is given; undefined stays as it is. */
+/** Changes only the given fields. */
 export function updateRole(
   db: Database,
   id: string,
@@ -61,19 +61,19 @@ export function updateRole(
   db.run(sql, given.name ?? null, given.description ?? null, permissions, id);
 }
 
-/** Its users are left without a role. */
+/** Deletes the role; its users are then without a role. */
 export function deleteRole(db: Database, id: string): void {
   db.run('delete from roles where id = ?', id);
 }
 
 const holders = 'from users u where u.role_id = ?';
 
-/** A page of the people who have a role, the oldest first. */
+/** A page of the users with a role, oldest first. */
 export function holdersOf(db: Database, roleId: string, page: Page): Listed<Person> {
   return listRows(db, { columns: personColumns, from: holders, order: 'u.created_at, u.id' }, [roleId], page);
 }
 
-/** All people who have a role, the oldest first. */
+/** All users with a role, oldest first. */
 export function allHoldersOf(db: Database, roleId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${holders} order by u.created_at, u.id`, roleId);
 }
@@ -82,7 +82,7 @@ export function countHolders(db: Database, roleId: string): number {
   return db.get<{ n: number }>(`select count(*) as n ${holders}`, roleId)!.n;
 }
 
-/** A user has one role or none. */
+/** Sets the user's role; a user has at most one. */
 export function giveRole(db: Database, userId: string, roleId: string | null): void {
   db.run('update users set role_id = ? where id = ?', roleId, userId);
 }

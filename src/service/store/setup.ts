@@ -4,7 +4,7 @@ import type { ClientStatus } from '../client-status.ts';
 import type { SubscriptionPlan } from './accounts.ts';
 import type { Database } from './database.ts';
 
-/** Writing accounts and their people, for the first company and for fixtures. */
+/** Inserts accounts and their users, for the first company and for fixtures. */
 
 interface AccountGiven {
   readonly id: string;
@@ -17,7 +17,7 @@ interface AccountGiven {
   readonly createdAt: number;
 }
 
-/** Creates an account, or brings the one with this id to what is given; a state or a rate that is not stays. */
+/** Creates an account, or updates the one with this ID; an absent status or rate doesn't change. */
 export function insertAccount(db: Database, given: AccountGiven): string {
   db.run(
     `insert into accounts (id, parent_id, name, plan, status, requests_per_day, requests_per_second, created_at)
@@ -40,7 +40,7 @@ export function insertAccount(db: Database, given: AccountGiven): string {
   return given.id;
 }
 
-/** Makes sure that an account has the built-in roles; answers all of its roles, name to id. */
+/** Creates missing built-in roles of an account. Returns all its roles, name to ID. */
 export function insertBuiltInRoles(db: Database, accountId: string, now: number): Map<string, string> {
   for (const name of builtInRoles) {
     db.run(
@@ -64,12 +64,12 @@ interface UserGiven {
   readonly email: string;
   readonly firstName: string;
   readonly lastName: string;
-  /** Its hash. */
+  /** Hash of the password. */
   readonly password?: string;
   readonly createdAt: number;
 }
 
-/** Creates a user, or brings the one with this id to what is given; without a password the old one stays. */
+/** Creates a user, or updates the one with this ID; an absent password doesn't change. */
 export function insertUser(db: Database, given: UserGiven): string {
   db.run(
     `insert into users (id, account_id, role_id, email, first_name, last_name, password, created_at)
@@ -88,7 +88,7 @@ export function insertUser(db: Database, given: UserGiven): string {
   return given.id;
 }
 
-/** Stores the hash of an API key; one that is known stays with whom it is. */
+/** Stores the hash of an API key; an existing key stays with its user. */
 export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; userId: string; now: number }): void {
   const sql = 'insert into api_keys (hash, user_id, created_at) values (?, ?, ?) on conflict do nothing';
   db.run(sql, hash, userId, now);

@@ -1,10 +1,10 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Database } from './database.ts';
 
-/** What can be shared. Each has a table of its rights, `<kind>_shares` with a column `<kind>_id`. */
+/** Kinds of shareable assets. Each has a table of share rights, `<kind>_shares` with a column `<kind>_id`. */
 export type SharedKind = 'datasource' | 'klip' | 'tab';
 
-/** One thing that can be shared. */
+/** One shareable asset. */
 export interface SharedAsset {
   readonly kind: SharedKind;
   readonly id: string;
@@ -29,7 +29,7 @@ interface UserRight {
 
 export type HolderKind = 'group' | 'user';
 
-/** A group or a user that something can be shared with. */
+/** A group or user that an asset can be shared with. */
 interface Holder {
   readonly id: string;
   readonly accountId: string;
@@ -41,14 +41,14 @@ export function holderById(db: Database, kind: HolderKind, id: string): Holder |
   return db.get<Holder>(`select id, account_id as accountId from ${table} where id = ?`, id);
 }
 
-/** The groups that something is shared with, and whether they may change it. */
+/** The groups that an asset is shared with, and whether they may edit it. */
 export function groupRights(db: Database, { kind, id }: Named): GroupRight[] {
   const sql = `select g.id as group_id, g.name as group_name, s.can_edit from ${kind}_shares s
     join groups g on g.id = s.holder_id where s.${kind}_id = ? and s.kind = 'group' order by s.created_at, g.id`;
   return asRights(db.all<GroupRight & { can_edit: 0 | 1 }>(sql, id));
 }
 
-/** The users that something is shared with directly, and whether they may change it. */
+/** The users that an asset is shared with directly, and whether they may edit it. */
 export function userRights(db: Database, { kind, id }: Named): UserRight[] {
   const sql = `select u.id as user_id, u.first_name, u.last_name, s.can_edit from ${kind}_shares s
     join users u on u.id = s.holder_id where s.${kind}_id = ? and s.kind = 'user' order by s.created_at, u.id`;
@@ -66,7 +66,7 @@ interface Right {
   readonly now: number;
 }
 
-/** Shares it, or changes how it is shared. */
+/** Adds or changes a share right. */
 export function share(db: Database, { kind, id }: Named, right: Right): void {
   db.run(
     `insert into ${kind}_shares (${kind}_id, kind, holder_id, can_edit, created_at) values (?, ?, ?, ?, ?)
@@ -105,17 +105,20 @@ export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Cond
   return { sql, values: [administers(caller, kind) ? 1 : 0, id, id, id] };
 }
 
-/** Whether everything of this kind in the account is the caller's to see and change. */
+/** Whether the caller may see and change all assets of this kind in the account. */
 export function administers(caller: Caller, kind: SharedKind): boolean {
   return caller.isAdmin || caller.permissions.has(`admin.${kind}`);
 }
 
-/** Whether the caller sees all of its kind, made it, or has it shared with them or with one of their groups. */
+/**
+ * Whether the caller may see all assets of the kind, created this one, or has it shared with them or one of their
+ * groups.
+ */
 export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 0);
 }
 
-/** Shared to be seen is not shared to be changed. */
+/** Whether the caller may edit the asset; a right to see it isn't enough. */
 export function canEdit(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 1);
 }
@@ -129,7 +132,7 @@ function holdsRight(db: Database, { kind, id }: Named, caller: Caller, atLeast: 
   return db.get(sql, id, atLeast, caller.user.id, caller.user.id) !== undefined;
 }
 
-/** Whether a group shows it to this user, whatever was shared with them directly. */
+/** Whether the asset is shared with one of the user's groups, regardless of direct shares. */
 export function sharedWithGroupOf(db: Database, { kind, id }: Named, userId: string): boolean {
   const sql = `select 1 from ${kind}_shares s join group_members m on m.group_id = s.holder_id
     where s.${kind}_id = ? and s.kind = 'group' and m.user_id = ?`;

@@ -13,7 +13,7 @@ export interface Tab {
   readonly name: string;
   readonly description: string;
   readonly layoutType: LayoutType;
-  /** How many columns the grid has; a column layout has as many as its type says. */
+  /** Number of columns of a grid; for a column layout, its type defines them. */
   readonly cols: number;
   readonly createdBy: string | null;
   readonly createdAt: number;
@@ -27,12 +27,12 @@ export function tabById(db: Database, id: string): Tab | undefined {
   return db.get<Tab>(`select ${columns} from tabs t where t.id = ?`, id);
 }
 
-/** The dashboard as something that can be shared. */
+/** The dashboard as a shareable asset. */
 export function tabAsShared({ id, accountId, createdBy }: Tab): SharedAsset {
   return { kind: 'tab', id, accountId, createdBy };
 }
 
-/** A page of the dashboards that the caller may see. */
+/** A page of the dashboards visible to the caller. */
 export function visibleTabs(db: Database, account: Account, caller: Caller, page: Page): Listed<Tab> {
   return listVisible(db, { kind: 'tab', account, caller }, columns, page);
 }
@@ -61,7 +61,7 @@ interface TabChange {
   readonly now: number;
 }
 
-/** What is not given stays; the time of the last change moves all the same. */
+/** Changes only the given fields, and always the modification time. */
 export function updateTab(db: Database, id: string, given: TabChange): void {
   db.run(
     `update tabs set name = coalesce(?, name), description = coalesce(?, description),

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 /** Spans of the sign-in report, in days. */
 export const loginSpans = [1, 7, 14, 30, 90];
 
-/** An account at the end of a day, or now on the running one. */
+/** The state of an account at the end of a day, or the current state for today. */
 export interface AccountDay {
   readonly day: string;
   readonly lastLogin: number | null;
@@ -13,16 +13,16 @@ export interface AccountDay {
   readonly klips: number;
   readonly datasources: number;
   readonly dashboards: number;
-  /** Bytes of all documents that its instances show. */
+  /** Total bytes of the documents shown by its instances. */
   readonly storage: number;
-  /** Users who signed in within each of {@link loginSpans} before the end of the day. */
+  /** Number of users who signed in within each of {@link loginSpans} before the end of the day. */
   readonly logins: readonly number[];
 }
 
 const count = (table: string): string => `(select count(*) from ${table} where account_id = a.id)`;
 const signedInSince = '(select count(*) from users where account_id = a.id and date_last_login >= ?)';
 
-/** The placeholders are the beginnings of the spans. */
+/** The placeholders are the start times of the spans. */
 const state = `select a.id, a.last_sign_in as lastLogin, a.seats,
   ${count('users')} as users, ${count('klips')} as klips, ${count('datasources')} as datasources,
   ${count('tabs')} as dashboards,
@@ -35,7 +35,7 @@ type Row = Omit<AccountDay, 'logins'> & { readonly logins: string };
 
 const beginnings = (end: number): number[] => loginSpans.map((days) => end - days * 86_400_000);
 
-/** Keeps how every account is, as the state at the end of this day. */
+/** Stores the state of every account as of the end of this day. */
 export function keepAccounts(db: Database, day: string, end: number): void {
   db.run(
     `insert or replace into usage_accounts (account_id, day, last_login, seats, users, klips, datasources, dashboards,
@@ -46,13 +46,13 @@ export function keepAccounts(db: Database, day: string, end: number): void {
   );
 }
 
-/** How the account is now. */
+/** The current state of the account. */
 export function accountNow(db: Database, accountId: string, { day, now }: { day: string; now: number }): AccountDay {
   const row = db.get<Omit<Row, 'day'>>(`${state} where a.id = ?`, ...beginnings(now), accountId)!;
   return { ...row, day, logins: JSON.parse(row.logins) as number[] };
 }
 
-/** The days that are over, oldest first; `from` and `to` are days, both included. */
+/** Past days, oldest first; `from` and `to` are inclusive days. */
 export function accountDays(db: Database, accountId: string, from: string, to: string): AccountDay[] {
   const sql = `select day, last_login as lastLogin, seats, users, klips, datasources, dashboards, storage, logins
     from usage_accounts where account_id = ? and day between ? and ? order by day`;

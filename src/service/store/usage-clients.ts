@@ -3,11 +3,11 @@ import type { Database } from './database.ts';
 
 type States = Readonly<Record<ClientStatus, number>>;
 
-/** The clients of a company: those that came and went in a day, and how many are in each state at its end. */
+/** The clients of a company: added and cancelled during a day, and the number in each state at its end. */
 export interface ClientDay {
   readonly day: string;
   readonly added: number;
-  /** Deleted, or disabled; who was disabled before is not counted again when deleted. */
+  /** Deleted or disabled; deleting a disabled client doesn't count again. */
   readonly cancelled: number;
   readonly states: States;
 }
@@ -19,7 +19,7 @@ interface Changes {
 
 const none: Changes = { added: 0, cancelled: 0 };
 
-/** Stores the state of every company's clients at the end of this day, and restarts the counts. */
+/** Stores the state of every company's clients as of the end of this day, and resets the counts. */
 export function keepClients(db: Database, day: string, end: number): void {
   const sql = `insert or replace into usage_clients (account_id, day, added, cancelled, states) values (?, ?, ?, ?, ?)`;
   for (const { id } of db.all<{ id: string }>('select id from accounts where parent_id is null')) {
@@ -29,12 +29,12 @@ export function keepClients(db: Database, day: string, end: number): void {
   db.run('delete from clients_changed_today');
 }
 
-/** How the company's clients are now. */
+/** The current state of the company's clients. */
 export function clientsNow(db: Database, companyId: string, { day, now }: { day: string; now: number }): ClientDay {
   return { day, ...changesToday(db, companyId), states: statesOf(db, companyId, now) };
 }
 
-/** The days that are over, oldest first; `from` and `to` are days, both included. */
+/** Past days, oldest first; `from` and `to` are inclusive days. */
 export function clientDays(db: Database, companyId: string, from: string, to: string): ClientDay[] {
   const sql = `select day, added, cancelled, states from usage_clients
     where account_id = ? and day between ? and ? order by day`;

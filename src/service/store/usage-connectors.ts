@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** What an account has of one connector at the end of a day, or now on the running one. */
+/** An account's use of one connector at the end of a day, or the current use for today. */
 export interface ConnectorDay {
   readonly day: string;
   readonly connector: string;
@@ -11,7 +11,7 @@ export interface ConnectorDay {
 const counts = 'count(distinct d.id) as datasources, count(i.id) as instances';
 const from = 'from datasources d left join datasource_instances i on i.datasource_id = d.id';
 
-/** Keeps what every account has, as the state at the end of this day. */
+/** Stores every account's use of connectors as of the end of this day. */
 export function keepConnectors(db: Database, day: string): void {
   db.run(
     `insert or replace into usage_connectors (account_id, day, connector, datasources, instances)
@@ -20,14 +20,14 @@ export function keepConnectors(db: Database, day: string): void {
   );
 }
 
-/** What the account has now. */
+/** The account's current use of connectors. */
 export function connectorsNow(db: Database, accountId: string, day: string): ConnectorDay[] {
   const sql = `select ? as day, d.connector, ${counts} ${from} where d.account_id = ?
     group by d.connector order by d.connector`;
   return db.all<ConnectorDay>(sql, day, accountId);
 }
 
-/** The days that are over, oldest first; `from` and `to` are days, both included. */
+/** Past days, oldest first; `first` and `last` are inclusive days. */
 export function connectorDays(db: Database, accountId: string, first: string, last: string): ConnectorDay[] {
   const sql = `select day, connector, datasources, instances from usage_connectors
     where account_id = ? and day between ? and ? order by day, connector`;

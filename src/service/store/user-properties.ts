@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** Every property of the user's account, with this user's value: the empty text until it is set. */
+/** All properties of the user's account with this user's values; the empty text if not set. */
 export function userProperties(db: Database, user: { id: string; accountId: string }): Record<string, string> {
   const sql = `select n.name, coalesce(p.value, '') as value from user_property_names n
     left join user_properties p on p.account_id = n.account_id and p.name = n.name and p.user_id = ?
@@ -9,7 +9,7 @@ export function userProperties(db: Database, user: { id: string; accountId: stri
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Makes a property by this name for all users of the account, unless there is one, and sets this user's value. */
+/** Sets this user's value, and creates the property for all users of the account if it doesn't exist. */
 export function setUserProperty(
   db: Database,
   user: { id: string; accountId: string },

@@ -3,11 +3,11 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A dashboard on a user's screen, as it is answered. */
+/** A dashboard on a user's screen, as in responses. */
 export interface TabInstance {
   readonly id: string;
   readonly tab_id: string;
-  /** The dashboard's. */
+  /** The name of the dashboard. */
   readonly name: string;
   readonly context: string;
 }
@@ -15,17 +15,17 @@ export interface TabInstance {
 const columns = 'i.id, i.tab_id, t.name, i.context';
 const from = 'from user_tab_instances i join tabs t on t.id = i.tab_id';
 
-/** In the order in which they were put there. */
+/** In the order in which they were added. */
 export function tabInstancesOf(db: Database, userId: string, page: Page): Listed<TabInstance> {
   return listRows(db, { columns, from: `${from} where i.user_id = ?`, order: 'i.place' }, [userId], page);
 }
 
-/** All dashboards on the screen of a user, in their order there. */
+/** All dashboards on a user's screen, in their order. */
 export function allTabInstancesOf(db: Database, userId: string): TabInstance[] {
   return db.all<TabInstance>(`select ${columns} ${from} where i.user_id = ? order by i.place`, userId);
 }
 
-/** Puts a dashboard on a user's screen, unless it is there; returns the instance. */
+/** Adds a dashboard to a user's screen unless it's already there. Returns the instance. */
 export function putOnScreen(db: Database, userId: string, tabId: string): TabInstance {
   const sql = `insert into user_tab_instances (id, user_id, tab_id, context) values (?, ?, ?, 'desktop')
     on conflict do nothing`;

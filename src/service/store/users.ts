@@ -25,7 +25,7 @@ export function userById(db: Database, id: string): User | undefined {
   return db.get<User>(`select ${columns} from users u where u.id = ?`, id);
 }
 
-/** Who an API key is of, by its hash. */
+/** The user of an API key, by its hash. */
 export function userByKey(db: Database, hash: Buffer): User | undefined {
   const found = db.get<{ userId: string; hash: Uint8Array }>(
     'select user_id as userId, hash from api_keys where hash = ?',
@@ -34,12 +34,12 @@ export function userByKey(db: Database, hash: Buffer): User | undefined {
   return found !== undefined && timingSafeEqual(found.hash, hash) ? userById(db, found.userId) : undefined;
 }
 
-/** The user with this address, in whatever case, with the hash of the password. */
+/** The user with this e-mail address (case-insensitive), including the password hash. */
 export function userByEmail(db: Database, email: string): (User & { password: string | null }) | undefined {
   return db.get(`select ${columns}, u.password from users u where lower(u.email) = lower(?)`, email);
 }
 
-/** What a user may do, by the one role that they have. */
+/** The permissions of a user, from their role. */
 export function roleOf(db: Database, user: User): { isAdmin: boolean; permissions: ReadonlySet<Permission> } {
   const sql = 'select built_in as builtIn, permissions from roles where id = ?';
   const role = db.get<{ builtIn: BuiltInRole | null; permissions: string }>(sql, user.roleId ?? '');
@@ -48,7 +48,7 @@ export function roleOf(db: Database, user: User): { isAdmin: boolean; permission
   return { isAdmin: role.builtIn === 'Admin', permissions: new Set(names) };
 }
 
-/** The groups that a user is in, the oldest first. */
+/** The groups of a user, oldest first. */
 export function groupsOf(db: Database, user: User): { id: string; name: string }[] {
   const sql = `select g.id, g.name from group_members m join groups g on g.id = m.group_id
     where m.user_id = ? order by g.created_at, g.id`;
@@ -86,7 +86,7 @@ interface NewUser {
   readonly firstName: string;
   readonly lastName: string;
   readonly externalId: string | null;
-  /** Its hash; null for a user who cannot sign in with one. */
+  /** Hash of the password; null for a user who can't sign in with one. */
   readonly password: string | null;
 }
 
@@ -113,7 +113,7 @@ interface UserChange {
   readonly external_id?: string;
 }
 
-/** What is not given stays; `password` is a hash. */
+/** Changes only the given fields; `password` is a hash. */
 export function updateUser(db: Database, id: string, given: UserChange, password: string | null): void {
   const sql = `update users set email = coalesce(?, email), first_name = coalesce(?, first_name),
     last_name = coalesce(?, last_name), external_id = coalesce(?, external_id),
@@ -122,12 +122,12 @@ export function updateUser(db: Database, id: string, given: UserChange, password
   db.run(sql, email, first_name, last_name, external_id, password, id);
 }
 
-/** Keys, memberships, property values and what was shared with the user go along; what they created stays. */
+/** Deletes the user with their keys, memberships, property values and shares; what they created remains. */
 export function deleteUser(db: Database, id: string): void {
   db.run('delete from users where id = ?', id);
 }
 
-/** Notes when a user last signed in; `now` is epoch milliseconds. */
+/** Records a sign-in; `now` is epoch milliseconds. */
 export function noteSignIn(db: Database, user: User, now: number): void {
   db.run('update users set date_last_login = ? where id = ?', now, user.id);
 }

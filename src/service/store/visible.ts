@@ -7,19 +7,19 @@ import { countRows } from './listing.ts';
 import { administers, type SharedKind } from './shares.ts';
 
 /**
- * Lists of what a user can see, in the order of creation. No list scans an account: an admin's is
- * the account's index; everybody else's is merged from an index range for each reason that they have to see something,
- * each of them in that order already. So a page costs what its offset and length cost, however much there is.
+ * Lists of assets visible to a user, ordered by creation. No list scans an account: an admin's list is an index range
+ * of the account; any other list is a k-way merge of one index range per reason why an asset is visible, each already
+ * in order. So the cost of a page depends only on its offset and length.
  */
 
-/** Whose assets of which kind, and who asks. */
+/** The kind and account of the assets, and the caller. */
 export interface VisibleQuery {
   readonly kind: SharedKind;
   readonly account: Account;
   readonly caller: Caller;
 }
 
-/** One page of the assets that the caller sees; `columns` are of their table by its alias (`d`, `k`, `t`). */
+/** One page of the assets visible to the caller; `columns` use the alias of their table (`d`, `k`, `t`). */
 export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string, page: Page): Listed<T> {
   const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
     return `select ${created} as created, ${id} as id from ${from} where ${where}`;
@@ -32,7 +32,7 @@ export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string
   };
 }
 
-/** One page of the instances of the data sources that the caller sees; `columns` by the aliases `d` and `i`. */
+/** One page of the instances of data sources visible to the caller; `columns` use the aliases `d` and `i`. */
 export function listVisibleInstances<T>(
   db: Database,
   given: Omit<VisibleQuery, 'kind'>,
@@ -55,20 +55,20 @@ export function listVisibleInstances<T>(
 
 const tables = { datasource: 'datasources', klip: 'klips', tab: 'tabs' } as const;
 
-/** `datasources d on d`: by the letter that a list's columns name it by. */
+/** `datasources d on d`: the table with the alias that a list's columns use. */
 const asTable = (kind: SharedKind): string => `${tables[kind]} ${kind[0]} on ${kind[0]}`;
 
-/** One reason to see assets: an index range in the order of their creation. */
+/** One reason why assets are visible: an index range ordered by creation. */
 interface Reason {
   readonly from: string;
   readonly where: string;
-  /** When an asset was created, and which one it is. */
+  /** Expressions for the creation time and the ID of an asset. */
   readonly created: string;
   readonly id: string;
   readonly values: readonly SqliteValue[];
 }
 
-/** What is seen for several reasons stands once in the list. */
+/** Merges the ranges. An asset visible for several reasons is listed once. */
 function merged(
   reasons: readonly Reason[],
   select: (reason: Reason) => string,
@@ -93,7 +93,7 @@ function reasonsOf(db: Database, { kind, account, caller }: VisibleQuery): Reaso
 const heldAs = (kind: 'user' | 'group', holder: string): string =>
   `s.kind = '${kind}' and s.holder_id ${holder} and s.account_id = ?`;
 
-/** A query of more parts than this takes longer to prepare than what its order saves. */
+/** A union of more parts than this takes longer to prepare than the merge saves. */
 const mostGroups = 50;
 
 function groupReasons(db: Database, userId: string): { holder: string; value: string }[] {

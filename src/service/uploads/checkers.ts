@@ -10,7 +10,7 @@ const checkers: Readonly<Record<FormatId, new () => FormatChecker>> = {
   xml: XmlChecker,
 };
 
-/** A checker for one document that is uploaded to a data source of this format. */
+/** A validator for one document uploaded to a data source of this format. */
 export function checkerOf(format: FormatId): FormatChecker {
   return new checkers[format]();
 }

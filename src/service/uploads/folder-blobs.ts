@@ -9,17 +9,20 @@ const batchBytes = 512 * 1024;
 /** Maximum number of buffers kept for reuse: two per concurrent upload. */
 const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
-/** Syncs while the rest still arrives, so that little remains to be synced at the end. */
+/** Bytes between syncs during the upload, so little remains to be synced at the end. */
 const syncBytes = 4 * 1024 * 1024;
 /** File names that this version or an earlier one creates. All other files in the folder are left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
-/** Documents as files of one folder. A file that no instance shows is unfinished or left over, and swept at a start. */
+/**
+ * Documents as files in one folder. A file that no instance shows is incomplete or orphaned, and is swept at the next
+ * start.
+ */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
   readonly #spare: Buffer[] = [];
 
-  /** The folder must be there. */
+  /** The folder must exist. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -51,15 +54,15 @@ interface Begun {
   readonly name: string;
   readonly path: string;
   readonly handle: FileHandle;
-  /** The folder's entry of the file is on the disk. */
+  /** Resolves when the file's directory entry is synced. */
   readonly entered: Promise<void>;
   /** Buffers that are free for reuse. */
   readonly spare: Buffer[];
 }
 
 /**
- * Fills one buffer while the other is written. The pieces are copied, because thousands of buffers that wait for the disk
- * cost the collector more than that.
+ * Double buffering: fills one buffer while the other is written. Chunks are copied, because thousands of buffers
+ * waiting for the disk would cost more garbage collection.
  */
 class FileWriter implements BlobWriter {
   readonly #begun: Begun;
@@ -108,7 +111,7 @@ class FileWriter implements BlobWriter {
     for (let rest = piece; this.#filled === batchBytes; rest = rest.subarray(this.#copy(rest))) await this.#flush();
   }
 
-  /** Starts to write the current buffer after the previous one is written. */
+  /** Starts writing the current buffer when the previous one is written. */
   async #flush(): Promise<void> {
     await this.#writing;
     const [buffer, bytes] = [this.#filling, this.#filled];
@@ -118,11 +121,11 @@ class FileWriter implements BlobWriter {
     this.#unsynced += bytes;
     if (this.#unsynced >= syncBytes) await this.#syncSoon();
     this.#writing = this.#writeAll(buffer, bytes);
-    // The next caller that awaits it sees the failure; until then it must not count as unhandled.
+    // The next caller that awaits it gets the error; until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
   }
 
-  /** One at a time: a disk that is slower than the client is waited for here. */
+  /** One sync at a time: here the client waits for a disk that is slower. */
   async #syncSoon(): Promise<void> {
     this.#unsynced = 0;
     await this.#syncing;
@@ -130,7 +133,7 @@ class FileWriter implements BlobWriter {
     this.#syncing.catch(() => undefined);
   }
 
-  /** A write may be cut short by the system; what is left goes out in the next. */
+  /** Loops because the system may write only part of the buffer. */
   async #writeAll(buffer: Buffer, bytes: number): Promise<void> {
     for (let start = 0; start < bytes; ) {
       start += (await this.#begun.handle.write(buffer, start, bytes - start)).bytesWritten;

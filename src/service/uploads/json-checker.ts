@@ -5,7 +5,7 @@ import { Utf8Gate } from '../../formats/utf8-gate.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { JsonSyntaxScanner, maxDepth, TooManyKeys } from './json-syntax-scanner.ts';
 
-/** What must come next. */
+/** The expected next token. */
 const value = 0;
 const valueOrEnd = 1;
 const key = 2;
@@ -14,9 +14,9 @@ const colon = 4;
 const commaOrEnd = 5;
 
 /**
- * Checks that a document is one JSON value as RFC 8259 has it, with the scanner of the readers. A byte order mark is
- * refused, as `JSON.parse` does. Rows of a table are scanned at once, everything else token by token, so that only a
- * token that is cut is kept until the next chunk.
+ * Checks that a document is one JSON value according to RFC 8259, with the scanner of the readers. A byte order mark is
+ * refused, as in `JSON.parse`. Rows of a table are scanned in one step, everything else token by token, so only an
+ * incomplete token is kept until the next chunk.
  */
 export class JsonChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -25,12 +25,12 @@ export class JsonChecker implements FormatChecker {
   );
   readonly #scanner = new JsonSyntaxScanner();
   #expected = value;
-  /** The brackets that are open; true for those of objects. */
+  /** Open brackets; true for objects. */
   readonly #open: boolean[] = [];
   #isArray = false;
   #items = 0;
   #hasTemplate = true;
-  /** A token that is not complete. */
+  /** An incomplete token. */
   readonly #held = new HeldBytes();
 
   write(chunk: Uint8Array): void {
@@ -47,7 +47,7 @@ export class JsonChecker implements FormatChecker {
     return { records: this.#isArray ? this.#items : undefined };
   }
 
-  /** A fault just after what was accepted so far; throws the one before it, if there is one. */
+  /** An error just after the accepted bytes; throws an earlier one, if any. */
   #fault(what: string): Problem {
     this.#scanHeld();
     const { lines, offset } = this.#scanner;
@@ -62,7 +62,7 @@ export class JsonChecker implements FormatChecker {
       this.#held.add(taken);
       if (this.#held.length < this.#held.scanAt) return;
       const end = this.#scanHeld();
-      // What is behind the token is scanned in place.
+      // Bytes after the held token are scanned in place.
       if (end > held) this.#held.clear();
       rest = rest.subarray(end > held ? end - held : taken.length);
     }
@@ -73,7 +73,7 @@ export class JsonChecker implements FormatChecker {
     return this.#scan(this.#held.take());
   }
 
-  /** Returns where a token begins that does not end in these bytes, and holds it. */
+  /** Returns the start of a token that is incomplete in these bytes, and holds it. */
   #scan(bytes: Buffer): number {
     this.#scanner.show(bytes);
     const end = this.#tokens();
@@ -91,7 +91,7 @@ export class JsonChecker implements FormatChecker {
     }
   }
 
-  /** Behind the token that begins here, or the rows; -1 if it does not end in these bytes. */
+  /** The end of the token that begins here, or of the rows; -1 if it's incomplete in these bytes. */
   #token(byte: number, at: number): number {
     switch (this.#expected) {
       case value:
@@ -160,7 +160,7 @@ export class JsonChecker implements FormatChecker {
     return at + 1;
   }
 
-  /** Behind the last of the rows that begin here; -1 if not one of them ends in these bytes. */
+  /** The end of the last complete row from here; -1 if no row is complete in these bytes. */
   #rows(start: number): number {
     const scanner = this.#scanner;
     const { lines, rows } = scanner;

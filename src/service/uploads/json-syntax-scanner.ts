@@ -4,18 +4,18 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import { JsonPaths } from '../../sdk/records/json-paths.ts';
 import { JsonScanner } from '../../sdk/records/json-scanner.ts';
 
-/** Deeper documents are refused: a reader that recurses would run out of stack on them. */
+/** Deeper documents are refused, because a recursive reader would overflow its stack. */
 export const maxDepth = 1000;
 
-/** Keys of rows that are remembered, which is more than data needs; a document may have any number. */
+/** Maximum number of cached row keys; more than real data needs, but a document may have any number. */
 const maxKeys = 1024;
 
-/** The rows have too many different keys to remember them. */
+/** The rows have too many different keys to cache. */
 export class TooManyKeys extends Error {}
 
 const nothing = { name: 'upload', open: () => [] as unknown as AsyncIterable<Uint8Array> };
 
-/** The scanner of the readers without any cells: only checks the syntax, and reports line and byte. */
+/** The readers' scanner without cells: only checks the syntax, and reports line and byte. */
 export class JsonSyntaxScanner extends JsonScanner {
   constructor() {
     const paths = new JsonPaths(0);
@@ -26,7 +26,7 @@ export class JsonSyntaxScanner extends JsonScanner {
     this.begin(0, Number.POSITIVE_INFINITY);
   }
 
-  /** -1 if the bytes have merely run out; else throws. */
+  /** -1 if the bytes are incomplete; otherwise throws. */
   refuse(pos: number, expected: string): -1 {
     return this.wrong(pos, expected);
   }

@@ -6,8 +6,8 @@ import type { Blobs } from './blobs.ts';
 import type { ReceivedDocument } from './receive.ts';
 
 /**
- * Swaps what an instance shows: one transaction, on the disk when this returns. A crash before it leaves the old data
- * and an orphan, a crash after it the new data and an orphan; start-up sweeps orphans.
+ * Replaces the document of an instance in one transaction, durable when this returns. A crash before the commit leaves
+ * the old data and an orphan, a crash after it the new data and an orphan; the next start sweeps orphans.
  */
 export async function publish(
   { db, blobs, now }: { db: Database; blobs: Blobs; now: number },
@@ -23,7 +23,7 @@ export async function publish(
   }
 }
 
-/** The instance may have been deleted or disabled while the document was coming in. */
+/** Swaps the document. The instance may have been deleted or disabled during the upload. */
 function swap(
   db: Database,
   instanceId: string,

@@ -5,7 +5,7 @@ import type { FormatId } from '../store/datasources.ts';
 import type { Blobs } from './blobs.ts';
 import { checkerOf } from './checkers.ts';
 
-/** A whole document, checked and safe, that no instance shows yet. */
+/** A complete, validated and durable document that no instance shows yet. */
 export interface ReceivedDocument {
   readonly blob: string;
   readonly bytes: number;
@@ -21,8 +21,8 @@ interface Incoming {
 }
 
 /**
- * Takes a document as it streams in: counts, hashes, checks and stores it in one pass, in memory that does not grow.
- * Throws an ApiError for a document that is too large, empty or not of the format; nothing of it is kept then.
+ * Receives a streamed document: counts, hashes, validates and stores it in one pass, in constant memory. Throws an
+ * ApiError if the document is too large, empty or not in the format; nothing is kept then.
  */
 export async function receive(blobs: Blobs, incoming: Incoming): Promise<ReceivedDocument> {
   if ((incoming.announcedBytes ?? 0) > incoming.limitBytes) throw tooLarge(incoming.limitBytes);
@@ -55,7 +55,7 @@ function tooLarge(limitBytes: number): ApiError {
   return new ApiError('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
 }
 
-/** The checkers' messages have the format, the error and its position. */
+/** The checkers' messages contain the format, the error and its position. */
 function asApiError(thrown: unknown): unknown {
   return thrown instanceof Problem && thrown.code === 'FORMAT_INVALID' ? badRequest(thrown.message) : thrown;
 }

@@ -18,7 +18,7 @@ export const accountStats = texts(
   'data_storage_size',
 );
 
-/** Scheduled e-mails, Klip templates and embeds are not there to be had: there are none of them. */
+/** Scheduled e-mails, Klip templates and embeds aren't implemented, so their counts are 0. */
 export function accountStatsRows(asked: ReportQuery): object[] {
   return daysOf(asked).map((one) => ({
     calendar_date: one.day,
@@ -46,7 +46,7 @@ export const signInTrend = texts(
   ...percentages,
 );
 
-/** When users last signed in, a row for each day that was asked for. All values are texts, as in the document. */
+/** Sign-in trend, one row per requested day. All values are texts, as in the document. */
 export function signInTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
     calendar_date: day,
@@ -78,7 +78,7 @@ function daysSince(time: number | null, day: string): string {
   return time === null ? '' : String(Math.round((Date.parse(day) - Date.parse(dateOf(time))) / dayMs));
 }
 
-/** With two decimals at most. */
+/** With at most two decimals. */
 function percentage(part: number, all: number): string {
   return all === 0 ? '0' : String(Math.round((part / all) * 10_000) / 100);
 }

@@ -4,7 +4,7 @@ import { daysWith, type ReportQuery, texts } from './report.ts';
 
 export const clientTrend = texts('calendar_date', 'added', 'cancelled');
 
-/** Clients that came and went, a row for each day that was asked for. All values are texts, as in the document. */
+/** Client trend (added and cancelled), one row per requested day. All values are texts, as in the document. */
 export function clientTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked, asked.from.date, asked.to.date).map(({ day, added, cancelled }) => ({
     calendar_date: day,
@@ -15,7 +15,7 @@ export function clientTrendRows(asked: ReportQuery): object[] {
 
 export const clientAggregate = texts('calendar_date', 'adds', 'cancels', 'total', ...clientStatuses);
 
-/** A record for each month that a day of the range is in: what happened in all of it, and how it ended. */
+/** One record per month that overlaps the range: the totals of the whole month, and the state at its end. */
 export function clientAggregateRows(asked: ReportQuery): object[] {
   const [first, last] = [`${monthOf(asked.from.date)}-01`, `${monthOf(asked.to.date)}-31`];
   const byMonth = Map.groupBy(daysOf(asked, first, last), ({ day }) => monthOf(day));

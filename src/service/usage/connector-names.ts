@@ -1,4 +1,4 @@
-/** Connectors of the gallery and what people call their services. Those that are not here are outside of it. */
+/** Names of the connectors in the vendor's gallery. Others aren't part of it. */
 const gallery: Readonly<Record<string, string>> = {
   box: 'Box',
   comscore: 'comScore',
@@ -21,7 +21,7 @@ const gallery: Readonly<Record<string, string>> = {
   xero: 'Xero',
 };
 
-/** The name that the reports of usage have for a connector. */
+/** The name of a connector in the usage reports. */
 export function serviceName(connector: string): string {
   return gallery[connector] ?? 'Not Available';
 }

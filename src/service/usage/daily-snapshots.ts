@@ -7,12 +7,12 @@ import { keepConnectors } from '../store/usage-connectors.ts';
 import '../../lib/temporal.ts';
 
 const zone = 'America/New_York';
-/** Days missed beyond this are not caught up. */
+/** Maximum number of missed days that are caught up. */
 const maxMissedDays = 400;
 
 /**
- * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so the days
- * that ended meanwhile are caught up at startup and are exact.
+ * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so days that ended
+ * meanwhile are caught up exactly at startup.
  */
 export class DailySnapshots {
   readonly #db: Database;
@@ -24,7 +24,10 @@ export class DailySnapshots {
     this.#clock = clock;
   }
 
-  /** Stores snapshots of the days that ended. Call it before an account changes; during a day it is one comparison. */
+  /**
+   * Stores snapshots of the days that ended. Call it before an account changes; it's cheap while the day hasn't
+   * changed.
+   */
   rollOver(): void {
     const now = this.#clock.now();
     if (now < this.#ends) return;
@@ -38,7 +41,7 @@ export class DailySnapshots {
     this.#ends = 0;
   }
 
-  /** For a clock that was set back: snapshots of days that come again are stored again. */
+  /** Call this after the clock was set back: snapshots of repeated days are stored again. */
   rewind(): void {
     const { date } = easternDay(this.#clock.now());
     this.#db.durably(() => this.#db.run('update usage_running_day set day = min(day, ?)', date));
@@ -62,7 +65,7 @@ export class DailySnapshots {
   }
 }
 
-/** From the first day on, before the second one. */
+/** From the first day (inclusive) to the second (exclusive). */
 function daysBetween(first: string, beyond: string): EasternDay[] {
   const last = Temporal.PlainDate.from(beyond);
   const earliest = last.subtract({ days: maxMissedDays });

@@ -21,7 +21,7 @@ export const linkViews = texts(
 
 const inRange = 'from published_link_views where account_id = ? and hour >= ? and hour < ?';
 
-/** Nothing disables a link: it is there or deleted. */
+/** Links can't be disabled, only deleted. */
 export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select hour, tab_name as name, is_public as isPublic, has_password as hasPassword, views ${inRange}
     order by hour, link_id`;

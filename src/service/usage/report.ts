@@ -24,7 +24,7 @@ export interface ReportQuery {
   readonly db: Database;
   readonly limits: Limits;
   readonly account: Account;
-  /** First and last day, in New York's calendar. */
+  /** First and last day, in New York time. */
   readonly from: EasternDay;
   readonly to: EasternDay;
   readonly now: number;
@@ -37,10 +37,10 @@ interface Report {
   readonly basis: Endpoint['basis'];
   readonly decided?: string;
   readonly missing?: string;
-  /** Name of the list in the answer. */
+  /** Name of the list in the response. */
   readonly list: string;
   readonly record: TProperties;
-  /** Not for plans below Grow. */
+  /** Not available for plans below Grow. */
   readonly gated?: boolean;
   readonly rows: (asked: ReportQuery) => readonly object[];
 }
@@ -104,7 +104,7 @@ function asked(
   };
 }
 
-/** Snapshots of past days, plus the current values of the running day if it is in the range. */
+/** Snapshots of past days, plus the current values of today if it's in the range. */
 export function daysWith<T extends { readonly day: string }>(
   { from, to, runningDay }: Pick<ReportQuery, 'runningDay'> & { from: string; to: string },
   { over, running }: { over: readonly T[]; running: () => readonly T[] },

@@ -45,7 +45,7 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with the requests that fit and are over, as soon as there are enough or the time is up. */
+/** Resolves with the completed requests that match, as soon as there are `count` of them or the timeout is over. */
 function ended(log: RequestLog, fits: Test, { count, timeoutMs, signal }: Wait): Promise<LoggedRequest[]> {
   const found = (): LoggedRequest[] => log.entries.filter((entry) => isOver(entry) && fits(entry));
   let left = count - found().length;

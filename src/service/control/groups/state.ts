@@ -25,7 +25,7 @@ function counted({ companies }: Fixtures): object {
   };
 }
 
-/** The data of the service. */
+/** Resets and loads the service's data. */
 const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',

@@ -6,7 +6,7 @@ import { tabs } from './first-schema/tabs.ts';
 import { usage } from './first-schema/usage.ts';
 
 /**
- * The tables of the first release. Whatever is deleted, an index finds what refers to it. Lists of assets are read in the order of an
- * index: a share carries the account and age of its asset for that, and neither ever changes.
+ * The tables of the first release. Every foreign key has an index, so deletes are fast. Lists of assets are read in
+ * index order, so a share contains the account and the creation time of its asset, which never change.
  */
 export const sql = [accounts, datasources, klips, tabs, publishedLinks, usage].join('');

@@ -1,4 +1,4 @@
-/** Companies and their clients, roles, users, keys and groups, and what each company has spent. */
+/** Companies and their clients, roles, users, keys, groups, and each company's API usage. */
 export const accounts = `
 create table accounts (
   id text primary key,

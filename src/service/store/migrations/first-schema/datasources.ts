@@ -1,6 +1,6 @@
 /**
- * Data sources, who may see them, their instances with the data they hold, and the queue of refreshes. The database itself keeps when
- * each instance is due; null: it is not refreshed on a schedule.
+ * Data sources, share rights, instances with their data, and the refresh queue. Due times of instances are stored in
+ * the database; null: no scheduled refresh.
  */
 export const datasources = `
 create table datasources (

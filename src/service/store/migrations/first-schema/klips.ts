@@ -1,4 +1,4 @@
-/** Klips, who may see them, the data sources that their schemas name, and the annotations on them. */
+/** Klips, share rights, the data sources in their schemas, and annotations. */
 export const klips = `
 create table klips (
   id text primary key,

@@ -1,6 +1,6 @@
 /**
- * Addresses at which people without an account look at a dashboard, and how often they did. A view stays when its link goes, with
- * what the link was at the time: reports look back.
+ * Published links, which show dashboards to people without an account, and their views. A view outlives its link, with
+ * the link's settings at that time, because reports cover the past.
  */
 export const publishedLinks = `
 create table published_links (

@@ -1,4 +1,7 @@
-/** Dashboards (tabs in every path and table), who may see them, the Klips on them, and those that groups and users are given. */
+/**
+ * Dashboards (called tabs in paths and tables), share rights, the Klips on them, and the default dashboards of groups
+ * and users.
+ */
 export const tabs = `
 create table tabs (
   id text primary key,

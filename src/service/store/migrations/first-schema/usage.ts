@@ -1,4 +1,4 @@
-/** What each account looked like at the end of each day, for the usage reports, and what the running day has seen. */
+/** Daily snapshots of each account for the usage reports, and counts of the current day. */
 export const usage = `
 create table usage_accounts (
   account_id text not null references accounts(id) on delete cascade,
