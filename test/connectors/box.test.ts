@@ -101,7 +101,7 @@ it('reads several folders as one table', async () => {
   expect(outcome.rows).toEqual([row(9, '7'), row(1), row(2), row(3)]);
 });
 
-/** The bytes of files stand at another host, which must not see the token. */
+/** The content of files is on another host, which must not see the token. */
 const files: Routes = {
   'GET /2.0/files/{id}': ({ part }) => ({
     json: { type: 'file', id: part.id, name: `${part.id}.csv`, modified_at: '2026-01-06T02:00:00-08:00' },
@@ -115,7 +115,7 @@ const files: Routes = {
   'GET /2.0/search': { json: { total_count: 1, entries: [{ type: 'file', id: '5', name: '5.csv' }] } },
 };
 
-it('reads the bytes of files from where Box leads to, without the token', async () => {
+it('reads file contents from the host that Box redirects to, without the token', async () => {
   const query = { stream: 'content', file: '5, 6', path_column: 'file', modified_column: 'at' };
   const faults = [{ at: 1, to: 'GET /2.0/files/5/content', reply: { status: 202, headers: { 'retry-after': '0' } } }];
   const outcome = await runService({ ...listing, routes: files, query, faults });
@@ -125,7 +125,7 @@ it('reads the bytes of files from where Box leads to, without the token', async 
   ]);
 });
 
-it('reads the newest of the files that a search finds', async () => {
+it('reads the newest file that a search finds', async () => {
   const query = { stream: 'newest', search: 'orders', within: '7,8', endings: 'csv' };
   const outcome = await runService({ ...listing, routes: files, query });
   expect(outcome.rows).toEqual([['5']]);
@@ -151,7 +151,7 @@ const chunk = (numbers: number[], next: string | number) => ({
   json: { chunk_size: numbers.length, next_stream_position: next, entries: numbers.map(event) },
 });
 
-it('reads events to the end of their stream, each once, and goes on from there', async () => {
+it('reads events to the end of their stream, each once, and continues from there', async () => {
   const routes: Routes = {
     'GET /2.0/events': ({ query }) => {
       const at = query.get('stream_position');
@@ -181,7 +181,7 @@ it('reads events to the end of their stream, each once, and goes on from there',
   expect(own.asked[0]).toBe('GET /2.0/events?stream_type=all&limit=500');
 });
 
-it('logs a person in, or the app by itself as an enterprise or a user', async () => {
+it('logs in a user, or the app itself as an enterprise or a user', async () => {
   expect(box.oauth?.({})).toMatchObject({ grants: ['authorization_code'], refresh: 'rotating' });
   expect(box.oauth?.({ enterprise_id: '1' })).toMatchObject({
     grants: ['client_credentials'],

@@ -18,7 +18,7 @@ const wrong: Reply = { status: 401, text: 'no' };
 const guard = ({ headers }: Asked) =>
   headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}` ? undefined : wrong;
 
-/** Test double of comScore: answers in order, then the last one repeatedly. */
+/** Test double of comScore: gives its responses in order, then repeats the last one. */
 function reports(given: { ping?: readonly string[]; fetch?: Reply; submit?: Reply } = {}): ServiceCase {
   const states = [...(given.ping ?? ['Completed'])];
   const answer = ({ headers }: Asked): Reply => {
@@ -37,8 +37,8 @@ function reports(given: { ping?: readonly string[]; fetch?: Reply; submit?: Repl
   };
 }
 
-describe('a report of comScore', () => {
-  it('is submitted, waited for and fetched, its table whole', async () => {
+describe('a comScore report', () => {
+  it('is submitted, polled and fetched as a complete table', async () => {
     const { rows, columns, vendor } = await runService(reports());
     expect(columns.map((column) => column.split(' ')[0])).toEqual(['time_period', 'Media', 'Visitors', 'Visitors_3']);
     expect(rows).toEqual([
@@ -56,7 +56,7 @@ describe('a report of comScore', () => {
     expect(vendor.asked[2]?.body).toContain('<jobId>J-1</jobId>');
   });
 
-  it('is made for each period', async () => {
+  it('is created for each period', async () => {
     const given = reports();
     const { rows } = await runService({ ...given, query: { ...given.query, time_periods: [204, 205] } });
     expect(rows.map(([period]) => period)).toEqual(['204', '204', '205', '205']);
@@ -72,12 +72,12 @@ describe('a report of comScore', () => {
       { code: 'SERVICE_REFUSED', seen: 'status 200: Unknown geo' },
     ],
     [
-      'refused with status 500',
+      'rejected with status 500',
       reports({ submit: { ...fault('Bad'), status: 500 } }),
       { code: 'SERVICE_REFUSED', seen: 'status 500: Bad' },
     ],
     [
-      'that its server could not make, which is not the fault of the query',
+      "that failed on their server, which isn't the query's fault",
       {
         ...reports({
           submit: {
@@ -91,15 +91,15 @@ describe('a report of comScore', () => {
     ],
     ['without a table', reports({ fetch: answered('FetchReport', '<REPORT/>') }), { code: 'COMSCORE_NO_TABLE' }],
     [
-      'of another account',
+      'for another account',
       { ...reports(), source: { user: 'ann', password: 'old' } },
       { code: 'SERVICE_LOGIN', family: 'login' },
     ],
-  ])('%s is told apart', async (_name, given, problem) => {
+  ])('%s is recognized', async (_name, given, problem) => {
     expect(await failService(given)).toMatchObject(problem);
   });
 
-  it('survives an answer that breaks off and a busy moment', async () => {
+  it('survives a truncated response and a rate limit', async () => {
     const faults = [
       { at: 1, reply: 'cut' as const },
       { at: 3, reply: { status: 503, headers: { 'retry-after': '0' } } },
@@ -108,6 +108,6 @@ describe('a report of comScore', () => {
   });
 });
 
-it('asks comScore for the description of its reports to check the way there', async () => {
+it("requests comScore's description of its reports to check the connection", async () => {
   expect(await checkServiceCase(reports())).toBe('connected to comScore; login accepted');
 });

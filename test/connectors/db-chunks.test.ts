@@ -10,25 +10,25 @@ interface Place {
   readonly url: () => string;
   readonly port: () => number;
   run(sql: string): Promise<void>;
-  /** Rows `i` from 1 to n with some weight. */
+  /** Rows `i` from 1 to n with a value. */
   series(n: number): string;
 }
 
 function itReadsInChunks({ url, port, run, series }: Place): void {
   const chunks = (rows: number, column = 'i') => ({ column, rows });
 
-  it.each([1, 3, 7, 10, 11, 1000])('gives every row once, in order, in chunks of %i', async (rows) => {
+  it.each([1, 3, 7, 10, 11, 1000])('returns every row once, in order, in chunks of %i', async (rows) => {
     const { rows: found, columns } = await read({ url: url() }, { sql: series(10), chunks: chunks(rows) });
     expect(found.map(([i]) => i)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
     expect(columns[0]).toBe('i integer');
   });
 
-  it('gives nothing of nothing', async () => {
+  it('returns nothing for an empty table', async () => {
     const { rows } = await read({ url: url() }, { sql: `${series(3)} where 1 = 0`, chunks: chunks(10) });
     expect(rows).toEqual([]);
   });
 
-  it('sees what is written between two chunks, and goes by any exact type', async () => {
+  it('includes rows inserted between two chunks, and supports any exact type', async () => {
     await run('create table keyed (k varchar(10) primary key)');
     await run("insert into keyed values ('a'), ('b'), ('c')");
     const { batches } = await extract({ url: url() }, { sql: 'select k from keyed', chunks: chunks(2, 'k') });
@@ -40,7 +40,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     expect(rows).toBe(4);
   });
 
-  /** What becomes of five rows, read in chunks of two, if a statement runs after the first chunk. */
+  /** What is read of five rows, in chunks of two, if a statement runs after the first chunk. */
   async function changed(sql: string) {
     await run('create table shrinking (i int primary key)');
     try {
@@ -60,13 +60,13 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   }
 
-  it('ends if no row is left where a chunk has to begin, as in an emptied table', async () => {
+  it('ends if no row is left for the next chunk, for example in a truncated table', async () => {
     for (const sql of ['delete from shrinking', 'delete from shrinking where i > 1']) {
       expect(await problemOf(changed(sql))).toMatchObject({ code: 'DB_ROWS_GONE', family: 'try_later', seen: '2' });
     }
   });
 
-  it('warns that rows may be missing if the row has gone that a chunk begins with', async () => {
+  it('warns that rows may be missing if the first row of a chunk is gone', async () => {
     const { rows, warnings } = await changed('delete from shrinking where i = 2');
     expect(rows).toBe(5);
     expect(warnings).toMatchObject([{ code: 'DB_ROW_GONE', seen: 'i: 2', incomplete: true }]);
@@ -91,7 +91,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
         { afterBytes: 20, how: 'reset' },
       ],
     ],
-  ] as [string, Cut[]][])('goes on behind the last row when the connection breaks in %s', async (_title, cuts) => {
+  ] as [string, Cut[]][])('continues after the last row if the connection breaks during %s', async (_title, cuts) => {
     const proxy = await openTcpProxy(port(), [...cuts]);
     try {
       const source = { url: url().replace(/:\d+\//, `:${proxy.port}/`) };
@@ -113,14 +113,14 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   });
 
-  it('stops at once between two tries', async () => {
+  it('stops immediately between two attempts', async () => {
     const proxy = await openTcpProxy(port(), [
       { afterBytes: 1e9, how: 'reset' },
       { afterBytes: 500_000, how: 'reset' },
     ]);
     const stop = new AbortController();
     const source = { url: url().replace(/:\d+\//, `:${proxy.port}/`) };
-    // Told when the connection broke, before the next try.
+    // Emitted when the connection broke, before the next attempt.
     const warn = () => void setImmediate(() => stop.abort(new Error('stopped')));
     const setting = { signal: stop.signal, warn };
     const { batches } = await extract(source, { sql: series(30_000), chunks: chunks(20_000) }, setting);
@@ -128,8 +128,8 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     await expect(countRows(batches)).rejects.toThrow('stopped');
   });
 
-  it('refuses a column that is not unique, whichever chunk shows it', async () => {
-    // Not from a sequence table: sorted by an expression, MariaDB 11.8 loses its first row.
+  it("rejects a column that isn't unique, whichever chunk shows it", async () => {
+    // Not from a sequence table: if it's sorted by an expression, MariaDB 11.8 loses its first row.
     const ten = [1, 2, 3, 4, 4, 6, 7, 8, 9, 10].map((i) => `select ${i} as i`).join(' union all ');
     const sql = `select i from (${ten}) s`;
     for (const rows of [1, 2, 3, 4, 5, 100]) {
@@ -138,7 +138,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   });
 
-  it('refuses a column with nulls, one that is not there and one that has no order', async () => {
+  it('rejects a column with nulls, an unknown one and one without an order', async () => {
     const nulls = `select case when i = 5 then null else i end as i from (${series(10)}) s`;
     const problem = await problemOf(read({ url: url() }, { sql: nulls, chunks: chunks(100) }));
     expect(problem).toMatchObject({ code: 'DB_NULL_IN_ORDER', family: 'job' });
@@ -164,7 +164,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     series: (n) => `select i, repeat('x', 100) as fill from generate_series(1, ${n}) i`,
   });
 
-  it('gives up if the server stops answering', async () => {
+  it('gives up if the server stops responding', async () => {
     const proxy = await openTcpProxy(server().port, [
       { afterBytes: 1e9, how: 'reset' },
       { afterBytes: 500_000, how: 'reset' },

@@ -6,7 +6,7 @@ import { countRows, extract, firstOf, problemOf } from './db-reader.ts';
 
 const many = "select repeat('x', 1000) as fill from generate_series(1, 200000) i";
 
-describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one server', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', (server) => {
   let admin: pg.Client;
   beforeAll(async () => {
     admin = new pg.Client(server().url);
@@ -20,7 +20,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
     return (await admin.query(count)).rows[0].n as number;
   };
 
-  it('hold no more connections than they may, and all come to their turn', async () => {
+  it('use no more connections than allowed, and all get one eventually', async () => {
     let most = 0;
     const jobs = Array.from({ length: 8 }, async () => {
       const { batches } = await extract(source(2), 'select i from generate_series(1, 5000) i, pg_sleep(0.02)');
@@ -32,7 +32,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
     await expect.poll(sessions).toBe(0);
   });
 
-  it('give their place back when they end early, break or are refused', async () => {
+  it('release their slot if they end early, fail or are refused', async () => {
     const early = await firstOf(await extract(source(1), many));
     await early.return?.();
     const broken = await firstOf(await extract(source(1), many));
@@ -49,7 +49,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
     await expect.poll(sessions).toBe(0);
   });
 
-  it('give it back when the run is stopped before anybody reads', async () => {
+  it('release it if the run is stopped before anything is read', async () => {
     const stop = new AbortController();
     await extract(source(1), many, { signal: stop.signal });
     stop.abort(new Error('stopped'));
@@ -58,7 +58,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
     await expect.poll(sessions).toBe(0);
   });
 
-  it('stop waiting at once when told to, and leave the queue to the others', async () => {
+  it('stop waiting immediately when asked to, and leave the queue to others', async () => {
     const first = await firstOf(await extract(source(1), many));
     const stop = new AbortController();
     const second = extract(source(1), 'select 2 as n', { signal: stop.signal });
@@ -70,7 +70,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the jobs that read from one serve
     await expect.poll(sessions).toBe(0);
   });
 
-  it('meet nothing of the session before them', async () => {
+  it('see nothing of an earlier session', async () => {
     const { batches } = await extract(source(1), "select set_config('sluice.mark', 'left behind', false) as mark");
     await countRows(batches);
     const next = await extract(source(1), "select 1 as n where current_setting('sluice.mark', true) is not null");

@@ -8,13 +8,13 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { countRows, extract, problemOf, readOn, readRange } from './db-reader.ts';
 
-/** A place with tables that a test writes to while a job reads on. */
+/** A database with tables that a test writes to between incremental reads. */
 interface Place {
   readonly source: () => Record<string, unknown>;
   run(sql: string): Promise<void>;
 }
 
-/** What holds for every kind of database; `types` are the words of that kind. */
+/** What applies to every kind of database; `types` are its type names. */
 function itReadsOn({ source, run }: Place, types: { instant: string; decimal: string; text: string }): void {
   const query = (table: string, more: object = {}) => ({
     sql: `select id, at from ${table} order by id desc -- newest id first;`,
@@ -22,7 +22,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ...more,
   });
 
-  it('gives all rows first, then those that are new, and says when there are none', async () => {
+  it('returns all rows first, then new ones, and reports if there are none', async () => {
     await run(`create table steps (id integer, at integer)`);
     await run(`insert into steps values (1, 10), (2, 20), (3, 20)`);
     const first = await readOn(source(), query('steps'));
@@ -45,7 +45,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect((await readOn(source(), query('steps'), third.watermark)).rows).toEqual([]);
   });
 
-  it('gives a row again that was changed at the very same value, and equal rows as often as they are there', async () => {
+  it('returns a row again that changed at the same value, and equal rows as often as they occur', async () => {
     await run(`create table twins (id integer, at integer)`);
     await run(`insert into twins values (1, 10), (1, 10), (2, 10)`);
     const first = await readOn(source(), query('twins'));
@@ -58,10 +58,10 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
-  describe.each([{}, { lag: 50 }])('where the table is altered between two runs, %o', (more) => {
+  describe.each([{}, { lag: 50 }])('if the table is altered between two runs, %o', (more) => {
     const all = (table: string) => ({ sql: `select * from ${table}`, cursor: 'at', ...more });
 
-    it('compares rows by the columns from before when one is added, first or last', async () => {
+    it('compares rows by the earlier columns if one is added, first or last', async () => {
       const table = `added_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer)`);
       await run(`insert into ${table} values (1, 160), (2, 200), (2, 200)`);
@@ -78,7 +78,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
       });
     });
 
-    it('says which column is gone when rows from before come that cannot be compared', async () => {
+    it("names the column that is gone if earlier rows appear that can't be compared", async () => {
       const table = `dropped_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer, extra integer)`);
       await run(`insert into ${table} values (1, 160, 7), (2, 200, 7)`);
@@ -93,7 +93,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
       expect(moved, 'no row from before has come').toMatchObject({ rows: [['3', '300']], again: undefined });
     });
 
-    it('takes decimals with more places for the same', async () => {
+    it('treats decimals with more decimal places as equal', async () => {
       const table = `finer_${Object.keys(more).length}`;
       await run(`create table ${table} (at integer, price ${types.decimal})`);
       await run(`insert into ${table} values (200, 1.5), (200, 10)`);
@@ -106,7 +106,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     });
   });
 
-  it('finds rows that were written late within the lag, and gives none of the others twice', async () => {
+  it('finds rows that were written late within the lag, and returns no other row twice', async () => {
     await run(`create table late (id integer, at integer)`);
     await run(`insert into late values (1, 100), (2, 150), (3, 190), (4, 200)`);
     const asked = query('late', { lag: 50 });
@@ -123,7 +123,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(JSON.parse(third.watermark!).value).toBe('210');
   });
 
-  it('keeps whole numbers beyond 2^53 and decimals exact', async () => {
+  it('keeps integers beyond 2^53 and decimals exact', async () => {
     await run(`create table large (id bigint, at ${types.decimal})`);
     await run(`insert into large values (9007199254740993, 0.10), (9007199254740992, 0.20)`);
     const byId = { ...query('large'), cursor: 'id' };
@@ -138,7 +138,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect((await readOn(source(), query('large', { lag: 1 }), byAt.watermark)).rows).toEqual([['1', '-0.69']]);
   });
 
-  it('keeps fractions of instants, and takes a time as lag', async () => {
+  it('keeps fractions of timestamps, and accepts a duration as lag', async () => {
     await run(`create table moments (id integer, at ${types.instant})`);
     const at = (clock: string) => `'2026-01-31 ${clock}'`;
     await run(`insert into moments values (1, ${at('10:00:00.000001')}), (2, ${at('10:00:00.000002')})`);
@@ -153,7 +153,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await ids({ lag: '10m' })).toEqual(['5', '1', '3', '4']);
   });
 
-  it('takes whole days as lag of a date', async () => {
+  it('accepts whole days as the lag of a date', async () => {
     await run(`create table days (id integer, at date)`);
     await run(`insert into days values (1, '2026-02-28'), (2, '2026-03-01')`);
     const first = await readOn(source(), query('days', { lag: '1h' }));
@@ -165,7 +165,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
-  it('reads a range again, from its first value up to but without its end, and moves nothing', async () => {
+  it('reads a range again, from its start up to but excluding its end, without moving the watermark', async () => {
     await run(`create table ranges (id integer, at ${types.instant}, day date)`);
     const rows = [1, 2, 3, 4].map((n) => `(${n}, '2026-01-0${n} 23:30:00', '2026-01-0${n}')`);
     await run(`insert into ranges values ${rows.join(', ')}, (5, null, null)`);
@@ -190,7 +190,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await problemOf(unread)).toMatchObject({ code: 'DB_RANGE', next: expect.stringContaining('sluice sync') });
   });
 
-  it('goes on from a watermark that a person wrote, with all rows at its edge', async () => {
+  it('continues from a watermark that a user wrote, with all rows at that value', async () => {
     await run(`create table byhand (id integer, at date)`);
     await run(`insert into byhand values (1, '2026-01-01'), (2, '2026-01-02'), (3, '2026-01-03')`);
     const { watermark } = await readOn(source(), query('byhand'));
@@ -200,7 +200,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(rows.map(([id]) => id)).toEqual(['2', '3']);
   });
 
-  it("takes texts in the database's own order, quotes and all", async () => {
+  it('orders texts as the database does, quotes included', async () => {
     await run(`create table names (id integer, at ${types.text})`);
     await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);
     const first = await readOn(source(), query('names'));
@@ -214,7 +214,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', family: 'job' });
   });
 
-  it('names a row without a value, and leaves such rows out when told so', async () => {
+  it('reports a row without a value, and skips such rows if configured', async () => {
     await run(`create table holes (id integer, at integer)`);
     await run(`insert into holes values (1, 10)`);
     const first = await readOn(source(), query('holes'));
@@ -228,7 +228,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(leaving.rows).toEqual([['3', '11']]);
   });
 
-  it('refuses columns that say nothing, a column that is not there, and a lag of the wrong kind', async () => {
+  it('rejects ambiguous columns, an unknown column, and a lag of the wrong type', async () => {
     await run(`create table odd (id integer, at double precision)`);
     await run(`insert into odd values (1, 0.5)`);
     expect(await problemOf(readOn(source(), query('odd')))).toMatchObject({ code: 'DB_CURSOR_TYPE', family: 'job' });
@@ -239,7 +239,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(lag).toMatchObject({ code: 'DB_CURSOR_LAG', allowed: 'a number such as 1000' });
   });
 
-  it('refuses to go on when the column has become another type, and a watermark that is none', async () => {
+  it('refuses to continue if the column has another type, or with an invalid watermark', async () => {
     await run(`create table turned (id integer, at integer)`);
     await run(`insert into turned values (1, 5)`);
     const first = await readOn(source(), query('turned'));
@@ -252,7 +252,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
   });
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL', (server) => {
   let admin: pg.Client;
   beforeAll(async () => {
     admin = new pg.Client(server().url);
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
 
   itReadsOn({ source, run }, { instant: 'timestamptz', decimal: 'numeric(20,2)', text: 'text collate "C"' });
 
-  it('binds its value behind those of the query', async () => {
+  it('bind the cursor value after those of the query', async () => {
     await run('create table bound (id integer, kind text, at timestamp)');
     await run("insert into bound values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')");
     const query = { sql: 'select id, at from bound where kind = $1', parameters: ['a'], cursor: 'at' };
@@ -273,7 +273,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-03T00:00:00']]);
   });
 
-  it('refuses infinity and uuids, each with what to do instead', async () => {
+  it('reject infinity and UUIDs, each with an alternative', async () => {
     const infinity = await problemOf(readOn(source(), { sql: "select 'infinity'::timestamptz as at", cursor: 'at' }));
     expect(infinity).toMatchObject({ code: 'DB_CURSOR_VALUE', seen: 'infinity' });
     const uuid = await problemOf(readOn(source(), { sql: 'select gen_random_uuid() as at', cursor: 'at' }));
@@ -285,13 +285,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     ['1', 'at', '10m', 'a number such as 1000', /"lag: 1000"; or use a cursor column of times/],
     ["timestamptz '2026-01-01 00:00+00'", 'at', 90, '30s, 10m, 2h, 1d', /lag: 90s/],
     ["'a'::text", 'at', '10m', 'no lag', /remove lag/],
-  ])('says of a lag what it would have to be for %s', async (value, cursor, lag, allowed, next) => {
+  ])('say which lag is valid for %s', async (value, cursor, lag, allowed, next) => {
     const problem = await problemOf(readOn(source(), { sql: `select ${value} as at`, cursor, lag }));
     expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', seen: `lag: ${lag}`, allowed });
     expect(problem.next).toMatch(next);
   });
 
-  it('finds what is written in the hour that local clocks show twice, where the lag is longer than it', async () => {
+  it('find what is written in the hour that local clocks show twice, if the lag is longer than it', async () => {
     await run(`create table autumn (id integer, at timestamp)`);
     await run(`insert into autumn values (1, '2026-10-25 02:10:00.000001'), (2, '2026-10-25 02:59:59.999999')`);
     const local = { sql: 'select id, at from autumn', cursor: 'at', lag: '2h' };
@@ -301,7 +301,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     expect((await readOn(source(), local, first.watermark)).rows.map(([id]) => id)).toEqual(['3']);
   });
 
-  it('remembers a bounded number of rows, however many share the edge', async () => {
+  it('remember a limited number of rows, however many have the same value', async () => {
     const query = { sql: 'select i, 1 as at from generate_series(1, 12000) i', cursor: 'at' };
     const first = await readOn(source(), query);
     expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
@@ -309,17 +309,17 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
   });
 
   it.each([
-    ['share the edge', 'select i, 1 as at from generate_series(1, 12000) i', {}, true],
-    ['lie within the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 11_000 }, true],
-    ['lie behind it', 'select i, i as at from generate_series(1, 12000) i', { lag: 9000 }, false],
-    ['shared an edge that was left', 'select i, i / 11000 as at from generate_series(1, 12000) i', {}, false],
-  ])('tells whether rows come again, where more than it remembers %s', async (_, sql, more, isSo) => {
+    ['have the last value', 'select i, 1 as at from generate_series(1, 12000) i', {}, true],
+    ['are within the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 11_000 }, true],
+    ['are older than the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 9000 }, false],
+    ['have an earlier value', 'select i, i / 11000 as at from generate_series(1, 12000) i', {}, false],
+  ])('report whether rows will be returned again if more than the limit %s', async (_, sql, more, isSo) => {
     const extraction = await extract(source(), { sql, cursor: 'at', ...more });
     expect(await countRows(extraction.batches)).toBe(12_000);
     expect(extraction.comesAgain!()).toEqual(isSo ? { why: 'too_many' } : undefined);
   });
 
-  it('interprets the days of a range in the zone of the job', async () => {
+  it("interpret the days of a range in the job's time zone", async () => {
     await run(
       "create table zoned as select 1 as id, timestamptz '2026-03-28 23:30Z' as at union all select 2, '2026-03-29 21:30Z' union all select 3, '2026-03-29 22:00Z'",
     );
@@ -335,13 +335,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     });
   });
 
-  it('leaves no connection behind, whatever it refuses', async () => {
+  it('leave no connection behind, whatever they reject', async () => {
     const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
     await expect.poll(async () => (await admin.query(count)).rows[0].n).toBe(0);
   });
 });
 
-describeWithServer({ servers: 'MariaDB' }, 'reading on in MariaDB', (server) => {
+describeWithServer({ servers: 'MariaDB' }, 'incremental reads of MariaDB', (server) => {
   let admin: mysql.Connection;
   beforeAll(async () => {
     admin = await mysql.createConnection(server().url);
@@ -354,7 +354,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading on in MariaDB', (server) => 
 
   itReadsOn({ source, run }, { ...types, instant: 'datetime(6)' });
 
-  it('reads on from a TIMESTAMP, and with values bound to the query', async () => {
+  it('continue from a TIMESTAMP, and with values bound to the query', async () => {
     await run('create table stamped (id integer, at timestamp(6) not null)');
     await run("insert into stamped values (1, '2026-01-31 10:00:00.000001'), (2, '2026-01-31 10:00:00.000002')");
     const query = { sql: 'select id, at from stamped where id > ?', parameters: [0], cursor: 'at' };
@@ -364,14 +364,14 @@ describeWithServer({ servers: 'MariaDB' }, 'reading on in MariaDB', (server) => 
     expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-31T10:00:00.000003Z']]);
   });
 
-  it('leaves no connection behind, whatever it refuses', async () => {
+  it('leave no connection behind, whatever they reject', async () => {
     const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
     const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
     await expect.poll(count).toBe(0);
   });
 });
 
-describe('reading on in SQLite', () => {
+describe('incremental reads of SQLite', () => {
   let folder: string;
   let db: SqliteDatabase;
   beforeAll(async () => {
@@ -387,7 +387,7 @@ describe('reading on in SQLite', () => {
 
   itReadsOn({ source, run }, { instant: 'datetime', decimal: 'decimal(20,2)', text: 'text' });
 
-  it('compares what is stored, in whichever form that is', async () => {
+  it('compare values as they are stored, in any format', async () => {
     await run("create table forms (id integer, at datetime); insert into forms values (1, '2026-01-31 10:00')");
     const query = { sql: 'select id, at from forms', cursor: 'at', lag: '5m' };
     const first = await readOn(source(), query);

@@ -18,7 +18,7 @@ beforeEach(() => {
 const sql = "select 'one' as word union all select 'two' union all select null union all select 'three'";
 const rows = [['one'], ['two'], [null], ['three']];
 
-/** Where a server on MySQL's recorded dialog is, after some bytes of it were changed. */
+/** The client after a server on MySQL's recorded dialog, of which some bytes were changed. */
 async function mysqlWith(change: (pieces: readonly Buffer[]) => void): Promise<string> {
   const dialog = protocols.mysql!.dialog();
   change(dialog);
@@ -29,7 +29,7 @@ async function mysqlWith(change: (pieces: readonly Buffer[]) => void): Promise<s
 
 const okPacket = 2;
 
-it('logs packets of MySQL that are numbered out of order once, and prints nothing', async () => {
+it('logs MySQL packets with wrong sequence numbers once, and prints nothing', async () => {
   const url = await mysqlWith((pieces) => {
     for (const piece of pieces.slice(okPacket, -1)) if (piece[4] === 0) piece[3] = 5;
   });
@@ -39,7 +39,7 @@ it('logs packets of MySQL that are numbered out of order once, and prints nothin
   expect(printed).not.toHaveBeenCalled();
 });
 
-it('fails for a length of MySQL that is no length, and prints nothing', async () => {
+it('fails for an invalid MySQL length, and prints nothing', async () => {
   const url = await mysqlWith((pieces) => {
     pieces[okPacket]![5] = 0xff;
   });
@@ -47,19 +47,16 @@ it('fails for a length of MySQL that is no length, and prints nothing', async ()
   expect(printed).not.toHaveBeenCalled();
 });
 
-it.each([17, 99])(
-  'passes over a change of the environment of SQL Server of kind %i, and prints nothing',
-  async (kind) => {
-    const change = Buffer.from([0xe3, 3, 0, kind, 0, 0]);
-    const server = await startTdsServer(() => [change, done()]);
-    onTestFinished(() => server.close());
-    const url = `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop`;
-    expect(await problemOf(read({ url }, 'select 1'))).toMatchObject({ code: 'DB_NO_RESULT' });
-    expect(printed).not.toHaveBeenCalled();
-  },
-);
+it.each([17, 99])('ignores an environment change of SQL Server of kind %i, and prints nothing', async (kind) => {
+  const change = Buffer.from([0xe3, 3, 0, kind, 0, 0]);
+  const server = await startTdsServer(() => [change, done()]);
+  onTestFinished(() => server.close());
+  const url = `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop`;
+  expect(await problemOf(read({ url }, 'select 1'))).toMatchObject({ code: 'DB_NO_RESULT' });
+  expect(printed).not.toHaveBeenCalled();
+});
 
-it('is not warned of old servers by the driver for SQL Server', async () => {
+it('prints no warning of the SQL Server driver about old servers', async () => {
   const server = await startTdsServer(() => [done()]);
   onTestFinished(() => server.close());
   await problemOf(read({ url: `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop` }, 'select 1'));

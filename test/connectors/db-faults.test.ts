@@ -10,7 +10,7 @@ const inTheClear = { ...connecting, hasTls: false };
 type Row = [fault: string, code: string, family: string, next?: string];
 
 describe('PostgreSQL', () => {
-  /** What its servers send; poolers leave the routine away. */
+  /** What its servers send; poolers omit the routine. */
   const server = (code: string, message = 'words', routine = 'SomeRoutine') =>
     Object.assign(new Error(message), { code, severity: 'FATAL', routine });
 
@@ -30,7 +30,7 @@ describe('PostgreSQL', () => {
     ['25P04', 'DB_STATEMENT_CANCELLED', 'job'],
     ['42501', 'DB_QUERY_FAILED', 'job'],
     ['XX000', 'DB_QUERY_FAILED', 'job'],
-  ])('files SQLSTATE %s of a query as %s', (sqlstate, code, family) => {
+  ])('maps SQLSTATE %s of a query to %s', (sqlstate, code, family) => {
     expect(postgresProblem(server(sqlstate), reading)).toMatchObject({ code, family });
   });
 
@@ -48,21 +48,21 @@ describe('PostgreSQL', () => {
       /alter role … login/,
     ],
     ['no connection left', server('53300', 'no', 'InitializeSessionUserId'), 'DB_SERVER_BUSY', 'try_later', /./],
-    ['no right to connect', server('42501', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /grant/],
+    ['no permission to connect', server('42501', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /grant/],
     ['no connections', server('55000', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /database/],
     ['an unknown setting', server('42704', 'what', 'find_option'), 'DB_CONNECT_REFUSED', 'job', /before any query/],
-  ])('files the refusal of a connection without TLS by: %s', (_, thrown, code, family, next) => {
+  ])('maps the refusal of a connection without TLS by: %s', (_, thrown, code, family, next) => {
     const problem = postgresProblem(thrown, inTheClear);
     expect(problem).toMatchObject({ code, family, next: expect.stringMatching(next) });
     expect(problem.message).toContain((thrown as Error).message);
   });
 
-  it('does not advise TLS to a connection that has it', () => {
+  it("doesn't suggest TLS for a connection that uses it", () => {
     const problem = postgresProblem(server('28000', reject, 'ClientAuthentication'), connecting);
     expect(problem.next).not.toContain('tls');
   });
 
-  it('says that the server asks for a kind of SASL that is not supported, not for a password', () => {
+  it('reports that the server requires an unsupported kind of SASL, and not a password', () => {
     const thrown = new Error('SASL: Only mechanism(s) SCRAM-SHA-256 are supported');
     expect(postgresProblem(thrown, connecting).message).toContain('does not support');
   });
@@ -84,9 +84,9 @@ describe('PostgreSQL', () => {
       'DB_SERVER_BUSY',
       'try_later',
     ],
-    ['PgBouncer ends', pooler('08P01', 'pooler is shutting down'), 'DB_SERVER_BUSY', 'try_later'],
+    ['PgBouncer shuts down', pooler('08P01', 'pooler is shutting down'), 'DB_SERVER_BUSY', 'try_later'],
     [
-      'the server behind PgBouncer is away',
+      'the server behind PgBouncer is unavailable',
       pooler('08P01', 'server login has been failing, cached error: connect failed (server_login_retry)'),
       'DB_SERVER_BUSY',
       'try_later',
@@ -98,7 +98,7 @@ describe('PostgreSQL', () => {
       'login',
     ],
     [
-      'PgBouncer asks for a certificate',
+      'PgBouncer requires a certificate',
       pooler('08P01', 'certificate authentication failed'),
       'DB_CLIENT_CERTIFICATE',
       'config',
@@ -118,7 +118,7 @@ describe('PostgreSQL', () => {
     ],
     ['Pgpool-II is full', pooler('53300', 'Sorry, too many clients already'), 'DB_SERVER_BUSY', 'try_later'],
     [
-      'Pgpool-II recovers',
+      'Pgpool-II is in recovery',
       pooler('57000', 'connection terminated due to online recovery'),
       'DB_SERVER_BUSY',
       'try_later',
@@ -150,7 +150,7 @@ describe('PostgreSQL', () => {
       'login',
     ],
     [
-      'Pgpool-II, in words of its version 4.3, refuses the password',
+      'Pgpool-II refuses the password, in the words of its version 4.3',
       pooler('XX000', 'authentication failed', 'username "sluice" or password does not exist in backend'),
       'DB_LOGIN_REFUSED',
       'login',
@@ -162,13 +162,13 @@ describe('PostgreSQL', () => {
       'try_later',
     ],
     [
-      'Pgpool-II loses the server among the rows',
+      'Pgpool-II loses the server while rows are read',
       pooler('XX000', 'unable to read data from backend', 'EOF read on socket'),
       'DB_SERVER_BUSY',
       'try_later',
     ],
     ['neither', pooler('XX000', 'cache lookup failed for relation 5'), 'DB_QUERY_FAILED', 'job'],
-  ])('tells what a pooler says: %s', (_, thrown, code, family) => {
+  ])('recognizes the error of a pooler: %s', (_, thrown, code, family) => {
     const problem = postgresProblem(thrown, reading);
     expect(problem).toMatchObject({ code, family });
     expect(problem.message).toContain((thrown as Error).message);
@@ -179,23 +179,23 @@ describe('MySQL', () => {
   const server = (errno: number, sqlState = 'HY000') =>
     Object.assign(new Error('words'), { errno, sqlState, sqlMessage: 'words', code: 'ER_SOMETHING' });
 
-  it.each([1020, 1021, 1040, 1053, 1203, 1205, 1213, 1226, 1412, 3032, 9001])('lets error %i pass', (errno) => {
+  it.each([1020, 1021, 1040, 1053, 1203, 1205, 1213, 1226, 1412, 3032, 9001])('passes on error %i', (errno) => {
     expect(mysqlProblem(server(errno), reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
   });
 
-  it('lets a server pass that is not ready, by its SQLSTATE', () => {
+  it("recognizes by its SQLSTATE that a server isn't ready", () => {
     const galera = server(1047, '08S01');
     expect(mysqlProblem(galera, reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
   });
 
   it.each<[errno: number, ...Row]>([
-    [1044, 'a right to the database', 'DB_NO_DATABASE', 'config', 'grant'],
+    [1044, 'a privilege on the database', 'DB_NO_DATABASE', 'config', 'grant'],
     [1045, 'a password', 'DB_LOGIN_REFUSED', 'login', 'tls: {'],
     [1129, 'a blocked host', 'DB_HOST_BLOCKED', 'job', 'flush hosts'],
     [1130, 'a host', 'DB_HOST_REFUSED', 'config', 'account'],
     [3159, 'TLS', 'DB_TLS_REQUIRED', 'config', 'tls: {'],
     [4242, 'something else', 'DB_CONNECT_REFUSED', 'job', 'before any query'],
-  ])('files error %i of a connection without TLS, about %s', (errno, _, code, family, next) => {
+  ])('maps error %i of a connection without TLS, for %s', (errno, _, code, family, next) => {
     expect(mysqlProblem(server(errno), inTheClear)).toMatchObject({
       code,
       family,
@@ -203,11 +203,11 @@ describe('MySQL', () => {
     });
   });
 
-  it('does not advise TLS to a connection that has it', () => {
+  it("doesn't suggest TLS for a connection that uses it", () => {
     expect(mysqlProblem(server(1045), connecting).next).not.toContain('tls');
   });
 
-  it('names the plugin of a login that is not supported', () => {
+  it('names the plugin of an unsupported login', () => {
     const words =
       'Server requests authentication using unknown plugin client_ed25519. See TODO: add plugins doco here.';
     const problem = mysqlProblem(Object.assign(new Error(words), { code: 'AUTH_SWITCH_PLUGIN_ERROR' }), connecting);
@@ -230,7 +230,7 @@ describe('SQL Server', () => {
     [4060, 'DB_NO_DATABASE', 'config'],
     [18456, 'DB_LOGIN_REFUSED', 'login'],
     [50000, 'DB_CONNECT_REFUSED', 'job'],
-  ])('files error %i of a connection as %s', (number, code, family) => {
+  ])('maps error %i of a connection to %s', (number, code, family) => {
     expect(sqlserverProblem(server(number), connecting)).toMatchObject({ code, family });
   });
 });

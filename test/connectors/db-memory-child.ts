@@ -1,6 +1,8 @@
 import { countRows, extract } from './db-reader.ts';
 
-/** Reads `rows` rows slowly enough for the garbage to be collected, and prints rows and peak memory in megabytes. */
+/**
+ * Reads `rows` rows slowly enough for garbage collection, and prints the number of rows and peak memory in megabytes.
+ */
 const [url, sql] = process.argv.slice(2);
 const { batches } = await extract({ url }, sql!);
 const rows = await countRows(batches);

@@ -3,7 +3,7 @@ import { mysqlType, type ZeroDates } from '../../connectors/db/mysql-types.ts';
 
 const [timestamp, date, datetime] = [7, 10, 12];
 
-/** What becomes of a value as it comes over the wire, behind the byte of its length. */
+/** What a value becomes, given its bytes on the wire after the length byte. */
 function cell(columnType: number, text: string, zeroDates: ZeroDates): string | null {
   const { fix } = mysqlType(
     { columnType, characterSet: 63, flags: 0, columnLength: 0, schema: '', name: 'd' },
@@ -27,19 +27,24 @@ const inNoCalendar = [
   '2024-01-32',
 ];
 
-it.each(inNoCalendar)('the date %s is refused, or null if the source says so, with a time as without', (day) => {
-  for (const [type, text] of [
-    [date, day],
-    [datetime, `${day} 12:34:56`],
-    [timestamp, `${day} 12:34:56.123`],
-  ] as const) {
-    expect(() => cell(type, text, 'refuse')).toThrow(expect.objectContaining({ code: 'DB_NO_SUCH_DATE', seen: text }));
-    expect(cell(type, text, 'null')).toBeNull();
-  }
-});
+it.each(inNoCalendar)(
+  'the date %s is rejected, or null if the source is configured so, with and without a time',
+  (day) => {
+    for (const [type, text] of [
+      [date, day],
+      [datetime, `${day} 12:34:56`],
+      [timestamp, `${day} 12:34:56.123`],
+    ] as const) {
+      expect(() => cell(type, text, 'refuse')).toThrow(
+        expect.objectContaining({ code: 'DB_NO_SUCH_DATE', seen: text }),
+      );
+      expect(cell(type, text, 'null')).toBeNull();
+    }
+  },
+);
 
 it.each(['2024-01-01', '2024-04-30', '2024-12-31', '2024-02-29', '2000-02-29', '2023-02-28', '0001-01-01'])(
-  'the date %s is given as it is, and times in their canonical text',
+  'the date %s is returned unchanged, and times in their canonical text',
   (day) => {
     expect(cell(date, day, 'refuse')).toBe(day);
     expect(cell(datetime, `${day} 12:34:56.5`, 'refuse')).toBe(`${day}T12:34:56.5`);

@@ -4,9 +4,9 @@ import mysql from 'mysql2';
 import { expect, it, onTestFinished } from 'vitest';
 import { check, problemOf, read } from './db-reader.ts';
 
-/** What of mysql2's server side this file uses; its types leave most of it out. */
+/** The parts of mysql2's server side that this file uses; its types omit most of it. */
 interface Client {
-  /** Every command begins at 0, which mysql2 leaves to others here. */
+  /** Every command starts at 0, which mysql2 leaves to the caller here. */
   sequenceId: number;
   serverHandshake(given: Readonly<Record<string, unknown>>): void;
   on(event: 'query' | 'stmt_prepare', listener: (sql: string) => void): void;
@@ -21,7 +21,7 @@ interface Client {
 const longlong = 8;
 const column = { catalog: 'def', schema: '', table: '', orgTable: '', name: 'n', orgName: '', characterSet: 63 };
 
-/** A server that introduces itself as MySQL's 8.4 does, and ends a result of three rows with an error where told. */
+/** A server that identifies as MySQL 8.4, and ends a result of three rows with an error if the test says so. */
 async function startEight(failure?: { code: number; message: string }) {
   const said: string[] = [];
   const server = mysql.createServer((connection) => {
@@ -55,7 +55,7 @@ async function startEight(failure?: { code: number; message: string }) {
       },
     });
   });
-  // Its types know neither the address to listen at nor the listener itself.
+  // Its types have neither the listening address nor the listener itself.
   const { _server: listener } = server as unknown as { _server: Server };
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -64,7 +64,7 @@ async function startEight(failure?: { code: number; message: string }) {
   return { source: { url: `mysql://a:b@127.0.0.1:${port}/c`, statement_timeout_seconds: 2.5 }, said };
 }
 
-it('reads rows as MySQL sends them, with its own limit of time', async () => {
+it('reads rows as MySQL sends them, with its own time limit', async () => {
   const { source, said } = await startEight();
   expect(await read(source, 'select n from t')).toEqual({ columns: ['n integer'], rows: [['1'], [null], ['3']] });
   expect(said).toContain('set session max_execution_time = 2500');
@@ -76,14 +76,14 @@ it.each([
   [{ code: 1317, message: 'Query execution was interrupted' }, 'DB_STATEMENT_CANCELLED', 'job'],
   [{ code: 1053, message: 'Server shutdown in progress' }, 'DB_SERVER_BUSY', 'try_later'],
   [{ code: 4031, message: 'disconnected because of inactivity' }, 'DB_SERVER_BUSY', 'try_later'],
-])('files what ends the rows in their middle: %j', async (failure, code, family) => {
+])('maps an error in the middle of the rows: %j', async (failure, code, family) => {
   const { source } = await startEight(failure);
   const problem = await problemOf(read(source, 'select n from t'));
   expect(problem).toMatchObject({ code, family, where: { row: 4 } });
   expect(problem.message).toContain(failure.message);
 });
 
-it('says that it is MySQL', async () => {
+it('identifies the server as MySQL', async () => {
   const { source } = await startEight();
   expect(await check(source)).toMatch(/^MySQL /);
 });

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { check, problemOf } from './db-reader.ts';
 
-/** Where a server says these pieces by itself, and nothing more. */
+/** A server that sends these pieces on connect, and nothing more. */
 async function serverThatSays(...pieces: readonly Buffer[]): Promise<string> {
   const server = createServer(async (socket) => {
     socket.on('error', () => undefined);
@@ -26,7 +26,7 @@ it.each<[string, readonly Buffer[], string]>([
     '220 mail.example.com ESMTP',
   ],
   ['zeros', [Buffer.alloc(40)], `0x${'00'.repeat(16)}`],
-])('is told by its first bytes where a server speaks %s, without waiting for more', async (_, pieces, seen) => {
+])('recognizes a server that speaks %s by its first bytes, without waiting for more', async (_, pieces, seen) => {
   const url = await serverThatSays(...pieces);
   expect(await problemOf(check({ url, connect_timeout_seconds: 600 }))).toMatchObject({
     code: 'DB_PROTOCOL',
@@ -36,7 +36,7 @@ it.each<[string, readonly Buffer[], string]>([
   });
 });
 
-it('leaves an error in the place of the greeting to its own words', async () => {
+it('keeps the message of an error sent in place of the greeting', async () => {
   const text = Buffer.from("\xff\x6a\x04Host '10.0.0.9' is not allowed to connect to this server", 'latin1');
   const head = Buffer.from([text.length, 0, 0, 0]);
   const url = await serverThatSays(Buffer.concat([head, text]));

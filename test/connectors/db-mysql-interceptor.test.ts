@@ -10,7 +10,7 @@ import { SpanBlock } from '../../connectors/db/span-block.ts';
 const longest = 0xffffff;
 type Row = readonly (string | null)[];
 
-/** What a server says after a statement, packet by packet; a payload of 16 MB and more takes several. */
+/** What a server sends after a statement, packet by packet; a payload of 16 MB or more takes several. */
 function packets(payloads: readonly Buffer[], first = 1): Buffer {
   let number = first;
   const packet = (payload: Buffer) => {
@@ -49,7 +49,7 @@ const eof = Buffer.of(0xfe, 0, 0, 2, 0);
 const killed = Buffer.from('\xff\x25\x05#70100Query execution was interrupted', 'latin1');
 const result = (rows: readonly Row[]): Buffer[] => [count, column, eof, ...rows.map(rowOf), eof];
 
-/** A tap whose driver says that the columns are known when it gets one, as mysql2 does. */
+/** An interceptor whose driver tells it when the columns are known, as mysql2 does. */
 function tapped(width: number) {
   const stream = new PassThrough();
   const forwarded: Buffer[] = [];
@@ -77,11 +77,11 @@ function tapped(width: number) {
 
 const table = Array.from({ length: 3000 }, (_, i): Row => [String(i), i % 3 === 0 ? null : 'ü'.repeat(i % 200), '']);
 const wire = packets(result(table));
-/** What mysql2 gets: numbers without a gap. */
+/** What mysql2 receives: sequence numbers without a gap. */
 const others = packets([count, column, eof, eof]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows when the bytes come ${size} at a time, and mysql2 gets what is no row`, async () => {
+  it(`finds the same rows if the bytes come ${size} at a time, and mysql2 gets what isn't a row`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     send(wire, size);
     expect(await rows()).toEqual(table);
@@ -116,9 +116,9 @@ it('finds any rows in any pieces', async () => {
   );
 });
 
-// A row of just so many bytes ends with an empty packet; one with a cell of 16 MB begins like the end of the rows.
+// A row of exactly this many bytes ends with an empty packet; one with a cell of 16 MB starts like the end of the rows.
 for (const bytes of [longest - 1, longest, longest + 1, 2 * longest, 2 * longest + 50]) {
-  it(`puts a row of ${bytes} bytes together from its packets`, async () => {
+  it(`joins a row of ${bytes} bytes from its packets`, async () => {
     const heads = bytes < longest + 10 ? 4 : 9;
     const giant: Row = ['x'.repeat(bytes - heads - 8), 'behind', null];
     expect(rowOf(giant)).toHaveLength(bytes);
@@ -131,7 +131,7 @@ for (const bytes of [longest - 1, longest, longest + 1, 2 * longest, 2 * longest
   });
 }
 
-it('passes on a failure among the rows, whatever its number', async () => {
+it('forwards an error in the middle of the rows, whatever its sequence number', async () => {
   const { forwarded, send, faults } = tapped(1);
   const before = packets([count, column, eof, rowOf(['a'])]);
   send(Buffer.concat([before, packets([killed], 0)]));
@@ -139,7 +139,7 @@ it('passes on a failure among the rows, whatever its number', async () => {
   expect(faults).toEqual([]);
 });
 
-it('passes on what comes behind the rows', async () => {
+it('forwards what follows the rows', async () => {
   const { rows, forwarded, send } = tapped(1);
   const ok = Buffer.of(0, 0, 0, 2, 0, 0, 0);
   send(packets([...result([['a'], ['b']]), ok]), 3);
@@ -147,17 +147,17 @@ it('passes on what comes behind the rows', async () => {
   expect(Buffer.concat(forwarded)).toEqual(packets([count, column, eof, eof, ok]));
 });
 
-it('keeps what it passed on as it was', () => {
+it("doesn't change what it has forwarded", () => {
   const { forwarded, send } = tapped(3);
   for (const _ of [1, 2, 3]) send(wire, 1000);
   expect(Buffer.concat(forwarded.slice(0, 4))).toEqual(others);
 });
 
 it.each([
-  ['less columns than announced', [rowOf(['a'])]],
+  ['fewer columns than announced', [rowOf(['a'])]],
   ['more columns than announced', [rowOf(['a', 'b', 'c'])]],
   ['a cell that is longer than its row', [Buffer.of(1, 97, 200, 98)]],
-  ['a length that no memory holds', [Buffer.of(1, 97, 0xfe, 255, 255, 255, 255, 255, 255, 255, 255)]],
+  ['a length that exceeds any memory', [Buffer.of(1, 97, 0xfe, 255, 255, 255, 255, 255, 255, 255, 255)]],
   ['nothing at all', [Buffer.alloc(0)]],
 ])('reports a row with %s', (_, sent) => {
   const { send, faults } = tapped(2);
@@ -174,7 +174,7 @@ it.each([
   expect(faults).toMatchObject([{ code: 'DB_PROTOCOL', family: 'try_later' }]);
 });
 
-it('stops reading when the reader is gone', async () => {
+it('stops reading when the reader is closed', async () => {
   const { tap, rows, forwarded, send, faults } = tapped(3);
   send(wire.subarray(0, 100));
   const before = forwarded.length;
@@ -185,7 +185,7 @@ it('stops reading when the reader is gone', async () => {
   expect([forwarded.length, faults]).toEqual([before, []]);
 });
 
-it('gives mysql2 everything from the release on, half packets too', () => {
+it('gives mysql2 everything after the release, including partial packets', () => {
   const { tap, forwarded, send, parser, stream } = tapped(3);
   const quit = packets([Buffer.from('more')], 7);
   send(Buffer.concat([wire, quit.subarray(0, 5)]));

@@ -36,7 +36,7 @@ describeWithServer(
       admin.end();
     });
 
-    it('reads one row of every type, exactly', async () => {
+    it('reads one row with every type, exactly', async () => {
       const { columns, rows } = await read(source(), 'select * from types');
       const found = columns.map((column, c) => [column, rows[0]![c], rows[1]![c]]);
       expect(found).toEqual([
@@ -68,14 +68,14 @@ describeWithServer(
       ]);
     });
 
-    it('gives timestamps as instants whatever time zone the server keeps', async () => {
-      // MariaDB 11.8 gives null for from_unixtime(0), and declares a timestamp where older ones declare a datetime.
+    it("returns timestamps as instants, whatever the server's time zone", async () => {
+      // MariaDB 11.8 returns null for from_unixtime(0), and declares a timestamp where older ones declare a datetime.
       const instant = 'cast(from_unixtime(1) as datetime)';
       const sql = `select timestamp '2024-01-01 00:00:00' a, ${instant} b, @@session.time_zone c`;
       expect((await read(source(), sql)).rows[0]).toEqual(['2024-01-01T00:00:00', '1970-01-01T00:00:01', '+00:00']);
     });
 
-    it('names row and column of a date that is in no calendar', async () => {
+    it('names row and column of an invalid date', async () => {
       const problem = await problemOf(read(source(), 'select id, dt, d from zeros order by id'));
       expect(problem).toMatchObject({ code: 'DB_NO_SUCH_DATE', family: 'row', where: { row: 2, column: 'dt' } });
       expect(problem.seen).toBe('2024-00-15 00:00:00');
@@ -86,7 +86,7 @@ describeWithServer(
       ["date '2024-02-30'", 'd date', '2024-02-30'],
       ["date '2023-02-29'", 'd date', '2023-02-29'],
       ["timestamp '2024-04-31 10:00:00'", 'd timestamp', '2024-04-31 10:00:00'],
-    ])('refuses a day that its month does not have: %s', async (value, column, seen) => {
+    ])("rejects a day that its month doesn't have: %s", async (value, column, seen) => {
       const admin = mysql.createConnection({ uri: server().url, multipleStatements: true });
       const mode = (text: string) =>
         new Promise<void>((resolve, reject) =>
@@ -101,7 +101,7 @@ describeWithServer(
       expect(nulls).toEqual({ columns: [column], rows: [[null]] });
     });
 
-    it('takes the last day of each month', async () => {
+    it('accepts the last day of each month', async () => {
       const months = Array.from({ length: 12 }, (_, i) => `last_day('2023-${i + 1}-1') as m${i}`).join(', ');
       const { rows } = await read(
         source(),
@@ -110,7 +110,7 @@ describeWithServer(
       expect(rows[0]!.map((day) => day!.slice(8)).join(' ')).toBe('29 29 31 28 31 30 31 30 31 31 30 31 30 31');
     });
 
-    it('makes such dates null when told to', async () => {
+    it('converts such dates to null if configured', async () => {
       const { rows } = await read({ ...source(), zero_dates: 'null' }, 'select * from zeros order by id');
       expect(rows).toEqual([
         ['1', '2024-01-01', '2024-01-01T00:00:00', '2024-01-01T00:00:00Z'],
@@ -118,12 +118,12 @@ describeWithServer(
       ]);
     });
 
-    it('keeps such dates as text when the query asks for text', async () => {
+    it('keeps such dates as text if the query casts them to text', async () => {
       const { columns, rows } = await read(source(), 'select cast(d as char) as d from zeros order by id');
       expect([columns, rows]).toEqual([['d text'], [['2024-01-01'], ['0000-00-00']]]);
     });
 
-    it('carries column names of any kind and refuses two of one name', async () => {
+    it('supports any column names, and rejects duplicates', async () => {
       const names = ['1', 'a"b', "a'b", 'a`b', '<row>', 'ü漢', 'a,b', '__proto__'];
       const list = names.map((name, i) => `${i} as \`${name.replaceAll('`', '``')}\``).join(', ');
       expect((await read(source(), `select ${list}`)).columns).toEqual(names.map((name) => `${name} integer`));
@@ -131,7 +131,7 @@ describeWithServer(
       expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     });
 
-    it('reads cells of every length that the protocol tells apart', async () => {
+    it('reads cells of every length class of the protocol', async () => {
       const lengths = [0, 250, 251, 252, 65_535, 65_536, 16_777_214, 16_777_215, 40_000_000];
       const list = lengths.map((length, i) => `repeat('x', ${length}) as c${i}`).join(', ');
       const { rows } = await read(source(), `select ${list}, 'behind' as b`);

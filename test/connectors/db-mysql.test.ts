@@ -30,7 +30,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
 
   afterAll(() => admin.destroy());
 
-  /** Waits until the server knows no connection but the one that asks. */
+  /** Waits until the server has no connection except the one that asks. */
   async function untilNobodyIsLeft(): Promise<void> {
     const others =
       "select count(*) as n from information_schema.processlist where user = 'sluice' and id <> connection_id()";
@@ -39,14 +39,14 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
 
   afterEach(untilNobodyIsLeft);
 
-  it('says what it found', async () => {
+  it("reports the server's version in check", async () => {
     expect(await check(source())).toMatch(
       /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account may write: ALL PRIVILEGES$/,
     );
     expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
   });
 
-  it('comes through a Unix socket too', async () => {
+  it('also connects through a Unix socket', async () => {
     const { folder, user, password } = server();
     const local = { driver: 'mariadb', host: `${folder}/socket`, user, password, database: 'test' };
     expect(await check(local)).toMatch(/ as sluice on test;/);
@@ -61,7 +61,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(rows).toEqual(Array.from({ length: 50_000 }, (_, i) => [String(i + 1)]));
   });
 
-  it('knows the columns of a result without rows', async () => {
+  it('returns the columns of an empty result', async () => {
     expect(await read(source(), 'select id, name from shop where false')).toEqual({
       columns: ['id integer', 'name text'],
       rows: [],
@@ -80,7 +80,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     });
   }
 
-  it('finds placeholders behind a backslash that escapes nothing', async () => {
+  it('finds placeholders after a backslash that escapes nothing', async () => {
     await ask("set global sql_mode = 'NO_BACKSLASH_ESCAPES'");
     const sql = "select '\\' as s, ? as v, '?' as w";
     const { rows } = await read(source(), { sql, parameters: [5] });
@@ -94,7 +94,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(problem.message).toContain('ambiguous placeholders');
   });
 
-  it('compares a parameter with a column of another character set', async () => {
+  it('compares a parameter with a column in another character set', async () => {
     const query = { sql: 'select id from shop where name = ?', parameters: ['Müller'] };
     expect((await read(source(), query)).rows).toEqual([['2']]);
   });
@@ -121,7 +121,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     ["(select 1 /* */ into /*!50000 outfile */ '/nowhere/sluice')", 'DB_WRITE_REFUSED'],
     ["select 1 into dumpfile '/nowhere/sluice'", 'DB_WRITE_REFUSED'],
     ["load data local infile '/etc/passwd' into table shop", 'DB_'],
-  ])('ends the run for: %s', async (sql, code) => {
+  ])('fails the run for: %s', async (sql, code) => {
     const problem = await problemOf(read(source(), sql));
     expect(problem.family).toBe('job');
     expect(problem.code).toContain(code);
@@ -132,9 +132,11 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     "select 'call x into outfile' as a",
     '/* call */ (select 1 as a) -- into outfile',
     'with x as (select 1 as a) select a from x',
-  ])('reads what only looks like a write: %s', async (sql) => expect((await read(source(), sql)).rows).toHaveLength(1));
+  ])('accepts what only looks like a write: %s', async (sql) =>
+    expect((await read(source(), sql)).rows).toHaveLength(1),
+  );
 
-  it('says nothing of an account that may only read', async () => {
+  it('gives no warning about a read-only account', async () => {
     await ask("create or replace user reader@'%' identified by 'reader'");
     await ask("grant select, show view on test.* to reader@'%'");
     const url = new URL(server().url);
@@ -143,7 +145,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await ask("drop user reader@'%'");
   });
 
-  it('says so when parameters are missing', async () => {
+  it('reports missing parameters', async () => {
     const problem = await problemOf(read(source(), { sql: 'select ?, ?', parameters: [1] }));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
     expect(problem.next).toContain('parameter');
@@ -155,7 +157,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     [1213, 'try_later'],
     [1205, 'try_later'],
     [1142, 'job'],
-  ])('files error %d under %s', async (number, family) => {
+  ])('maps error %d to %s', async (number, family) => {
     const signal = `signal sqlstate '45000' set mysql_errno = ${number}, message_text = 'as asked'`;
     await ask(`create or replace function failing() returns int begin ${signal}; return 1; end`);
     const problem = await problemOf(read(source(), 'select failing()'));
@@ -163,7 +165,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(problem.message).toContain('as asked');
   });
 
-  it('asks for a login when the password is wrong, and takes an unknown database for a mistake in the config', async () => {
+  it('reports a login error for a wrong password, and a config error for an unknown database', async () => {
     const wrong = await problemOf(check({ url: server().url.replace('maria-test-password', 'wrong-password') }));
     expect(wrong).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
     expect(await problemOf(check({ url: `${server().url}nowhere` }))).toMatchObject({
@@ -172,7 +174,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     });
   });
 
-  it('takes a database that this user has no right to for a mistake in the config, not for a wrong password', async () => {
+  it('reports a config error, not a login error, for a database that the user may not access', async () => {
     await ask("create or replace user guest@'127.0.0.1' identified by 'guest-secret-word'");
     await ask('create database hidden');
     const url = `mysql://guest:guest-secret-word@127.0.0.1:${server().port}`;
@@ -183,12 +185,12 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(await check({ url: `${url}/information_schema` })).toContain('as guest');
   });
 
-  it('ends a statement that takes longer than it may, on the server too', async () => {
+  it('ends a statement that exceeds its time limit, on the server too', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, sums));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
 
-  it('frees the server at once when the reader leaves early', async () => {
+  it('frees the server immediately if the reader closes early', async () => {
     for await (const batch of (await extract(source(), many)).batches) {
       expect(batch.length).toBeGreaterThan(0);
       break;
@@ -196,7 +198,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await untilNobodyIsLeft();
   });
 
-  it('stops a server that is still computing when the run is stopped, and throws the reason', async () => {
+  it('cancels a statement that is still computing if the run is stopped, and throws the reason', async () => {
     const stop = new AbortController();
     const reading = extract(source(), sums, { signal: stop.signal });
     const busy =
@@ -208,7 +210,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await untilNobodyIsLeft();
   });
 
-  it('stops in the middle of the rows when the run is stopped', async () => {
+  it('stops in the middle of the rows if the run is stopped', async () => {
     const stop = new AbortController();
     const iterator = await firstOf(await extract(source(), many, { signal: stop.signal }));
     stop.abort(new Error('enough'));
@@ -216,7 +218,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await untilNobodyIsLeft();
   });
 
-  it('lets a slow reader slow the server down instead of filling the memory', async () => {
+  it('applies backpressure to the server if the reader is slow', async () => {
     const before = process.memoryUsage().arrayBuffers;
     const iterator = await firstOf(await extract(source(), many));
     const writing =
@@ -226,7 +228,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await iterator.return?.();
   });
 
-  it('says what ended the rows in their middle, and at which row', async () => {
+  it('reports what ended the rows early, and at which row', async () => {
     const sql = `select seq, repeat('x', 100) as fill, if(seq = 20000, (select seq from seq_1_to_2), 1) as one from seq_1_to_30000`;
     const problem = await problemOf(read(source(), sql));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job', seen: 'error 1242, SQLSTATE 21000' });
@@ -261,7 +263,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     ]);
   });
 
-  it('leaves a connection usable after a whole result', async () => {
+  it('leaves a connection usable after a complete result', async () => {
     const { signal } = new AbortController();
     const log = { debug() {}, info() {}, warn() {} };
     const door = { source: withDefaults(db.source, source()), folder: '/nowhere', signal, log };
@@ -279,7 +281,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await session.close();
   });
 
-  it('never makes half a result look whole when the server dies', async () => {
+  it('never makes a partial result look complete if the server dies', async () => {
     const mortal = await startMariadb();
     try {
       const extraction = await extract({ url: mortal.url }, many);

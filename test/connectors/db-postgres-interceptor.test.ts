@@ -56,7 +56,7 @@ function tapped(width: number) {
   return { tap, queue, rows, forwarded, faults, send: (bytes: Buffer) => stream.emit('data', bytes), parser, stream };
 }
 
-it('fills the same few blocks again while the reader keeps up, and changes no row that it still reads', async () => {
+it('reuses the same few blocks while the reader keeps up, and changes no row that is still being read', async () => {
   const { queue, send } = tapped(2);
   const rowOf = (n: number) => [String(n), 'x'.repeat(500)];
   const blocks = new Set<Buffer>();
@@ -81,7 +81,7 @@ const table = Array.from({ length: 3000 }, (_, i) => [String(i), i % 3 === 0 ? n
 const wire = Buffer.concat([...table.slice(0, 7).map(dataRow), notice, ...table.slice(7).map(dataRow), complete]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows when the bytes come ${size} at a time`, async () => {
+  it(`finds the same rows if the bytes come ${size} at a time`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     for (let at = 0; at < wire.length; at += size) send(wire.subarray(at, at + size));
     expect(await rows()).toEqual(table);
@@ -90,7 +90,7 @@ for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
   });
 }
 
-it('holds a row of many megabytes in one piece', async () => {
+it('keeps a row of many megabytes in one piece', async () => {
   const giant = 'x'.repeat(20_000_000);
   const { rows, send } = tapped(2);
   const bytes = Buffer.concat([dataRow(['a', 'b']), dataRow([giant, 'behind']), dataRow(['c', null])]);
@@ -100,19 +100,19 @@ it('holds a row of many megabytes in one piece', async () => {
   expect(found[1]![1]).toBe('behind');
 });
 
-it('counts rows that have no columns', async () => {
+it('counts rows without columns', async () => {
   const { rows, send } = tapped(0);
   send(Buffer.concat([dataRow([]), dataRow([]), dataRow([])]));
   expect(await rows()).toEqual([[], [], []]);
 });
 
-it('never touches the bytes of a batch that was handed on', async () => {
+it('never changes the bytes of a batch that was passed on', async () => {
   const { rows, send } = tapped(3);
   for (let i = 0; i < 20; i++) send(wire.subarray(0, wire.length - complete.length));
   expect(await rows()).toEqual(Array.from({ length: 20 }, () => table).flat());
 });
 
-it('gives pg everything from the release on, half messages too', () => {
+it('gives pg everything after the release, including partial messages', () => {
   const { tap, forwarded, send, parser, stream } = tapped(1);
   const half = complete.subarray(0, 3);
   send(Buffer.concat([dataRow(['a']), half]));
@@ -123,7 +123,7 @@ it('gives pg everything from the release on, half messages too', () => {
   expect(stream.listeners('data')).toEqual([parser]);
 });
 
-it('passes on what came behind the message that released it', () => {
+it('forwards what followed the message that released it', () => {
   const { tap, forwarded, send, stream, parser } = tapped(1);
   const ready = message('Z', Buffer.from('I'));
   const before = forwarded.push.bind(forwarded);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { check, problemOf, read } from './db-reader.ts';
 import { startScripted } from './scripted-server.ts';
 
-/** A message with its true length, or with the one given. */
+/** A message with its real length, or with the given one. */
 function message(type: string, body: Buffer | string = '', length?: number): Buffer {
   const bytes = Buffer.from(body);
   const head = Buffer.alloc(5);
@@ -32,7 +32,7 @@ async function sourceAt(...answers: Buffer[]) {
   return { url: `postgres://a:b@127.0.0.1:${port}/c`, connect_timeout_seconds: 20 };
 }
 
-it('reads the rows of a server that keeps to the protocol', async () => {
+it('reads the rows of a server that follows the protocol', async () => {
   const source = await sourceAt(welcome, begun, described, Buffer.concat([bound, row('x'), done]), ready, begun);
   expect(await read(source, 'select n from t')).toEqual({ columns: ['n text'], rows: [['x']] });
 });
@@ -43,7 +43,7 @@ it.each([
   [7, 'GSSAPI'],
   [9, 'SSPI'],
   [99, 'an unknown kind of login (99)'],
-])('names the kind of login that it does not support: %i', async (type, name) => {
+])('names the unsupported kind of login: %i', async (type, name) => {
   const problem = await problemOf(check(await sourceAt(login(type))));
   expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
   expect(problem.message).toContain(`the server requires ${name}, which Sluice does not support`);
@@ -55,20 +55,20 @@ it.each<[string, Buffer]>([
   ['a negative length', message('R', '', -2)],
   ['a message larger than any outside of rows', message('S', 'x', 0x7fffffff)],
   ['a salt that is too short', login(5, 'ab')],
-  ['an error without its end', Buffer.concat([message('E', 'SFATAL\0C28000\0Mno'), Buffer.alloc(64)])],
-  ['an error of nothing', message('E')],
-  ['a notice without its end', message('N', 'SNOTICE')],
-  ['a stray description of parameters', message('t')],
-  ['an unknown type of message', message('?', 'what')],
-])('survives %s at the login', async (_, answer) => {
+  ['an unterminated error', Buffer.concat([message('E', 'SFATAL\0C28000\0Mno'), Buffer.alloc(64)])],
+  ['an empty error', message('E')],
+  ['an unterminated notice', message('N', 'SNOTICE')],
+  ['a stray parameter description', message('t')],
+  ['an unknown message type', message('?', 'what')],
+])('survives %s during the login', async (_, answer) => {
   const problem = await problemOf(check(await sourceAt(answer)));
   expect(problem).toMatchObject({ code: 'DB_PROTOCOL', family: 'try_later' });
 });
 
 it.each<[string, Buffer]>([
-  ['a description that promises more columns than it holds', message('T', '\0\x05n\0')],
+  ['a description that announces more columns than it contains', message('T', '\0\x05n\0')],
   ['a negative number of columns', message('T', '\xff\xff')],
-  ['an error that does not end', message('E', 'SERROR\0Mno')],
+  ['an unterminated error', message('E', 'SERROR\0Mno')],
 ])('survives %s before the rows', async (_, answer) => {
   const source = await sourceAt(welcome, begun, Buffer.concat([message('1'), answer, ready]));
   expect(await problemOf(read(source, 'select n from t'))).toMatchObject({ code: 'DB_PROTOCOL' });
@@ -76,18 +76,18 @@ it.each<[string, Buffer]>([
 
 it.each<[string, Buffer]>([
   ['a length of 0', Buffer.concat([bound, message('D', '', 0)])],
-  ['a length that leads backwards', Buffer.concat([bound, row('x'), message('D', '', -12)])],
+  ['a length that points backwards', Buffer.concat([bound, row('x'), message('D', '', -12)])],
   [
     'a cell that is longer than its row',
     Buffer.concat([bound, message('D', Buffer.from('0001000000ff78', 'hex')), done]),
   ],
   ['a cell of a negative length', Buffer.concat([bound, message('D', Buffer.from('0001fffffff078', 'hex')), done])],
-  ['a row with bytes left over', Buffer.concat([bound, message('D', Buffer.from('0001000000017878', 'hex')), done])],
+  ['a row with trailing bytes', Buffer.concat([bound, message('D', Buffer.from('0001000000017878', 'hex')), done])],
   ['a row that is shorter than its header', Buffer.concat([bound, message('D'), done])],
-  ['an error that does not end', Buffer.concat([bound, row('x'), message('E', 'SERROR\0Mno'), ready])],
+  ['an unterminated error', Buffer.concat([bound, row('x'), message('E', 'SERROR\0Mno'), ready])],
   ['the end of the statement without the end of the rows', Buffer.concat([bound, row('x'), ready])],
   ['the end of the rows before their statement', Buffer.concat([done, ready])],
-])('survives %s among the rows, and delivers none', async (_, answer) => {
+])('survives %s among the rows, and delivers none of them', async (_, answer) => {
   const source = await sourceAt(welcome, begun, described, answer, ready);
   expect(await problemOf(read(source, 'select n from t'))).toMatchObject({ code: 'DB_PROTOCOL' });
 });
@@ -100,7 +100,7 @@ it.each<[type: number, cell: string]>([
   [16, 'x'],
   [16, 'true'],
   [1184, '2026-01-02 03:04:05+02'],
-])('refuses a cell of type %i that PostgreSQL would not write: %s', async (type, cell) => {
+])('rejects a cell of type %i that PostgreSQL would not write: %s', async (type, cell) => {
   const column = Buffer.from(oneColumn);
   column.writeInt32BE(type, 15);
   const source = await sourceAt(

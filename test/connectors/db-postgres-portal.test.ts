@@ -2,7 +2,7 @@ import type { Connection } from 'pg';
 import { expect, it } from 'vitest';
 import { Portal } from '../../connectors/db/postgres-statement.ts';
 
-/** A portal on a connection that writes down what it is asked for. */
+/** A portal on a connection that records what it's asked for. */
 function portalOn() {
   const said: string[] = [];
   const verb = (name: string) => () => said.push(name);
@@ -23,7 +23,7 @@ function portalOn() {
   return { portal, said };
 }
 
-it('asks for no further slice when room comes free after the last one, which arrived while there was none', () => {
+it('requests no further slice if space is freed after the last one, which arrived while there was none', () => {
   const { portal, said } = portalOn();
   portal.handlePortalSuspended();
   portal.handleCommandComplete();
@@ -31,7 +31,7 @@ it('asks for no further slice when room comes free after the last one, which arr
   expect(said).toEqual(['parse', 'bind', 'execute', 'execute', 'flush', 'sync']);
 });
 
-it('asks for no further slice after an error', () => {
+it('requests no further slice after an error', () => {
   const { portal, said } = portalOn();
   portal.handlePortalSuspended();
   portal.handleError(new Error('division by zero'));

@@ -116,7 +116,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     expect(() => JSON.parse(json)).not.toThrow();
   });
 
-  it('writes bytea of every length and every byte as base64', async () => {
+  it('encodes bytea of every length and every byte as base64', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
     for (const length of [0, 1, 2, 3, 4, 5, 256]) {
       const part = bytes.subarray(256 - length);
@@ -124,7 +124,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     }
   });
 
-  it('keeps nulls, empty texts and values apart in one row of many types', async () => {
+  it('keeps nulls, empty strings and values apart in one row of many types', async () => {
     const sql = `select * from (values
       (1::bigint, 'a', true, '\\x00'::bytea, now() = now(), '{}'::int[], timestamptz '2024-01-01'),
       (null, '', null, '\\x'::bytea, null, null, null),
@@ -136,20 +136,20 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     ]);
   });
 
-  it('carries column names of any kind', async () => {
+  it('supports any column names', async () => {
     const names = ['', ' ', '1', 'a"b', "a'b", '<row>', 'ü漢😀', 'a,b', 'a\nb', '__proto__', 'constructor'].slice(1);
     const list = names.map((name, i) => `${i} as "${name.replaceAll('"', '""')}"`).join(', ');
     const { columns } = await read({ url: server().url }, `select ${list}`);
     expect(columns).toEqual(names.map((name) => `${name} integer`));
   });
 
-  it('refuses two columns with one name and reports the fix', async () => {
+  it('rejects two columns with the same name and reports the fix', async () => {
     const problem = await problemOf(read({ url: server().url }, 'select 1 as a, 2 as b, 3 as a'));
     expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     expect(problem.next).toContain(' as ');
   });
 
-  it('gives the same text whatever the database, the role and the server prefer', async () => {
+  it('returns the same text whatever the settings of the database, the role and the server', async () => {
     const client = new pg.Client(server().url);
     await client.connect();
     await client.query(`alter role sluice set timezone = 'Asia/Kolkata'; alter role sluice set datestyle = 'German';

@@ -23,7 +23,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
 
   afterAll(() => admin.end());
 
-  /** Our connections that the server still knows; waits as long as the test may for them to go. */
+  /** Our connections that the server still has; waits as long as the test may for them to end. */
   async function untilNobodyIsLeft(): Promise<void> {
     const left = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
     while ((await admin.query(left)).rows[0].n > 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -31,11 +31,11 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
 
   afterEach(untilNobodyIsLeft);
 
-  it('says what it found', async () => {
+  it("reports the server's version in check", async () => {
     expect(await check(source())).toMatch(/^PostgreSQL 1\d\.\d+ as sluice on postgres$/);
   });
 
-  it('takes the address in parts as well', async () => {
+  it('also accepts the address as separate options', async () => {
     const { host, port } = server();
     const parts = {
       driver: 'postgres',
@@ -48,7 +48,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(await check(parts)).toMatch(/ as alice on postgres$/);
   });
 
-  it('comes through a Unix socket too, and can be stopped there', async () => {
+  it('also connects through a Unix socket, and can be stopped there', async () => {
     const { folder: host, port, user, password } = server();
     const local = { driver: 'postgres', host, port, user, password, database: 'postgres' };
     expect(await check(local)).toMatch(/ as sluice on postgres$/);
@@ -66,7 +66,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i + 1)]));
   });
 
-  it.each([0, 1, 2, 3])('reads statements that are no select, in slices of %d', async (fetchRows) => {
+  it.each([0, 1, 2, 3])('reads statements other than select, in slices of %d', async (fetchRows) => {
     const { rows } = await read(source(), { sql: 'show server_encoding', fetch_rows: fetchRows });
     expect(rows).toEqual([['UTF8']]);
     const plan = await read(source(), {
@@ -78,19 +78,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(none.rows).toEqual([['1'], ['2']]);
   });
 
-  it('hands on no batch that is much larger than a thousand rows', async () => {
+  it('emits no batch much larger than a thousand rows', async () => {
     const { batches } = await extract(source(), 'select * from generate_series(1, 20000)');
     for await (const batch of batches) expect(batch.length).toBeLessThanOrEqual(1024);
   });
 
-  it('knows the columns of a result without rows', async () => {
+  it('returns the columns of an empty result', async () => {
     expect(await read(source(), 'select id, name from shop where false')).toEqual({
       columns: ['id integer', 'name text'],
       rows: [],
     });
   });
 
-  it('counts rows of a result without columns', async () => {
+  it('counts the rows of a result without columns', async () => {
     expect(await read(source(), 'select from generate_series(1, 3)')).toEqual({ columns: [], rows: [[], [], []] });
   });
 
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect((await read(source(), 'select count(*) from shop')).rows).toEqual([['1']]);
   });
 
-  it('finds rows by a parameter without a cast', async () => {
+  it('compares a parameter without a cast', async () => {
     const { rows } = await read(source(), { sql: 'select name from shop where id = $1', parameters: [1] });
     expect(rows).toEqual([['a']]);
   });
@@ -137,7 +137,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     ['commit', 'DB_NO_RESULT', undefined],
     ['', 'DB_NO_RESULT', undefined],
     ['copy shop to stdout', 'DB_NO_RESULT', undefined],
-  ])('ends the run for: %s', async (sql, code, seen) => {
+  ])('fails the run for: %s', async (sql, code, seen) => {
     const problem = await problemOf(read(source(), sql));
     expect({ ...problem, seen: problem.seen }).toMatchObject({ code, family: 'job' });
     expect(problem.seen).toBe(seen);
@@ -151,18 +151,18 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     ['57P03', 'try_later', 'DB_SERVER_BUSY'],
     ['42501', 'job', 'DB_QUERY_FAILED'],
     ['57014', 'job', 'DB_STATEMENT_CANCELLED'],
-  ])('files SQLSTATE %s under %s', async (state, family, code) => {
+  ])('maps SQLSTATE %s to %s', async (state, family, code) => {
     const problem = await problemOf(read(source(), { sql: 'select fail($1)', parameters: [state] }));
     expect(problem).toMatchObject({ family, code });
     expect(problem.message).toContain('as asked');
   });
 
-  it('reports an error that comes after thousands of rows, never the end', async () => {
+  it('reports an error after thousands of rows, never an end', async () => {
     const problem = await problemOf(read(source(), 'select 1 / (50000 - g) from generate_series(1, 100000) g'));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
   });
 
-  it('asks for a login when the password is wrong, missing or the user unknown, and shows no password', async () => {
+  it('reports a login error if the password is wrong or missing, or the user unknown, and shows no password', async () => {
     const { host, port } = server();
     const address = { driver: 'postgres', host, port, database: 'postgres' };
     for (const who of [
@@ -176,20 +176,20 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     }
   });
 
-  it('makes the password inside a url a secret of its own', async () => {
+  it('registers the password in a URL as a secret of its own', async () => {
     await check({ url: `postgres://alice:alice%2Dsecret%2Dword@127.0.0.1:${server().port}/postgres` });
     expect(redact('the password is alice-secret-word')).not.toContain('alice-secret-word');
   });
 
-  it('takes a database that does not exist for a mistake in the config', async () => {
+  it('reports a config error for an unknown database', async () => {
     const problem = await problemOf(check({ url: server().url.replace(/postgres$/, 'nowhere') }));
     expect(problem).toMatchObject({ code: 'DB_NO_DATABASE', family: 'config' });
   });
 
   it.each([
     ['this user may not connect to', 'create database hidden; revoke connect on database hidden from public'],
-    ['takes no connections', 'create database closed allow_connections false'],
-  ])('takes a database that %s for a mistake in the config, and shows what the server said', async (_, sql) => {
+    ['accepts no connections', 'create database closed allow_connections false'],
+  ])("reports a config error for a database that %s, with the server's message", async (_, sql) => {
     const name = /database (\w+)/.exec(sql)![1]!;
     for (const statement of sql.split(';')) await admin.query(statement);
     const url = `postgres://alice:alice-secret-word@127.0.0.1:${server().port}/${name}`;
@@ -198,12 +198,12 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem.message).toContain(`"${name}"`);
   });
 
-  it('ends a statement that takes longer than it may, on the server too', async () => {
+  it('ends a statement that exceeds its time limit, on the server too', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, 'select pg_sleep(60)'));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
 
-  it('tries later when its connection was ended by an administrator', async () => {
+  it('retries later if an administrator ended its connection', async () => {
     const iterator = await firstOf(await extract(source(), many));
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice'");
     const rest = (async () => {
@@ -212,7 +212,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(await problemOf(rest)).toMatchObject({ family: 'try_later' });
   });
 
-  it('frees the server at once when the reader leaves early', async () => {
+  it('frees the server immediately if the reader closes early', async () => {
     const { batches } = await extract(source(), many);
     for await (const batch of batches) {
       expect(batch.length).toBeGreaterThan(0);
@@ -221,7 +221,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await untilNobodyIsLeft();
   });
 
-  it('stops a server that is still computing when the run is stopped, and throws the reason', async () => {
+  it('cancels a statement that is still computing if the run is stopped, and throws the reason', async () => {
     const stop = new AbortController();
     const sql = 'select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b';
     const { batches } = await extract(source(), { sql, fetch_rows: 0 }, { signal: stop.signal });
@@ -234,12 +234,12 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await untilNobodyIsLeft();
   });
 
-  it('does not begin when the run was stopped before', async () => {
+  it("doesn't start if the run was already stopped", async () => {
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(extract(source(), 'select 1', { signal })).rejects.toThrow('too late');
   });
 
-  it('lets a slow reader slow the server down instead of filling the memory', async () => {
+  it('applies backpressure to the server if the reader is slow', async () => {
     const before = process.memoryUsage().arrayBuffers;
     const iterator = await firstOf(await extract(source(), { sql: many, fetch_rows: 0 }));
     const waits =
@@ -249,7 +249,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await iterator.return?.();
   });
 
-  it('asks for no further slice while the reader is behind', async () => {
+  it('requests no further slice while the reader is behind', async () => {
     const iterator = await firstOf(await extract(source(), { sql: many, fetch_rows: 500 }));
     const waits =
       "select wait_event from pg_stat_activity where application_name = 'sluice' and wait_event = 'ClientRead'";
@@ -261,7 +261,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await iterator.return?.();
   });
 
-  it('sees one moment of the database, however long it reads', async () => {
+  it('sees one snapshot of the database, however long it reads', async () => {
     const { batches } = await extract(source(), {
       sql: 'select count(*) from shop, (select pg_sleep(0)) s',
       fetch_rows: 1,
@@ -279,7 +279,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
   });
 });
 
-describe('a PostgreSQL that does not answer', () => {
+describe("a PostgreSQL server that doesn't respond", () => {
   let silent: Server;
   let port: number;
 
@@ -296,7 +296,7 @@ describe('a PostgreSQL that does not answer', () => {
     expect(problem).toMatchObject({ code: 'DB_CONNECT_TIMEOUT', family: 'try_later' });
   });
 
-  it('is given up when the run is stopped', async () => {
+  it('is given up if the run is stopped', async () => {
     const stop = new AbortController();
     const waiting = extract({ url: `postgres://a@127.0.0.1:${port}/b` }, 'select 1', { signal: stop.signal });
     silent.once('connection', () => stop.abort(new Error('enough')));
@@ -311,9 +311,9 @@ it('is a try_later problem if the connection is refused', async () => {
 
 describeWithServer(
   { servers: 'PostgreSQL', settings: { settings: { max_connections: 4, superuser_reserved_connections: 1 } } },
-  'a PostgreSQL in trouble',
+  'a PostgreSQL server in trouble',
   (server) => {
-    it('is asked again later when it has no connection left', async () => {
+    it('is retried later if it has no connection left', async () => {
       const held = Array.from({ length: 4 }, () => new pg.Client(server().url));
       for (const client of held) await client.connect();
       expect(await problemOf(check({ url: server().url }))).toMatchObject({
@@ -323,7 +323,7 @@ describeWithServer(
       for (const client of held) await client.end();
     });
 
-    it('never makes half a result look whole when it dies', async () => {
+    it('never makes a partial result look complete if it dies', async () => {
       const mortal = await startPostgres();
       try {
         const iterator = await firstOf(await extract({ url: mortal.url }, many));

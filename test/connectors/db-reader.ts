@@ -8,13 +8,13 @@ export type Options = Readonly<Record<string, unknown>>;
 interface Setting {
   readonly signal?: AbortSignal;
   readonly folder?: string;
-  /** What the run before gave. */
+  /** The watermark of the previous run. */
   readonly watermark?: string | undefined;
   readonly range?: Range;
   readonly timezone?: string;
-  /** Gets every warning. */
+  /** Receives every warning. */
   readonly warn?: () => void;
-  /** Takes the warnings of the run. */
+  /** Receives the warnings of the run. */
   readonly onWarning?: (warning: RunWarning) => void;
 }
 
@@ -23,7 +23,7 @@ function contextOf(source: Options, setting: Setting) {
   return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
 }
 
-/** Starts an extract by the connector as the pipeline would. */
+/** Starts an extract with the connector like the pipeline does. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
   const { watermark, range, timezone, onWarning = () => {} } = setting;
@@ -42,7 +42,7 @@ export function check(source: Options, setting: Setting = {}): Promise<string> {
   return db.check(contextOf(source, setting));
 }
 
-/** The whole result: `name type` of each column, and the rows as canonical text. */
+/** The complete result: `name type` of each column, and the rows as canonical text. */
 export async function read(source: Options, query: Options | string, setting: Setting = {}) {
   const { columns, batches } = await extract(source, query, setting);
   const rows: (string | null)[][] = [];
@@ -50,7 +50,7 @@ export async function read(source: Options, query: Options | string, setting: Se
   return { columns: columns.map(({ name, type }) => `${name} ${type}`), rows };
 }
 
-/** The rows that are new since the watermark, the watermark behind them, and whether there were none. */
+/** The new rows since the watermark, the next watermark, and whether there were none. */
 export async function readOn(source: Options, query: Options, watermark?: string) {
   const extraction = await extract(source, query, { watermark });
   const rows: (string | null)[][] = [];
@@ -63,7 +63,7 @@ export async function readOn(source: Options, query: Options, watermark?: string
   };
 }
 
-/** The rows of a range, and which that are. */
+/** The rows of a range, and the range that they cover. */
 export async function readRange(source: Options, query: Options, setting: Setting) {
   const extraction = await extract(source, query, setting);
   const rows: (string | null)[][] = [];
@@ -72,7 +72,7 @@ export async function readRange(source: Options, query: Options, setting: Settin
   return { rows, covers, cursor, moves: watermark !== undefined };
 }
 
-/** The problem that an act ends with; fails the test when it ends well, or with anything else. */
+/** The problem that a call fails with; fails the test if it succeeds, or throws anything else. */
 export async function problemOf(act: Promise<unknown>): Promise<Problem> {
   const thrown = await act.then(
     (value) => new Error(`expected a problem, got ${JSON.stringify(value)}`),
@@ -82,7 +82,7 @@ export async function problemOf(act: Promise<unknown>): Promise<Problem> {
   throw thrown;
 }
 
-/** Reads everything and keeps nothing but the count. */
+/** Reads everything and keeps only the count. */
 export async function countRows(batches: AsyncIterable<Batch>): Promise<number> {
   let rows = 0;
   for await (const batch of batches) rows += batch.length;

@@ -22,7 +22,7 @@ const file = (name: string) => join(folder, name);
 const source = (name: string) => ({ file: file(name) });
 const sql = 'select id, word from shop order by id';
 
-/** A database of rows that all say the same word; two of them have the same size and the same counters. */
+/** A database whose rows all contain the same word; two of them have the same size and the same counters. */
 function make(name: string, word: string, mode = 'delete'): void {
   const db = new SqliteDatabase(file(name));
   db.pragma(`journal_mode = ${mode}`);
@@ -36,14 +36,14 @@ function make(name: string, word: string, mode = 'delete'): void {
   db.close();
 }
 
-/** Puts the bytes of another file over those of one, as `rsync --inplace` does; nothing is cut off in between. */
+/** Overwrites a file with the bytes of another, like `rsync --inplace`; it's never truncated in between. */
 function overwrite(name: string, by: string): void {
   const there = openSync(file(name), 'r+');
   writeSync(there, readFileSync(file(by)));
   closeSync(there);
 }
 
-/** Reads the first batch, acts, and reads the rest: all words that came, each once. */
+/** Reads the first batch, acts, and reads the rest: returns each word found, once. */
 async function wordsOf({ batches }: Extraction, act: () => void | Promise<void>): Promise<string[]> {
   const words = new Set<string>();
   let count = 0;
@@ -68,7 +68,7 @@ for (const mode of ['delete', 'wal']) {
   });
 }
 
-it('sees a copy that keeps the time of the file', async () => {
+it('detects a copy that preserves the modification time', async () => {
   make('shop.db', 'old');
   make('next.db', 'new');
   const { atime, mtime } = statSync(file('shop.db'));
@@ -82,7 +82,7 @@ it('sees a copy that keeps the time of the file', async () => {
   expect(problem).toMatchObject({ code: 'DB_FILE_CHANGED' });
 });
 
-it('says of a file that became another one in its middle that it was overwritten, not that it is damaged', async () => {
+it("reports that a file was overwritten during the read, not that it's damaged", async () => {
   make('shop.db', 'old');
   const db = new SqliteDatabase(file('next.db'));
   db.exec('create table other (a)');
@@ -92,7 +92,7 @@ it('says of a file that became another one in its middle that it was overwritten
   expect(problem).toMatchObject({ code: 'DB_FILE_CHANGED', family: 'try_later' });
 });
 
-it('delivers the file that was there if another is renamed over it', async () => {
+it('delivers the original file if another is renamed over it', async () => {
   make('shop.db', 'old');
   make('next.db', 'new');
   const extraction = await extract(source('shop.db'), sql);
@@ -131,7 +131,7 @@ async function startWriter(path: string, mode: string): Promise<ChildProcess> {
   return child;
 }
 
-it.each(['wal', 'delete'])('delivers one moment of a file whose writer commits all the time: %s', async (mode) => {
+it.each(['wal', 'delete'])('delivers one snapshot of a file whose writer commits continuously: %s', async (mode) => {
   make('shop.db', 'at 0', mode);
   const child = await startWriter(file('shop.db'), mode);
   try {

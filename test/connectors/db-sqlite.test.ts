@@ -37,11 +37,11 @@ describe('reading SQLite', () => {
 
   const all = (query: Parameters<typeof read>[1]) => read(source, query, { folder });
 
-  it('says what it found', async () => {
+  it('reports the file in check', async () => {
     expect(await check(source, { folder })).toMatch(/^SQLite 3\.\d+\.\d+ on .*shop\.sqlite$/);
   });
 
-  it('reads one row of every type, exactly', async () => {
+  it('reads one row with every type, exactly', async () => {
     const { columns, rows } = await all('select * from types');
     expect(columns.map((column, c) => [column, rows[0]![c], rows[1]![c]])).toEqual([
       ['i integer', '9223372036854775807', '-9223372036854775808'],
@@ -60,7 +60,7 @@ describe('reading SQLite', () => {
     ]);
   });
 
-  it('takes the type of an undeclared column from its first rows', async () => {
+  it('infers the type of an undeclared column from its first rows', async () => {
     const sql = "select count(*) as n, sum(id) * 0.5 as f, max(name) as t, x'00' as x from shop";
     expect((await all(sql)).columns).toEqual(['n integer', 'f float', 't text', 'x binary']);
     const values = "select column1 as v from (values (1), ('a'), (2.5), (null))";
@@ -102,11 +102,11 @@ describe('reading SQLite', () => {
     ['select :a', 'DB_QUERY_FAILED'],
     ['begin', 'DB_NO_RESULT'],
     ['select 1 as a, 2 as a', 'DB_DUPLICATE_COLUMN'],
-  ])('ends the run for: %s', async (sql, code) => {
+  ])('fails the run for: %s', async (sql, code) => {
     expect(await problemOf(all(sql))).toMatchObject({ code, family: 'job' });
   });
 
-  it('takes a file that is missing or no database for a mistake in the config, and makes none', async () => {
+  it("reports a config error for a missing file or one that isn't a database, and creates none", async () => {
     for (const file of ['missing.sqlite', 'no/such/folder.sqlite', 'other.txt']) {
       expect(await problemOf(check({ driver: 'sqlite', file }, { folder }))).toMatchObject({
         code: 'DB_NO_FILE',
@@ -115,12 +115,12 @@ describe('reading SQLite', () => {
     }
   });
 
-  it('takes a folder for a mistake in the config', async () => {
+  it('reports a config error for a folder', async () => {
     const problem = await problemOf(check({ driver: 'sqlite', file: '.' }, { folder }));
     expect(problem).toMatchObject({ code: 'DB_NO_FILE', family: 'config' });
   });
 
-  it('says that a file is damaged if it is cut off', async () => {
+  it('reports a damaged file if it is truncated', async () => {
     const db = new SqliteDatabase(join(folder, 'whole.sqlite'));
     db.exec(
       'create table many as with recursive n(i) as (select 1 union all select i + 1 from n where i < 9999) select i from n',
@@ -149,7 +149,7 @@ describe('reading SQLite', () => {
 
   const numbers = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select i from n';
 
-  it('lets others have a turn between batches of a thousand rows', async () => {
+  it('yields to the event loop between batches of a thousand rows', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
     const { batches } = await extract(source, numbers, { folder });
@@ -162,7 +162,7 @@ describe('reading SQLite', () => {
   const heavy =
     'with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) as n from n';
 
-  it('leaves others their turns while a query computes, and ends it when the run is stopped', async () => {
+  it("doesn't block the event loop while a query computes, and cancels it if the run is stopped", async () => {
     let turns = 0;
     const stop = new AbortController();
     const timer = setInterval(() => {
@@ -175,7 +175,7 @@ describe('reading SQLite', () => {
     expect(await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).toBe('');
   });
 
-  it('ends a query that takes longer than the source allows', async () => {
+  it("cancels a query that exceeds the source's time limit", async () => {
     const limited = { ...source, statement_timeout_seconds: 0.3 };
     expect(await problemOf(read(limited, heavy, { folder }))).toMatchObject({
       code: 'DB_STATEMENT_CANCELLED',
@@ -184,14 +184,14 @@ describe('reading SQLite', () => {
     });
   });
 
-  it('stops when the run is stopped, and throws the reason', async () => {
+  it('stops if the run is stopped, and throws the reason', async () => {
     const stop = new AbortController();
     const iterator = await firstOf(await extract(source, numbers, { folder, signal: stop.signal }));
     stop.abort(new Error('enough'));
     await expect(iterator.next()).rejects.toThrow('enough');
   });
 
-  it('lets go of the file when the reader leaves before the first row', async () => {
+  it('closes the file if the reader closes before the first row', async () => {
     const { batches } = await extract(source, numbers, { folder });
     await batches[Symbol.asyncIterator]().return?.();
     const writer = new SqliteDatabase(join(folder, 'shop.sqlite'), { busyTimeoutMs: 0 });
@@ -199,7 +199,7 @@ describe('reading SQLite', () => {
     writer.close();
   });
 
-  it('lets go of the file when the reader leaves early', async () => {
+  it('closes the file if the reader closes early', async () => {
     for await (const { length } of (await extract(source, numbers, { folder })).batches) {
       expect(length).toBe(1000);
       break;

@@ -17,7 +17,7 @@ const text = (value: string) => {
   return length.toString('hex') + bytes.toString('hex');
 };
 
-/** Each type with its TYPE_INFO, values as they go over the wire, and the exact text that has to come of them. */
+/** Each type with its TYPE_INFO, values as sent on the wire, and the exact text that must result. */
 const kinds: readonly [name: string, type: string, values: readonly (readonly [string, string | null])[]][] = [
   [
     'bit boolean',
@@ -179,7 +179,7 @@ const series = (n: number): Answer =>
     yield done();
   };
 
-describe('reading SQL Server, as far as its protocol is written down', () => {
+describe('reading SQL Server, according to its published protocol', () => {
   let server: TdsServer | undefined;
   afterEach(async () => {
     await expect.poll(() => server?.open() ?? 0).toBe(0);
@@ -191,14 +191,14 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     return { url: `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop` };
   };
 
-  it.each(kinds)('gives %s exactly as it is', async (name, type, values) => {
+  it.each(kinds)('returns %s exactly', async (name, type, values) => {
     const [column, expected] = name.split(' ') as [string, string];
     const source = await serve(() => [columns([{ name: column, type }]), ...values.map(([hex]) => row([hex])), done()]);
     const found = await read(source, 'select 1');
     expect(found).toEqual({ columns: [`${column} ${expected}`], rows: values.map(([, value]) => [value]) });
   });
 
-  it('binds values, and never pastes them', async () => {
+  it('binds values, and never inserts them into the statement', async () => {
     const source = await serve(() => [columns([{ name: 'i', type: '26 04' }]), done()]);
     await read(source, { sql: 'select @p1', parameters: ["'; drop table x --", 7, true, null, 1.5] });
     expect(server!.heard[0]).toContain('begin transaction');
@@ -206,7 +206,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(server!.heard[1]).toContain('@p1 nvarchar');
   });
 
-  it('says what it found', async () => {
+  it('reports the server in check', async () => {
     const string = (name: string) => ({ name, type: `e7 40 1f ${collation}` });
     const source = await serve(() => [
       columns(['a', 'b', 'c'].map(string)),
@@ -216,7 +216,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(await check(source)).toBe('SQL Server 16.0.1 as reader on shop');
   });
 
-  it('holds the server back while the reader is slow, and gives every row', async () => {
+  it('applies backpressure while the reader is slow, and returns every row', async () => {
     let sent = 0;
     const rows = series(100_000);
     const source = await serve(function* (sql) {
@@ -238,7 +238,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(read).toBe(100_000);
   });
 
-  it('hangs up when the reader leaves early or the run is stopped', async () => {
+  it('disconnects if the reader closes early or the run is stopped', async () => {
     const source = await serve(series(50_000));
     const early = await firstOf(await extract(source, 'select i'));
     await early.return?.();
@@ -250,17 +250,17 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
   });
 
   it.each([
-    ['a mistake in the query', 207, 'DB_QUERY_FAILED', 'job'],
+    ['an error in the query', 207, 'DB_QUERY_FAILED', 'job'],
     ['a deadlock', 1205, 'DB_SERVER_BUSY', 'try_later'],
-    ['an order in brackets', 1033, 'DB_QUERY_FAILED', 'job'],
-  ])('tells %s', async (_title, number, code, family) => {
+    ['an error in square brackets', 1033, 'DB_QUERY_FAILED', 'job'],
+  ])('reports %s', async (_title, number, code, family) => {
     const source = await serve(() => [error(number, 'the words of the server'), done(0xfe, true)]);
     const problem = await problemOf(read(source, 'select nothing'));
     expect(problem).toMatchObject({ code, family, seen: `error ${number}` });
     expect(problem.message).toContain('the words of the server');
   });
 
-  it('never takes a broken result for a whole one', async () => {
+  it('never takes an incomplete result as complete', async () => {
     const source = await serve(function* (sql) {
       let n = 0;
       for (const piece of series(5000)(sql)) {
@@ -279,7 +279,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(await problemOf(read(late, 'select i'))).toMatchObject({ code: 'DB_QUERY_FAILED' });
   });
 
-  it('refuses what is no result, two of them, two columns of a name, and types without a type', async () => {
+  it('rejects a missing result, two results, duplicate column names, and types without a name', async () => {
     const one = columns([{ name: 'i', type: '26 04' }]);
     const answers: Record<string, Buffer[]> = {
       DB_NO_RESULT: [done()],
@@ -314,7 +314,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(await problemOf(check(unreachable))).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
   });
 
-  it('follows a redirect to another server, as the gateway of Azure SQL gives it', async () => {
+  it('follows a redirect to another server, as sent by the Azure SQL gateway', async () => {
     await serve(() => [columns([{ name: 'a', type: '26 04' }]), row(['04 07 00 00 00']), done()]);
     const gateway = await startTdsServer(() => [], { redirect: { server: 'localhost', port: server!.port } });
     onTestFinished(() => gateway.close());
@@ -323,7 +323,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(gateway.heard).toEqual([]);
   });
 
-  it('reads on from an exact value', async () => {
+  it('continues from an exact value', async () => {
     const source = await serve(() => [
       columns([{ name: 'at', type: '2a 07' }]),
       row(['08 ff bf 69 2a c9 3e 49 0b']),
@@ -337,7 +337,7 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     );
   });
 
-  it('says how to install the driver where it is not there', () => {
+  it("says how to install the driver if it's missing", () => {
     expect(() => loadTedious('/nowhere', ['/nowhere/x.js'])).toThrow('the driver for SQL Server is not installed');
   });
 });
@@ -353,7 +353,7 @@ describe('TLS to SQL Server', () => {
     server = await startTdsServer(series(1000), { tls: certificates });
   });
   afterAll(async () => {
-    // Absent if `beforeAll` failed, which is then the one error to see.
+    // Undefined if `beforeAll` failed, whose error is then the only one to show.
     await server?.close();
     await rm(folder, { recursive: true });
   });
@@ -363,7 +363,7 @@ describe('TLS to SQL Server', () => {
     return countRows(batches);
   };
 
-  it('believes the authority that it was given, for the host and for another name when told so', async () => {
+  it('trusts the configured authority, for the host or for another configured name', async () => {
     expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toBe(1000);
     expect(await over({ mode: 'verify', ca_file: 'ca.pem' }, '127.0.0.1')).toBe(1000);
     expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' }, '127.0.0.1')).toBe(1000);
@@ -372,15 +372,15 @@ describe('TLS to SQL Server', () => {
 
   it.each([
     ['another authority', { ca_file: 'stranger.pem' }],
-    ['no authority that is known', {}],
+    ['an unknown authority', {}],
     ['another name', { ca_file: 'ca.pem', servername: 'other.test' }],
-  ])('refuses a certificate of %s', async (_title, tls) => {
+  ])('rejects a certificate of %s', async (_title, tls) => {
     const problem = await problemOf(over({ mode: 'verify', ...tls }));
     expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
   });
 });
 
-describe('the words of SQL Server', () => {
+describe('SQL Server syntax', () => {
   it.each([
     ['integer', '9007199254740993', '9007199254740993', []],
     ['decimal', '0.10', '0.10', []],
@@ -392,7 +392,7 @@ describe('the words of SQL Server', () => {
     ],
     ['date', '2026-01-31', "cast('2026-01-31' as date)", []],
     ['text', "it's", '@p3', ["it's"]],
-  ] as const)('say a bound of type %s', (type, value, sql, parameters) => {
+  ] as const)('writes a bound of type %s', (type, value, sql, parameters) => {
     expect(sqlserverDialect.operand({ type, text: value }, [1, 2])).toEqual({ sql, parameters });
     expect(sqlserverDialect.quote('a]b')).toBe('[a]]b]');
   });

@@ -32,7 +32,7 @@ for (const [kind, isInstalled, start] of [
     let certificates: Certificates;
     let server: TestServer;
     let gate: SshServer;
-    /** Ends what was started, also if something after it could not be: that is then the one error to see. */
+    /** Stops what was started, even if something after it failed to start, whose error is then the only one to show. */
     const ends: (() => Promise<unknown>)[] = [];
 
     beforeAll(async () => {
@@ -62,7 +62,7 @@ for (const [kind, isInstalled, start] of [
     const source = (more: object = {}) => ({ url: server.url, ssh: ssh(), ...more });
     const folders = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('sluice-ssh-'));
 
-    it('is found, in the clear and by TLS that is checked against the name of the database', async () => {
+    it("connects without TLS, and with TLS that verifies the database's host name", async () => {
       expect(await check(source(), { folder })).toContain(kind);
       const tls = { mode: 'verify', ca_file: 'ca.pem' };
       expect(await check(source({ tls }), { folder })).toContain(kind);
@@ -75,7 +75,7 @@ for (const [kind, isInstalled, start] of [
       });
     });
 
-    it('gives every row, and leaves neither socket nor folder', async () => {
+    it('returns every row, and leaves neither socket nor folder behind', async () => {
       const { batches } = await extract(source(), series[kind](50_000), { folder });
       expect(await countRows(batches)).toBe(50_000);
       const early = await firstOf(await extract(source(), series[kind](200_000), { folder }));
@@ -87,7 +87,7 @@ for (const [kind, isInstalled, start] of [
       await expect.poll(folders).toEqual([]);
     });
 
-    it('reads on in chunks when the tunnel breaks in the middle', async () => {
+    it('continues in chunks if the tunnel breaks in the middle', async () => {
       const cuts: Cut[] = [{ afterBytes: 1_500_000, how: 'reset' }];
       const proxy = await openTcpProxy(gate.port, cuts);
       try {
@@ -102,7 +102,7 @@ for (const [kind, isInstalled, start] of [
       }
     });
 
-    it('says that the tunnel broke, not only that the connection did', async () => {
+    it('reports that the tunnel broke, not only that the connection did', async () => {
       const proxy = await openTcpProxy(gate.port, [{ afterBytes: 1_000_000, how: 'reset' }]);
       try {
         const through = source({ ssh: ssh({ port: proxy.port, host_key: undefined, known_hosts_file: 'proxied' }) });
@@ -116,23 +116,23 @@ for (const [kind, isInstalled, start] of [
 
     it.each([
       ['an unknown host key', { known_hosts_file: 'nowhere' }, 'DB_SSH_HOST_KEY_UNKNOWN', 'config'],
-      ['another key', { host_key: `SHA256:${'A'.repeat(43)}` }, 'DB_SSH_HOST_KEY_CHANGED', 'config'],
-      ['a user that is not known there', { user: 'unknown-user' }, 'DB_SSH_LOGIN_REFUSED', 'login'],
-      ['a key that is not there', { private_key_file: 'none' }, 'DB_SSH_OPTION_FILE', 'config'],
+      ['another host key', { host_key: `SHA256:${'A'.repeat(43)}` }, 'DB_SSH_HOST_KEY_CHANGED', 'config'],
+      ['an unknown user', { user: 'unknown-user' }, 'DB_SSH_LOGIN_REFUSED', 'login'],
+      ['a missing key', { private_key_file: 'none' }, 'DB_SSH_OPTION_FILE', 'config'],
       ['a closed port', { port: 1 }, 'DB_SSH_UNREACHABLE', 'try_later'],
-    ])('refuses %s', async (_title, more, code, family) => {
+    ])('reports %s', async (_title, more, code, family) => {
       const problem = await problemOf(check(source({ ssh: ssh(more) }), { folder }));
       expect(problem).toMatchObject({ code, family });
     });
 
-    it('logs in by a locked key, and believes a pinned one', async () => {
+    it('logs in with an encrypted key, and accepts a pinned host key', async () => {
       const locked = ssh({ private_key_file: gate.lockedKey, passphrase: gate.password });
       expect(await check(source({ ssh: locked }), { folder })).toContain(kind);
       const wrong = { ...locked, passphrase: 'not this one' };
       expect(await problemOf(check(source({ ssh: wrong }), { folder }))).toMatchObject({ code: 'DB_SSH_OPTION_FILE' });
     });
 
-    it('says where the way ends', async () => {
+    it('reports where the connection failed', async () => {
       const unreachable = { ...source(), url: server.url.replace(`:${server.port}/`, ':1/') };
       const problem = await problemOf(check(unreachable, { folder }));
       expect(problem).toMatchObject({ code: 'DB_SSH_FORWARD_REFUSED', family: 'try_later' });
@@ -140,7 +140,7 @@ for (const [kind, isInstalled, start] of [
     });
 
     if (kind === 'PostgreSQL')
-      it('tells the server when a run is stopped', async () => {
+      it('tells the server if a run is stopped', async () => {
         const admin = new pg.Client(server.url);
         await admin.connect();
         const stop = new AbortController();
@@ -157,7 +157,7 @@ for (const [kind, isInstalled, start] of [
   });
 }
 
-describe('the options of a tunnel', () => {
+describe('tunnel options', () => {
   const faults = (source: object) =>
     (db.validate?.({ source: withDefaults(db.source, { ...source }) }) ?? []).map(({ message }) => message);
   const ssh = { host: 'gate', user: 'me', private_key_file: 'key' };
@@ -171,7 +171,7 @@ describe('the options of a tunnel', () => {
     ],
     [{ file: 'a', ssh }, ['does not apply to SQLite']],
     [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['leads to hosts and ports']],
-  ])('are checked before anything runs: %j', (source, reasons) => {
+  ])('are validated before anything runs: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);
     found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));

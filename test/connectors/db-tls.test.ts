@@ -43,31 +43,31 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     afterAll(async () => {
-      // Absent if `beforeAll` failed, which is then the one error to see.
+      // Undefined if `beforeAll` failed, whose error is then the only one to show.
       await server?.stop();
       await rm(folder, { recursive: true });
     });
 
     const over = (tls: object) => check({ url: server.url, tls }, { folder });
 
-    it('trusts the authority that it was given, for the address in the certificate', async () => {
+    it('trusts the configured authority, for the address in the certificate', async () => {
       expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toContain(kind);
     });
 
-    it('takes another name for the certificate when told so', async () => {
+    it('accepts another name in the certificate if configured', async () => {
       expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' })).toContain(kind);
     });
 
     it.each([
       ['another authority', { ca_file: 'stranger.pem' }],
-      ['no authority that is known', {}],
+      ['an unknown authority', {}],
       ['another name', { ca_file: 'ca.pem', servername: 'other.test' }],
-    ])('refuses a certificate of %s', async (_title, tls) => {
+    ])('rejects a certificate of %s', async (_title, tls) => {
       const problem = await problemOf(over({ mode: 'verify', ...tls }));
       expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
     });
 
-    it('asks for nothing but encryption when that is all that is required', async () => {
+    it('requires only encryption if nothing else is configured', async () => {
       expect(await over({ mode: 'require' })).toContain(kind);
     });
 
@@ -77,7 +77,7 @@ for (const [kind, isInstalled, start, many] of [
       expect(await countRows(batches)).toBe(100_000);
     });
 
-    it('leaves early over TLS', async () => {
+    it('closes early over TLS', async () => {
       const { batches } = await extract({ url: server.url, tls: { mode: 'require' } }, many);
       for await (const batch of batches) {
         expect(batch.length).toBeGreaterThan(0);
@@ -89,12 +89,12 @@ for (const [kind, isInstalled, start, many] of [
     const verify = { mode: 'verify', ca_file: 'ca.pem' };
     const ours = { cert_file: 'client.pem', key_file: 'client.key' };
 
-    it('shows its own certificate to a server that demands one', async () => {
+    it('presents its certificate to a server that requires one', async () => {
       expect(await as('certified', { ...verify, ...ours })).toContain('as certified');
     });
 
     it('is refused without a certificate, and with one of another authority', async () => {
-      // A server of the other kind does not tell a certificate that is missing from a wrong password.
+      // A server of the other kind doesn't distinguish a missing certificate from a wrong password.
       const wanted =
         kind === 'PostgreSQL'
           ? { code: 'DB_CLIENT_CERTIFICATE', family: 'config', next: expect.stringContaining('cert_file') }
@@ -105,7 +105,7 @@ for (const [kind, isInstalled, start, many] of [
       expect(['login', 'config', 'try_later']).toContain(problem.family);
     });
 
-    it('is told to use TLS by a server that demands it', async () => {
+    it('reports that a server requires TLS', async () => {
       const problem = await problemOf(check({ url: server.url.replace('sluice', 'encrypted') }));
       const wanted =
         kind === 'PostgreSQL'
@@ -115,13 +115,13 @@ for (const [kind, isInstalled, start, many] of [
       expect(await as('encrypted', verify)).toContain('as encrypted');
     });
 
-    it('says which file cannot be read', async () => {
+    it("names the file that can't be read", async () => {
       const problem = await problemOf(over({ mode: 'verify', ca_file: 'missing.pem' }));
       expect(problem).toMatchObject({ code: 'DB_TLS_FILE', family: 'config' });
       expect(problem.message).toContain('missing.pem');
     });
 
-    it('does not go on in the clear when the server has no TLS', async () => {
+    it("doesn't continue without TLS if the server doesn't support it", async () => {
       const plain = await start(kind === 'PostgreSQL' ? {} : { settings: { 'skip-ssl': 1 } });
       try {
         const problem = await problemOf(check({ url: plain.url, tls: { mode: 'require' } }));
@@ -135,7 +135,7 @@ for (const [kind, isInstalled, start, many] of [
 
 const users = ['certified', 'encrypted'];
 
-/** From then on one user needs a certificate, the other TLS. */
+/** From then on, one user needs a certificate, and the other needs TLS. */
 async function demandOfPostgres(server: TestServer): Promise<void> {
   const admin = new pg.Client(server.url);
   await admin.connect();

@@ -16,7 +16,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'warnings of PostgreSQL', (server)
   });
   const sql = 'select cut(i) as v from generate_series(1, 2500) i';
 
-  it('tells what a function warns of, and no notices', async () => {
+  it('reports the warnings of a function, and no notices', async () => {
     const { rows, warnings } = await readWarned(server().url, { sql });
     expect(rows).toHaveLength(2500);
     expect(warnings).toEqual([
@@ -28,7 +28,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'warnings of PostgreSQL', (server)
     ]);
   });
 
-  it('ends the run if warnings are refused', async () => {
+  it('fails the run if warnings are configured as errors', async () => {
     const problem = await problemOf(readWarned(server().url, { sql, warnings: 'refuse' }));
     expect(problem).toMatchObject({ code: 'DB_WARNING', family: 'job', seen: '01000' });
     expect(problem.next).toContain('warnings: tell');

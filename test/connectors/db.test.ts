@@ -8,7 +8,7 @@ function faults(source: object, query?: object): string[] {
   return found.map(({ option, message }) => `${option} ${message}`);
 }
 
-describe('the options of a database', () => {
+describe('database options', () => {
   it.each([
     [{ url: 'postgres://reader:pw@db.example.com/shop' }],
     [{ url: 'mariadb://reader@db.example.com' }],
@@ -17,7 +17,7 @@ describe('the options of a database', () => {
     [{ driver: 'sqlite', file: 'a.sqlite' }],
     [{ file: 'a.sqlite' }],
     [{ url: 'postgres://a@b', tls: { mode: 'verify', ca_file: 'ca.pem', cert_file: 'c', key_file: 'k' } }],
-  ])('are taken as they are: %j', (source) => {
+  ])('are accepted: %j', (source) => {
     expect(faults(source)).toEqual([]);
   });
 
@@ -37,18 +37,18 @@ describe('the options of a database', () => {
     [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host does not apply', 'tls does not apply']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs cert_file and key_file']],
-  ])('are refused with a reason: %j', (source, reasons) => {
+  ])('are rejected with a reason: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);
     found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));
   });
 
-  it('need a statement', () => {
+  it('require a statement', () => {
     expect(faults({ file: 'a' }, { sql: '  ' })).toEqual(['sql is empty; write the statement that returns the rows']);
   });
 });
 
-describe('what a query says of reading on', () => {
+describe('options for incremental reads', () => {
   it.each([
     [{ cursor: 'at' }, []],
     [{ cursor: 'at', lag: '10m', null_cursors: 'leave_out' }, []],
@@ -57,13 +57,13 @@ describe('what a query says of reading on', () => {
     [{ null_cursors: 'leave_out' }, ['null_cursors requires cursor']],
     [{ cursor: '' }, ['cursor is empty']],
     [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks reads all rows']],
-  ])('is checked before anything runs: %j', (query, reasons) => {
+  ])('are validated before anything runs: %j', (query, reasons) => {
     const found = faults({ url: 'postgres://a@b' }, { sql: 'select 1', ...query });
     expect(found).toHaveLength(reasons.length);
     found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));
   });
 
-  it('knows that SQLite has no use for chunks', () => {
+  it("don't allow chunks with SQLite", () => {
     const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
     expect(found).toEqual([expect.stringContaining('chunks do not apply to SQLite')]);
   });

@@ -90,7 +90,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('goes on from the cursor of the last run, and says so when nothing has changed', async () => {
+it('continues from the cursor of the last run, and reports if nothing has changed', async () => {
   const first = await runService({ ...files, query: { ...files.query, incremental: true } });
   expect(first.watermark).toBe('{"states":{"":"c3"}}');
   const changed = {
@@ -104,7 +104,7 @@ it('goes on from the cursor of the last run, and says so when nothing has change
   expect(await runService({ ...again, routes: none })).toMatchObject({ rows: [], unchanged: true });
 });
 
-describe('deletions of Dropbox', () => {
+describe('deleted files of Dropbox', () => {
   const deletion = { '.tag': 'deleted', name: '2.csv', path_display: '/Reports/2.csv' };
   const routes = {
     'POST /2/files/list_folder/continue': json({ entries: [deletion, entry(4)], cursor: 'c4', has_more: false }),
@@ -112,18 +112,18 @@ describe('deletions of Dropbox', () => {
   const watermark = '{"states":{"":"c3"}}';
   const query = { ...files.query, incremental: true };
 
-  it('are no rows unless they are asked for', async () => {
+  it('are not rows by default', async () => {
     expect((await runService({ ...files, query, watermark, routes })).rows).toEqual([row(4)]);
   });
 
-  it('are rows with a path and a mark if they are asked for', async () => {
+  it('are rows with a path and a flag if requested', async () => {
     const { rows } = await runService({ ...files, query: { ...query, deleted: true }, watermark, routes });
     const mark = ['deleted', null, '2.csv', '/Reports/2.csv', null, null, null, null, null, 'true'];
     expect(rows).toEqual([mark, row(4)]);
   });
 });
 
-it('reads everything again when the vendor has forgotten the cursor', async () => {
+it('reads everything again if the vendor no longer knows the cursor', async () => {
   const faults = [{ at: 1, reply: { status: 409, json: { error_summary: 'reset/..' } } }];
   const query = { ...files.query, incremental: true };
   const { rows, watermark } = await runService({ ...files, query, faults, watermark: '{"states":{"":"old"}}' });
@@ -136,7 +136,7 @@ it('reads everything again when the vendor has forgotten the cursor', async () =
   });
 });
 
-it('reads the rows in files, whose paths may hold any letter', async () => {
+it('reads the rows of files, whose paths may contain any characters', async () => {
   const routes = {
     'POST /2/files/download': ({ headers, body }: Asked) => ({
       text: `file,body\n"${JSON.parse(String(headers['dropbox-api-arg'])).path.replaceAll('"', '')}",${typeof body}\n`,
@@ -153,11 +153,11 @@ it('reads the rows in files, whose paths may hold any letter', async () => {
   });
 });
 
-it('says who is logged in', async () => {
+it('reports who is logged in', async () => {
   expect(await checkServiceCase({ ...files, guard: expiringAfter(0) })).toBe('logged in as ann@example.com');
 });
 
-it('leads a login to whatever stands in for the vendor', () => {
+it("sends a login to the URL configured in place of the vendor's", () => {
   const described = dropbox.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
   expect(described?.token_url).toBe('http://127.0.0.1:9/x/oauth2/token');
   expect(described?.authorize_url).toBe('http://127.0.0.1:9/x/oauth2/authorize');

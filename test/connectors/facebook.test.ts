@@ -11,7 +11,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply } from './doubles/vendor.ts';
 
-/** What stands beside the records of an only page. */
+/** The fields next to the records of a single page. */
 const only = { cursors: { before: 'c0', after: 'c9' } };
 
 const error = (code: number, more: object = {}, headers: Record<string, string> = {}): Reply => ({
@@ -37,7 +37,7 @@ const figures = (account: string | undefined, day: number) => ({
   date_start: `2026-01-0${day}`,
   date_stop: `2026-01-0${day}`,
 });
-/** Two pages, the same for every account; the cursor stays when there is discontinued. */
+/** Two pages, the same for every account; the cursor is still present at the end. */
 const paged = (account: string | undefined, after: string | null, base: string): Reply => {
   const cursors = { before: 'b', after: after === null ? 'c1' : 'c2' };
   const next = `${base}/v26.0/next?access_token=secret&after=c1`;
@@ -131,7 +131,7 @@ describeStream(
   ],
 );
 
-it('takes a token that another run has brought when its own ends between two pages', async () => {
+it('accepts a token that another run has renewed if its own expires between two pages', async () => {
   const { rows, login } = await runService({ ...ads, guard: expiringAfter(1, error(190)) });
   expect([rows, login.refusals]).toEqual([[row(1), row(2), row(3)], ['token-1']]);
 });
@@ -145,7 +145,7 @@ it('reads several accounts as one table, and names the one that it may not read'
   expect([problem.code, problem.message]).toEqual(['SERVICE_PERMISSION', expect.stringContaining('act_22')]);
 });
 
-it('reads the last 28 days again when it goes on, and long times in parts', async () => {
+it('reads the last 28 days again when it continues, and splits long periods', async () => {
   const query = { ...ads.query, incremental: true };
   expect((await runService({ ...ads, query })).watermark).toBe('{"until":"2026-01-03"}');
   const again = await runService({ ...ads, query, watermark: '{"until":"2026-01-02"}' });
@@ -158,7 +158,7 @@ it('reads the last 28 days again when it goes on, and long times in parts', asyn
   ]);
 });
 
-it('makes columns of breakdowns and of the actions that are asked for', async () => {
+it('creates columns for the requested breakdowns and actions', async () => {
   const record = {
     ...figures('11', 1),
     country: 'DE',
@@ -240,7 +240,7 @@ describeStream(
   ],
 );
 
-it('reads campaigns with the budgets as they are written', async () => {
+it('reads campaigns with budgets as written', async () => {
   const campaign = { id: '23', account_id: '11', name: 'Spring', objective: 'OUTCOME_SALES', status: 'ACTIVE' };
   const times = { created_time: '2026-01-05T10:00:00+0100', start_time: '2026-01-06T00:00:00-0800' };
   const data = [{ ...campaign, ...times, effective_status: 'ACTIVE', daily_budget: '5000' }];
@@ -283,7 +283,7 @@ const posts: ServiceCase = {
   },
 };
 
-it('reads the posts of a page with the token of the page, and proofs of what is sent', async () => {
+it("reads the posts of a page with the page's token, and signs its requests", async () => {
   sent.length = 0;
   const { rows, asked: lines } = await runService(posts);
   expect(rows).toEqual([
@@ -297,19 +297,19 @@ it('reads the posts of a page with the token of the page, and proofs of what is 
   expect(sent).toEqual([`Bearer system ${proof('system')}`, `Bearer page-token ${proof('page-token')}`]);
 });
 
-it('lists the pages, and says who is logged in', async () => {
+it('lists the pages, and reports who is logged in', async () => {
   const { rows } = await runService({ ...posts, query: { stream: 'pages' } });
   expect(rows).toEqual([['5', 'Toys', 'Shop', '10', '12']]);
   expect(await checkServiceCase(ads)).toBe('logged in as Ann');
 });
 
-it('leaves nothing to renew a token with, and swaps the first one for a longer one', () => {
+it('has no refresh token, and exchanges the first token for a long-lived one', () => {
   const { refresh, exchange, token_method: method } = facebook.oauth?.({}) ?? {};
   expect([refresh, exchange?.token_parameter, method]).toEqual(['none', 'fb_exchange_token', 'GET']);
   expect(facebook.oauth?.({ token: 'system' })).toBeUndefined();
 });
 
-it('does not suggest a stream that is already used', async () => {
+it("doesn't suggest a stream that is already used", async () => {
   const reply = error(1, { message: 'Please reduce the amount of data you’re asking for' });
   const routes = { 'POST /v26.0/act_{account}/insights': reply };
   const { next } = await failService({ ...ads, query: { ...ads.query, stream: 'report' }, routes });

@@ -19,7 +19,7 @@ const put = (name: string, content: string | Buffer) => writeFile(join(folder, n
 const extract = (query: Record<string, unknown>) => extractTable(file, { source: {}, query, folder });
 
 describe('a zip archive', () => {
-  it('is read as its members, in the order of their names, each told by its path', async () => {
+  it('is read as its files, sorted by name, with their path in a column', async () => {
     const members = { 'b.csv': 'x\n2\n', 'sub/a.csv.gz': gzipSync('x\n3\n'), 'a.csv': 'x\n1\n' };
     await put('all.zip', await zipOf({ ...members, '__MACOSX/._a.csv': 'no', '.DS_Store': 'no' }));
     expect((await extract({ path: 'all.zip', path_column: 'file' })).rows).toEqual([
@@ -29,7 +29,7 @@ describe('a zip archive', () => {
     ]);
   });
 
-  it('is known by its bytes, and its members can be chosen', async () => {
+  it('is recognized by its bytes, and its files can be selected', async () => {
     await put('export', await zipOf({ 'a[1].csv': 'x\n1\n', 'b.json': '[{"x":2}]', 'read.me': '' }));
     expect((await extract({ path: 'export', member: '*.json' })).rows).toEqual([['2']]);
     expect((await extract({ path: 'export', member: 'a[1].csv' })).rows).toEqual([['1']]);
@@ -38,7 +38,7 @@ describe('a zip archive', () => {
     await expect(extract({ path: 'export', member: '*.xml' })).rejects.toMatchObject(none);
   });
 
-  it('that is damaged, cut off or no archive ends the run, never half a table', async () => {
+  it('that is damaged, truncated or not an archive fails the run, without a partial table', async () => {
     const text = `x\n${Array.from({ length: 5000 }, (_, i) => `${i * 7919}\n`).join('')}`;
     const whole = await zipOf({ 'a.csv': text });
     await put('cut.zip', whole.subarray(0, whole.length - 100));
@@ -52,9 +52,9 @@ describe('a zip archive', () => {
     }
   });
 
-  it('that claims to hold more than it can is never begun', async () => {
+  it("that claims an impossible size isn't read at all", async () => {
     const bomb = await zipOf({ 'a.csv': 'x\n1\n' });
-    // The size that the archive's list tells, in its entry of the central directory.
+    // The size in the archive's list, in its entry of the central directory.
     bomb.writeUInt32LE(0xf0000000, bomb.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
     await put('bomb.zip', bomb);
     const refusal = { code: 'RECORDS_ZIP', message: expect.stringContaining('unpack to far more') };
@@ -68,7 +68,7 @@ describe('a workbook', () => {
   const row = (...cells: string[]) => `<row>${cells.join('')}</row>`;
   const number = (value: string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
 
-  it('that another program wrote gives its values, with their types', async () => {
+  it('written by another program returns its values, with their types', async () => {
     const schema = ['id', 'name', 'paid', 'at', 'ok'].map((value) => ({ value }));
     const at = new Date(Date.UTC(2026, 0, 31, 8, 15, 30));
     const data = [
@@ -102,7 +102,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('keeps numbers as they are written, and takes the shortest text of a binary one', async () => {
+  it('keeps numbers as written, and uses the shortest text of a binary one', async () => {
     const written = ['12345678901234567890', '0.10000000000000001', '1.50', '1E+3', '1.1000000000000001', '-0.0', '.5'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx' });
@@ -110,7 +110,7 @@ describe('a workbook', () => {
     expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.5', '1000', '1.1', '0', '0.5']);
   });
 
-  it('has whole numbers whatever zeros the program that wrote it puts behind the point', async () => {
+  it('has integers, whatever zeros the program that wrote it puts after the decimal point', async () => {
     const written = ['1.0', '20', '-3.00', '1.0E7'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     expect(await extract({ path: 'a.xlsx' })).toEqual({
@@ -121,7 +121,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows).toEqual([['1007'], ['A-12']]);
   });
 
-  it('has only elements of its own namespace: what extensions of Excel add does not change the system of days', async () => {
+  it("has only elements of its own namespace: extensions of Excel don't change the date system", async () => {
     const days = { rows: row(text('d')) + row(number('43889', 1)), formats: ['yyyy-mm-dd'] };
     const uri = 'xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"';
     const extension = `<x15:workbookPr ${uri} chartTrackingRefBase="1"/>`;
@@ -136,7 +136,7 @@ describe('a workbook', () => {
     }
   });
 
-  it('gives an inline text alone, without how it is spoken or how its cell looked', async () => {
+  it('returns only the text of an inline string, without phonetics or formatting', async () => {
     const inline = (inside: string) => row(`<c t="inlineStr">${inside}</c>`);
     const rows = [
       '<is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></is>',
@@ -149,8 +149,8 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows.flat()).toEqual(['東京', '1.', '2.', 'a b', 'only v']);
   });
 
-  it('with a formula that was never calculated is refused, unless the column is left out', async () => {
-    // Written by openpyxl 3.1, which calculates nothing: columns a, f (=A2*2) and t.
+  it('with a formula that was never calculated is rejected, unless the column is excluded', async () => {
+    // Written by openpyxl 3.1, which doesn't calculate: columns a, f (=A2*2) and t.
     await copyFile(new URL('books/openpyxl-formulas.xlsx', import.meta.url), join(folder, 'a.xlsx'));
     const refusal = { code: 'RECORDS_XLSX_FORMULA', where: { line: 2, column: 'f' }, seen: '=A2*2' };
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject(refusal);
@@ -165,7 +165,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX_FORMULA' });
   });
 
-  it('gives null for an error of Excel, keeps the type of its column, and says so', async () => {
+  it('returns null for an Excel error, keeps the type of its column, and gives a warning', async () => {
     const error = (name: string) => `<c t="e"><f>1/0</f><v>${name}</v></c>`;
     const rows = [row(number('5'), text('a')), row(error('#N/A'), text('b')), row(error('#DIV/0!'), error('#REF!'))];
     await book({ rows: row(text('v'), text('t')) + rows.join('') });
@@ -193,7 +193,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('ends with its last name where header cells have a colour and no text', async () => {
+  it('ends with its last name if header cells have a color and no text', async () => {
     await book({ rows: row(text('a'), text('b'), '<c s="1"/>', '<c s="1"/>') + row(number('1'), number('2')) });
     expect((await extract({ path: 'a.xlsx' })).columns.map(({ name }) => name)).toEqual(['a', 'b']);
     expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
@@ -216,7 +216,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('tells dates by their format, to the millisecond, in both systems of days', async () => {
+  it('recognizes dates by their format, to the millisecond, in both date systems', async () => {
     const formats = ['yyyy\\-mm\\-dd', 'd/m/yy h:mm;@', '[$-409]h:mm AM/PM', '[h]:mm', '0.00 "days"'];
     const cells = [
       number('45688', 1),
@@ -243,7 +243,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('follows shared texts, holes, gaps and rich text, and leaves out how a text is spoken', async () => {
+  it('supports shared strings, gaps and rich text, and omits phonetics', async () => {
     const texts =
       '<si><t>a</t></si><si><r><t>b</t></r><r><t xml:space="preserve"> c</t></r><rPh><t>no</t></rPh></si><si><t>x_x000D_y</t></si>';
     const rows = [
@@ -258,7 +258,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('is read from the sheet that is named, or from the first that is not hidden', async () => {
+  it("is read from the named sheet, or from the first that isn't hidden", async () => {
     await book({ rows: row(text('d')) + row(number('1')) });
     expect((await extract({ path: 'a.xlsx' })).columns).toEqual([{ name: 'd', type: 'integer' }]);
     expect((await extract({ path: 'a.xlsx', sheet: 'Hidden' })).columns).toEqual([{ name: 'h', type: 'text' }]);
@@ -266,7 +266,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx', sheet: 'No' })).rejects.toMatchObject(none);
   });
 
-  it('holds to declared columns and types, and names the row of a value that does not fit', async () => {
+  it("enforces declared columns and types, and names the row of a value that doesn't fit", async () => {
     await book({ rows: row(text('id'), text('n')) + row(number('1'), text('x')), formats: [] });
     const declared = { path: 'a.xlsx', columns: [{ name: 'n' }, { name: 'id', type: 'text' }] };
     expect((await extract(declared)).rows).toEqual([['x', '1']]);
@@ -277,7 +277,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'CSV_RAGGED' });
   });
 
-  it('that is none is said to be none', async () => {
+  it("that isn't a workbook is reported as such", async () => {
     await put('a.xlsx', await zipOf({ 'a.csv': 'x\n1\n' }));
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX' });
     await put('b.xlsx', 'x\n1\n');
@@ -289,7 +289,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('or a document of another office is not taken apart when its ending does not tell', async () => {
+  it("or another office document isn't unpacked if its extension doesn't say so", async () => {
     await book({ rows: row(text('a')) + row(number('1')) });
     await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
     const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };

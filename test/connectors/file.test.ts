@@ -19,7 +19,7 @@ afterEach(async () => await rm(folder, { recursive: true, force: true }));
 const put = (name: string, content: string | Buffer) => writeFile(join(folder, name), content);
 const extract = (query: Record<string, unknown>, source = {}) => extractTable(file, { source, query, folder });
 
-test('the ending tells the format, also behind .gz, and tabs stand between the cells of .tsv', async () => {
+test('the extension determines the format, even before .gz, and cells of .tsv are separated by tabs', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('a.tsv', 'x\ty\n1\t2,3\n');
   await put('a.json', '[{"x":1,"y":"2"}]');
@@ -32,13 +32,13 @@ test('the ending tells the format, also behind .gz, and tabs stand between the c
   expect((await extract({ path: 'a.tsv' })).rows).toEqual([['1', '2,3']]);
 });
 
-test('a file whose name tells nothing needs a format, and gzip is known by its bytes alone', async () => {
+test('a file without a known extension needs a format, and gzip is recognized by its bytes', async () => {
   await put('export', gzipSync('x\n1\n'));
   await expect(extract({ path: 'export' })).rejects.toMatchObject({ code: 'FILE_FORMAT', family: 'config' });
   expect((await extract({ path: 'export', format: 'csv' })).rows).toEqual([['1']]);
 });
 
-test('a glob reads all its files in the order of their names, and path_column says which', async () => {
+test('a glob reads all its files sorted by name, and path_column contains the name', async () => {
   await mkdir(join(folder, 'sub', 'deep'), { recursive: true });
   await put('sub/b.csv', 'y,x\n4,3\n');
   await put('sub/a.csv', 'x,y\n1,2\n');
@@ -52,7 +52,7 @@ test('a glob reads all its files in the order of their names, and path_column sa
   ]);
 });
 
-test('an absolute glob is one too, and names files outside of the folder by their whole path', async () => {
+test('an absolute glob works too, and names files outside of the folder by their full path', async () => {
   await put('a.csv', 'x\n1\n');
   await put('b.csv', 'x\n2\n');
   await mkdir(join(folder, 'elsewhere'));
@@ -63,13 +63,13 @@ test('an absolute glob is one too, and names files outside of the folder by thei
   ]);
 });
 
-/** Puts a file there with a time, in seconds since 1970. */
+/** Writes a file with a modification time, in seconds since 1970. */
 async function putAt(name: string, content: string, time: number): Promise<void> {
   await put(name, content);
   await utimes(join(folder, name), time, time);
 }
 
-/** The rows that are new since the watermark, and the one behind them. */
+/** The new rows since the watermark, and the next watermark. */
 async function readOn(query: Record<string, unknown>, watermark?: string) {
   const context = contextOf(file, { source: {}, query, folder });
   const extraction = await file.extract({ ...context, ...(watermark === undefined ? {} : { watermark }) });
@@ -78,13 +78,13 @@ async function readOn(query: Record<string, unknown>, watermark?: string) {
   return { rows, watermark: extraction.watermark?.(), unchanged: extraction.unchanged?.() };
 }
 
-test('of the files that match, the one that was modified last is read where it is asked for', async () => {
+test('the most recently modified of the matching files is read if requested', async () => {
   await putAt('b.csv', 'x\n1\n', 1_770_000_000);
   await putAt('a.csv', 'x\n2\n', 1_770_000_500);
   expect((await readOn({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
 });
 
-test('files that changed are read on from the watermark: the new, the modified, the late, and none twice', async () => {
+test('changed files are read from the watermark: new, modified and late ones, and none twice', async () => {
   const query = { path: '**/*.csv', files: 'changed', path_column: 'file' };
   expect(await readOn(query)).toEqual({ rows: [], watermark: undefined, unchanged: false });
   await putAt('a.csv', 'x\n1\n', 1_770_000_000);
@@ -116,7 +116,7 @@ test('files that changed are read on from the watermark: the new, the modified, 
   await expect(readOn(query, 'yesterday')).rejects.toMatchObject({ code: 'FILES_WATERMARK', family: 'config' });
 });
 
-test('files that changed are read whatever their time says, also after one dated in the future', async () => {
+test('changed files are read whatever their modification time, even after one dated in the future', async () => {
   const query = { path: '*.csv', files: 'changed' };
   await putAt('wrong-clock.csv', 'x\n1\n', 2_145_916_800);
   const first = await readOn(query);
@@ -130,7 +130,7 @@ test('files that changed are read whatever their time says, also after one dated
   expect((await readOn(query, from)).rows).toEqual([['2']]);
 });
 
-test('files that changed stay read when their folder is empty for a while', async () => {
+test('changed files still count as read after their folder was temporarily empty', async () => {
   const query = { path: '*.csv', files: 'changed' };
   await putAt('a.csv', 'x\n1\n', 1_770_000_000);
   const { watermark } = await readOn(query);
@@ -141,12 +141,12 @@ test('files that changed stay read when their folder is empty for a while', asyn
   expect(await readOn(query, empty.watermark)).toMatchObject({ rows: [], unchanged: true });
 });
 
-test('a folder that is missing, or cannot be listed, is an error and not an empty one', async () => {
+test("a folder that is missing, or can't be listed, is an error and not an empty one", async () => {
   const query = { path: 'in/**/*.csv', files: 'changed' };
   await mkdir(join(folder, 'in/sub'), { recursive: true });
   await putAt('in/a.csv', 'x\n1\n', 1_770_000_000);
   const { watermark } = await readOn(query);
-  // A link to itself cannot be listed, not even by root.
+  // A link to itself can't be listed, not even by root.
   await rm(join(folder, 'in/sub'), { recursive: true });
   await symlink('sub', join(folder, 'in/sub'));
   expect(await readOn(query, watermark)).toMatchObject({ unchanged: true });
@@ -156,7 +156,7 @@ test('a folder that is missing, or cannot be listed, is an error and not an empt
   await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', family: 'job' });
 });
 
-test('csv files with other columns are refused by name; json files have the union of their keys', async () => {
+test('csv files with different columns are rejected by name; json files get the union of their keys', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('b.csv', 'x,z\n1,2\n');
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({
@@ -177,7 +177,7 @@ test('csv files with other columns are refused by name; json files have the unio
   });
 });
 
-test('nothing found is a problem, never an empty table', async () => {
+test('no match is a problem, never an empty table', async () => {
   await expect(extract({ path: 'none.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND', family: 'job' });
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   await expect(extract({ path: '.' })).rejects.toMatchObject({ code: 'FILE_NOT_A_FILE' });
@@ -190,13 +190,13 @@ test('a file with brackets in its name is found by that name', async () => {
   expect((await extract({ path: 'sales{1,2}.csv' })).rows).toEqual([['8']]);
 });
 
-test('errors point into the file', async () => {
+test('errors point to a position in the file', async () => {
   await put('a.csv', 'x,y\n1,2\n1\n');
   const where = { file: join(folder, 'a.csv'), line: 3 };
   await expect(extract({ path: 'a.csv' })).rejects.toMatchObject({ code: 'CSV_RAGGED', where });
 });
 
-/** Seconds since 1970; whole, so that it can be given back exactly. */
+/** Seconds since 1970; whole, so that it can be restored exactly. */
 const oldTime = 1_770_000_000;
 
 const change = {
@@ -216,7 +216,7 @@ const change = {
   },
 };
 
-test.each(Object.entries(change))('a file that is %s while it is read is a reason to try later', async (_, act) => {
+test.each(Object.entries(change))('a file that is %s during the read is a try_later problem', async (_, act) => {
   const path = join(folder, 'a.csv');
   await writeFile(path, `x,y\n${'1,2\n'.repeat(300_000)}`);
   await utimes(path, oldTime, oldTime);
@@ -231,7 +231,7 @@ test.each(Object.entries(change))('a file that is %s while it is read is a reaso
   await expect(reading).rejects.toMatchObject({ code: 'FILE_CHANGED', family: 'try_later' });
 });
 
-test('a run that is stopped throws the reason', async () => {
+test('a stopped run throws the reason', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
   const stop = new AbortController();
   const { batches } = await file.extract(
@@ -244,7 +244,7 @@ test('a run that is stopped throws the reason', async () => {
   await expect(reading).rejects.toBe(reason);
 });
 
-test('a run that is stopped while its file is being opened throws the reason, and nothing else anywhere', async () => {
+test('a run that is stopped while its file is being opened throws the reason, and nothing else', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(1000)}`);
   const stray: unknown[] = [];
   const catchStray = (error: unknown) => stray.push(error);
@@ -265,7 +265,7 @@ test('a run that is stopped while its file is being opened throws the reason, an
   expect(stray).toEqual([]);
 });
 
-test('leaving early closes the file', async () => {
+test('closing early closes the file', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
   const { batches } = await file.extract(contextOf(file, { source: {}, query: { path: 'a.csv' }, folder }));
   for await (const _ of batches) break;
@@ -276,7 +276,7 @@ test('leaving early closes the file', async () => {
   expect(links.filter((link) => link.startsWith(folder))).toEqual([]);
 });
 
-test('check check reports the number of files in the folder, or why it is not readable', async () => {
+test("check reports the number of files in the folder, or why it's not readable", async () => {
   await put('a.csv', 'x\n');
   const at = (source: Record<string, unknown>) => contextOf(file, { source, query: { path: 'x' }, folder });
   expect(await file.check(at({}))).toBe(`${folder} exists and contains 1 file`);
@@ -286,7 +286,7 @@ test('check check reports the number of files in the folder, or why it is not re
   });
 });
 
-test('options that cannot go together are told before anything is read', () => {
+test('conflicting options are reported before anything is read', () => {
   const faults = (query: Record<string, unknown>) =>
     file.validate?.({
       source: { folder: undefined },
@@ -304,7 +304,7 @@ test('options that cannot go together are told before anything is read', () => {
 
 const readerChild = fileURLToPath(new URL('reader-child.ts', import.meta.url));
 
-test.each(['csv', 'jsonl', 'json'])('a million rows of %s are read inside a heap of 24 MB', async (format) => {
+test.each(['csv', 'jsonl', 'json'])('a million rows of %s are read with a heap of 24 MB', async (format) => {
   const path = join(folder, `big.${format}`);
   await writeMillion(path, format);
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', readerChild, path], {

@@ -27,37 +27,42 @@ async function read(script: Partial<FtpScript>, { source = {}, ...query }: Recor
   return await readFtp({ source: all, query: { path: 'in/*.csv', settle_seconds: 0, ...query } });
 }
 
-/** One answer instead of the usual one to a command. */
+/** One response to a command in place of the usual one. */
 const says = (to: string, answer: string): Partial<FtpScript> => ({
   reply: (verb) => (verb === to ? answer : undefined),
 });
 
-describe('an FTP server that refuses', () => {
+describe('an FTP server that refuses something', () => {
   it.each<[string, Partial<FtpScript>, string, string]>([
-    ['has no room, by 421', says('USER', '421 Too many connections'), 'FTP_BUSY', 'try_later'],
-    ['has no room, by 530', says('PASS', '530 Maximum number of clients reached'), 'FTP_BUSY', 'try_later'],
-    ['has no room, by 530 of many', says('PASS', '530 Sorry, too many users'), 'FTP_BUSY', 'try_later'],
+    ['has no capacity (421)', says('USER', '421 Too many connections'), 'FTP_BUSY', 'try_later'],
+    ['has no capacity (530)', says('PASS', '530 Maximum number of clients reached'), 'FTP_BUSY', 'try_later'],
+    ['has too many users (530)', says('PASS', '530 Sorry, too many users'), 'FTP_BUSY', 'try_later'],
     ['refuses the password', says('PASS', '530 Login incorrect'), 'FTP_LOGIN_REFUSED', 'login'],
-    ['asks for an account', says('PASS', '332 Account please'), 'FTP_ACCOUNT', 'login'],
+    ['requires an account', says('PASS', '332 Account please'), 'FTP_ACCOUNT', 'login'],
     [
-      'wants TLS, by 530',
+      'requires TLS (530)',
       says('USER', '530 Non-anonymous sessions must use encryption.'),
       'FTP_TLS_REQUIRED',
       'config',
     ],
-    ['wants TLS, by 534', says('USER', '534 Policy requires SSL.'), 'FTP_TLS_REQUIRED', 'config'],
-    ['wants TLS, by 421', says('USER', '421 Sorry, cleartext sessions are not accepted'), 'FTP_TLS_REQUIRED', 'config'],
-    ['wants TLS, by 503', says('USER', '503 Use AUTH first.'), 'FTP_TLS_REQUIRED', 'config'],
-    ['is busy for a moment', says('RETR', '450 File is in use'), 'FTP_BUSY', 'try_later'],
-    ['does not know how', says('RETR', '504 No'), 'FTP_REFUSED', 'job'],
-    ['does not let us', says('RETR', '550 Permission denied'), 'FTP_DENIED', 'job'],
-  ])('since it %s', async (_, script, code, family) => {
+    ['requires TLS (534)', says('USER', '534 Policy requires SSL.'), 'FTP_TLS_REQUIRED', 'config'],
+    [
+      'requires TLS (421)',
+      says('USER', '421 Sorry, cleartext sessions are not accepted'),
+      'FTP_TLS_REQUIRED',
+      'config',
+    ],
+    ['requires TLS (503)', says('USER', '503 Use AUTH first.'), 'FTP_TLS_REQUIRED', 'config'],
+    ['is temporarily busy', says('RETR', '450 File is in use'), 'FTP_BUSY', 'try_later'],
+    ["doesn't implement a command", says('RETR', '504 No'), 'FTP_REFUSED', 'job'],
+    ['denies permission', says('RETR', '550 Permission denied'), 'FTP_DENIED', 'job'],
+  ])('because it %s', async (_, script, code, family) => {
     const problem = await problemOf(read(script));
     expect(problem).toMatchObject({ code, family, isLoginRefused: code === 'FTP_LOGIN_REFUSED' });
     expect(problem.next).toBeDefined();
   });
 
-  it('a file of which it has given a part may give it later', async () => {
+  it('in the middle of a file is retried later', async () => {
     const content = `x\n${'a\n'.repeat(200_000)}`;
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes }) => ({
       bytes: bytes.subarray(0, 100_000),
@@ -70,8 +75,8 @@ describe('an FTP server that refuses', () => {
   });
 });
 
-describe('an FTP server with ways of its own', () => {
-  it('gets the account that it asks for', async () => {
+describe('an FTP server with peculiarities', () => {
+  it('gets the account that it requires', async () => {
     const server = await serve({
       reply: (verb) => (verb === 'PASS' ? '332 Account please' : verb === 'ACCT' ? '230 in' : undefined),
     });
@@ -81,20 +86,26 @@ describe('an FTP server with ways of its own', () => {
     expect(server.commands).toContain('ACCT sales');
   });
 
-  it.each(['257 /', '257 "" is current', '502 not known'])('may say where it is without a path: %s', async (answer) => {
-    const { rows } = await read(says('PWD', answer), { path: '/in/*.csv' });
-    expect(rows).toEqual([['a']]);
-  });
+  it.each(['257 /', '257 "" is current', '502 not known'])(
+    'may report its folder without a path: %s',
+    async (answer) => {
+      const { rows } = await read(says('PWD', answer), { path: '/in/*.csv' });
+      expect(rows).toEqual([['a']]);
+    },
+  );
 
-  it.each(['450 No files found', '550 No such file found'])('calls an empty folder an error: %s', async (answer) => {
-    const first = await read({}, { files: 'changed' });
-    const server = await serve({ reply: (verb) => (verb === 'LIST' ? answer : undefined) });
-    const query = { path: 'in/*.csv', files: 'changed', settle_seconds: 0 };
-    const again = await readFtp({ source: server.source, query, watermark: first.watermark! });
-    expect(again).toMatchObject({ rows: [], unchanged: true });
-  });
+  it.each(['450 No files found', '550 No such file found'])(
+    'reports an empty folder as an error: %s',
+    async (answer) => {
+      const first = await read({}, { files: 'changed' });
+      const server = await serve({ reply: (verb) => (verb === 'LIST' ? answer : undefined) });
+      const query = { path: 'in/*.csv', files: 'changed', settle_seconds: 0 };
+      const again = await readFtp({ source: server.source, query, watermark: first.watermark! });
+      expect(again).toMatchObject({ rows: [], unchanged: true });
+    },
+  );
 
-  it('calls a folder that is denied an error that stays one', async () => {
+  it('reports a permanent error for a denied folder', async () => {
     const problem = await problemOf(read(says('LIST', '550 No such file or directory')));
     expect(problem).toMatchObject({ code: 'FTP_DENIED', family: 'job' });
   });
@@ -102,9 +113,9 @@ describe('an FTP server with ways of its own', () => {
 
 describe('data connections without TLS', () => {
   it.each<[string, Partial<FtpScript>]>([
-    ['the server says so', says('PROT', '536 Not for data')],
-    ['the server says nothing', says('PROT', '200 ok')],
-  ])('are a fault of the config if %s', async (_, script) => {
+    ['the server rejects TLS for data', says('PROT', '536 Not for data')],
+    ['the server accepts it and sends plain data', says('PROT', '200 ok')],
+  ])('are a config error if %s', async (_, script) => {
     const list = (_folder: string, names: readonly string[]) => names.map((name) => listLine(name, 4)).join('\r\n');
     const tls = await makeCertificates(['IP:127.0.0.1']);
     const source = { tls: { mode: 'require' }, idle_timeout_seconds: 5 };
@@ -138,7 +149,7 @@ describe('a server of another protocol', () => {
     ['ftp', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
     ['ftps', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
     ['sftp', '220 ProFTPD Server\r\n', 'protocol: ftps'],
-  ])('is told by its greeting where %s was expected', async (protocol, greeting, next) => {
+  ])('is recognized by its greeting instead of %s', async (protocol, greeting, next) => {
     expect(await asked(protocol, greeting)).toMatchObject({
       code: 'FTP_PROTOCOL',
       family: 'config',
@@ -147,7 +158,7 @@ describe('a server of another protocol', () => {
     });
   });
 
-  it.each(['ftp', 'sftp'])('that says nothing is one that does not answer %s', async (protocol) => {
+  it.each(['ftp', 'sftp'])('that sends nothing is reported as not responding %s', async (protocol) => {
     const problem = await asked(protocol, '');
     expect(problem).toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });
   });
@@ -200,24 +211,24 @@ describe('an SSH server', () => {
   const pin = (key: { public: string }) => ({ host_key: fingerprintOf(key.public) });
   const here = { known_hosts_file: 'hosts' };
 
-  it('is believed by a pinned key of any kind that it has', async () => {
+  it('is trusted by a pinned key of any of its types', async () => {
     for (const key of [ed25519, rsa]) expect(await check(both, pin(key))).toEqual(expect.any(String));
     expect(await problemOf(check(both, pin(ecdsa)))).toMatchObject({ code: 'FTP_HOST_KEY_CHANGED', family: 'config' });
   });
 
-  it('without the key that is known has changed it, whatever the kind of the new one', async () => {
+  it('without the known key has changed it, whatever the type of the new one', async () => {
     const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config', seen: expect.stringContaining('ssh-ed25519') };
     const one = { config: { hostKeys: [ed25519.private] } };
     expect(await problemOf(check(one, { ...here, known: [rsa.public] }))).toMatchObject(changed);
     expect(await check(both, { ...here, known: [rsa.public] })).toEqual(expect.any(String));
   });
 
-  it('is believed though the file also knows it by a kind of key that is not supported', async () => {
+  it('is trusted even if the file also contains a key of an unsupported type for it', async () => {
     const strange = 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIA==';
     expect(await check(both, { ...here, known: [strange, ed25519.public] })).toEqual(expect.any(String));
   });
 
-  it('with old algorithms alone is a fault of the config, and is reached by the option', async () => {
+  it('with only old algorithms is a config error, and can be reached with an option', async () => {
     for (const algorithms of [
       { kex: ['diffie-hellman-group14-sha1'] },
       { kex: ['diffie-hellman-group1-sha1'] },
@@ -233,7 +244,7 @@ describe('an SSH server', () => {
     }
   });
 
-  it('that wants another password is no server that does not answer', async () => {
+  it("that requires a new password isn't reported as not responding", async () => {
     const serve: Serve = (connection) =>
       connection.on('authentication', (context) => {
         if (context.method === 'password') context.requestChange('Your password has expired', () => undefined);
@@ -244,9 +255,9 @@ describe('an SSH server', () => {
   });
 
   it.each<[string, (accept: () => ssh2.ServerChannel, reject: () => void) => void]>([
-    ['prints a text instead', (accept) => void accept().write('This account is for tunnels only.\r\n')],
-    ['has no such subsystem', (_accept, reject) => reject()],
-  ])('without SFTP, that %s, is a fault of the config', async (_, answer) => {
+    ['prints text instead', (accept) => void accept().write('This account is for tunnels only.\r\n')],
+    ["doesn't have the subsystem", (_accept, reject) => reject()],
+  ])('without SFTP, which %s, is a config error', async (_, answer) => {
     const serve: Serve = (connection) => {
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (begin) => {

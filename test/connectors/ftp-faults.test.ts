@@ -24,7 +24,10 @@ const csv = `id,name\n${Array.from({ length: rows }, (_, i) => `${i},name ${i}\n
 
 const hows = ['reset', 'end', 'silence'] as const;
 
-/** Silence is the one break that only time tells: it is made once, and waited for long enough for a busy machine to answer. */
+/**
+ * Silence is the only fault that is detected by time: it's injected once, with a timeout that is long enough for a busy
+ * machine.
+ */
 const broken = {
   reset: { afterBytes: [1_000_000, 2_000_000], patience: { idle_timeout_seconds: 10 } },
   end: { afterBytes: [1_000_000, 2_000_000], patience: { idle_timeout_seconds: 10 } },
@@ -33,7 +36,7 @@ const broken = {
 
 const cutsBy = (how: Cut['how']): Cut[] => broken[how].afterBytes.map((afterBytes) => ({ afterBytes, how }));
 
-/** At least as many breaks as were made, and each read went further than the one before. */
+/** At least as many retries as faults, and each read got further than the one before. */
 function expectProgress(warned: readonly object[], how: Cut['how']): void {
   const places = [...new Set((warned as readonly { at: number }[]).map(({ at }) => at))];
   expect(places.length).toBeGreaterThanOrEqual(broken[how].afterBytes.length);
@@ -48,7 +51,7 @@ interface Broken {
   readonly title: string;
   readonly login: Login;
   readonly proxy: (port: number, cuts: Cut[]) => Promise<TcpProxy>;
-  /** The folder keeps its known hosts by port, and the proxy has another one. */
+  /** The folder has its known hosts by port, and the proxy has another one. */
   readonly behind: (source: Record<string, unknown>, server: FileServer) => Record<string, unknown>;
 }
 
@@ -78,7 +81,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       }
     };
 
-    it.each(hows)('goes on where it broke by %s, over another login', async (how) => {
+    it.each(hows)('continues where it was broken by %s, with another login', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const warned: object[] = [];
       await through(cutsBy(how), async (source) => {
@@ -90,7 +93,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       expectProgress(warned, how);
     });
 
-    it('is given up when no byte comes any more', async () => {
+    it('is given up if no more bytes arrive', async () => {
       await putFile(running(), 'a.csv', csv);
       const cuts: Cut[] = Array.from({ length: 30 }, () => ({ afterBytes: 0, how: 'reset' as const }));
       await through(cuts, async (source) => {
@@ -102,17 +105,17 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('never puts two versions of a file together', async () => {
+    it('never joins two versions of a file', async () => {
       const path = await putFile(running(), 'a.csv', csv);
       await through([{ afterBytes: 1_000_000, how: 'reset' }], async (source) => {
-        // Told when the transfer broke, before anybody looks again.
+        // Emitted when the transfer broke, before the next check.
         const warn = () => appendFileSync(path, 'x,y\n');
         const reading = readFtp({ source, query: { path: 'a.csv' }, warn });
         await expect(reading).rejects.toMatchObject({ code: 'FTP_FILE_CHANGED', family: 'try_later' });
       });
     });
 
-    it('ends at once when the run is stopped, with the reason of the stop', async () => {
+    it('ends immediately if the run is stopped, with the reason of the stop', async () => {
       await putFile(running(), 'a.csv', csv);
       const stop = new AbortController();
       const done = () => stop.abort(new Error('enough'));
@@ -133,7 +136,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
   });
 }
 
-/** How each server is told which ports to give out for data. */
+/** How each server is configured with the ports for data. */
 const portLines = {
   ProFTPD: ([first, last]: PortRange) => [`PassivePorts ${first} ${last}`],
   vsftpd: ([first, last]: PortRange) => [`pasv_min_port=${first}`, `pasv_max_port=${last}`],
@@ -150,10 +153,10 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
     const folder = ownFolder();
     beforeEach(async () => await clearFiles(running()));
 
-    it.each(hows)('goes on where it broke by %s, over another login', async (how) => {
+    it.each(hows)('continues where it was broken by %s, with another login', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const between = await openTlsProxy(running().port, { cuts: cutsBy(how), dataPorts });
-      // As a login that broke, until a busy server notices that.
+      // A broken login counts until a busy server notices it.
       const lingering = connect(running().port, '127.0.0.1');
       await once(lingering, 'data');
       try {
@@ -188,7 +191,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
   it('are not complete while they grow', async () => {
     const path = await putFile(server(), 'a.csv', 'x\n1\n');
     await putFile(server(), 'b.csv', 'x\n2\n');
-    // At once, not later: on a busy machine all that was due in the pause happens just before the second look.
+    // Immediately: on a busy machine, everything due during the pause happens just before the second check.
     const timer = setInterval(() => appendFileSync(path, '1\n'), 50);
     try {
       const growing = { code: 'FTP_NOT_COMPLETE', family: 'try_later', seen: 'a.csv' };
@@ -200,7 +203,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
     }
   });
 
-  it('are refused when they shrink while they are read', async () => {
+  it('are rejected if they shrink during the read', async () => {
     const path = await putFile(server(), 'a.csv', csv);
     const source = await keyLogin(server(), folder());
     const context = ftpContext({ source, query: { path: 'a.csv' } }, folder());
@@ -216,11 +219,11 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
 
 describeWithFileServer(
   { server: 'ProFTPD', settings: async () => ({ ...(await tls()), ssh: true }) },
-  'SFTP by password',
+  'SFTP with a password',
   (server) => {
     const folder = ownFolder();
 
-    it('reads, and tells a wrong password from everything else', async () => {
+    it('reads, and distinguishes a wrong password from other errors', async () => {
       await putFile(server(), 'a.csv', 'x\n1\n');
       const { host, port, user, password } = server();
       const source = { protocol: 'sftp', host, port, user, password };
@@ -241,7 +244,7 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
     const folder = ownFolder();
     const source = async () => await tlsLogin('ftps')(running(), folder());
 
-    it('is refused if the certificate or its name is not trusted', async () => {
+    it('is rejected if the certificate or its name is not trusted', async () => {
       const { ca_file } = (await source()).tls as { ca_file: string };
       for (const bad of [{ mode: 'verify' }, { mode: 'verify', ca_file, servername: 'files.example.com' }]) {
         const checking = ftp.check(ftpContext({ source: { ...(await source()), tls: bad }, query: {} }, folder()));
@@ -249,7 +252,7 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
       }
     });
 
-    it('is believed without a look where the source says so', async () => {
+    it('is trusted without verification if configured', async () => {
       await putFile(running(), 'a.csv', 'x\n1\n');
       const blind = { ...(await source()), tls: { mode: 'require' } };
       expect((await readFtp({ source: blind, query: { path: '*.csv' } })).rows).toEqual([['1']]);
@@ -260,14 +263,14 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
 describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
   const folder = ownFolder();
 
-  it('reads in active mode, through the ports that are named', async () => {
+  it('reads in active mode, through the configured ports', async () => {
     await putFile(server(), 'a.csv', csv);
     const active = { first_port: 41_000, last_port: 41_200 };
     const source = { ...(await plainLogin(server(), folder())), active };
     expect((await readFtp({ source, query: { path: '*.csv' } })).rows.length).toBe(rows);
   });
 
-  it('says when the password is wrong, and when TLS is wanted where there is none', async () => {
+  it('reports a wrong password, and missing support for required TLS', async () => {
     const source = await plainLogin(server(), folder());
     const wrong = ftp.check(ftpContext({ source: { ...source, password: 'wrong' }, query: {} }, folder()));
     await expect(wrong).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
@@ -275,7 +278,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
     await expect(noTls).rejects.toMatchObject({ code: 'FTP_TLS_REFUSED', family: 'config' });
   });
 
-  it('names the file that the server does not let us read', async () => {
+  it("names the file that the server doesn't allow reading", async () => {
     const path = await putFile(server(), 'secret.csv', 'x\n1\n');
     execFileSync('chmod', ['000', path]);
     const source = await plainLogin(server(), folder());
@@ -287,7 +290,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
 describeWithFileServer({ server: 'ProFTPD', settings: tls }, 'FTPS in active mode', (running) => {
   const folder = ownFolder();
 
-  it('reads in active mode, many files over one login', async () => {
+  it('reads in active mode, many files with one login', async () => {
     await clearFiles(running());
     for (let i = 10; i < 30; i++) await putFile(running(), `${i}.csv`, `x\n${i}\n`);
     await putFile(running(), 'big.csv', csv);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { globOf } from '../../connectors/ftp/glob.ts';
 
 describe('a glob of paths on a server', () => {
-  it('is none where nothing in it has a meaning', () => {
+  it('is none without special characters', () => {
     expect(globOf('2026/orders.csv')).toBeUndefined();
     expect(globOf('*.csv')).toBeDefined();
   });
@@ -14,7 +14,7 @@ describe('a glob of paths on a server', () => {
     ['in/{a,b}/*.csv', 'in'],
     ['in/x{a,b/c}.csv', 'in'],
     ['../other/*.csv', '../other'],
-  ])('%s begins at %j', (pattern, base) => {
+  ])('%s starts at %j', (pattern, base) => {
     expect(globOf(pattern)!.base).toBe(base);
   });
 
@@ -24,7 +24,7 @@ describe('a glob of paths on a server', () => {
     ['in/**/*.csv', ['in', 'in/a/b/c'], ['out']],
     ['in/x{a,b/c}.csv', ['in', 'in/xb'], []],
     ['../other/*/*.csv', ['../other', '../other/a'], ['../other/a/b', '../more']],
-  ])('%s leads into some folders alone', (pattern, into, past) => {
+  ])('%s matches in some folders only', (pattern, into, past) => {
     const { mayHold } = globOf(pattern)!;
     expect(into.filter((folder) => !mayHold(folder))).toEqual([]);
     expect(past.filter(mayHold)).toEqual([]);

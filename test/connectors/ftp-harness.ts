@@ -12,7 +12,7 @@ export interface FtpRun {
   readonly source: Record<string, unknown>;
   readonly watermark?: string | undefined;
   readonly signal?: AbortSignal;
-  /** Gets every warning. */
+  /** Receives every warning. */
   readonly warn?: (message: string, facts?: object) => void;
 }
 
@@ -23,7 +23,7 @@ export interface FtpTable {
   readonly unchanged: boolean;
 }
 
-/** A folder for this test's own files, gone after it. */
+/** A folder for this test's own files, deleted after it. */
 export function ownFolder(): () => string {
   let folder = '';
   beforeEach(async () => {
@@ -48,7 +48,7 @@ export function ftpContext(run: FtpRun, folder: string) {
   };
 }
 
-/** Everything that one extract gives; without waiting for files to settle, unless the query says so. */
+/** Everything that one extract returns; by default without waiting for files to settle. */
 export async function readFtp(run: FtpRun): Promise<FtpTable> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-ftp-run-'));
   try {
@@ -61,7 +61,7 @@ export async function readFtp(run: FtpRun): Promise<FtpTable> {
   }
 }
 
-/** Puts a file where the server's clients see it; `modified` in seconds since 1970. */
+/** Writes a file where the server's clients see it; `modified` in seconds since 1970. */
 export async function putFile(
   { files }: FileServer,
   name: string,

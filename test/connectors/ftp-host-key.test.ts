@@ -20,7 +20,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
   const name = () => `[127.0.0.1]:${server().port}`;
   const otherKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8dTbtVd5Kk3dYzjyNDQwOIsXvm3cSMsqrHXkqkJ2mB';
 
-  it('is refused if it is unknown, with its fingerprint and how to trust it', async () => {
+  it("is rejected if it's unknown, with its fingerprint and how to trust it", async () => {
     const print = fingerprintOf(server().hostKey);
     await expect(check({ known_hosts_file: 'nowhere' })).rejects.toMatchObject({
       code: 'FTP_HOST_KEY_UNKNOWN',
@@ -31,7 +31,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     });
   });
 
-  it('is refused when another one is known, pinned, or when it is revoked', async () => {
+  it("is rejected if another one is known or pinned, or if it's revoked", async () => {
     const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config' };
     await expect(check(await knownHosts(`${name()} ${otherKey}\n`))).rejects.toMatchObject(changed);
     await expect(check({ host_key: `SHA256:${'A'.repeat(43)}` })).rejects.toMatchObject(changed);
@@ -39,7 +39,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(revoked))).rejects.toMatchObject(changed);
   });
 
-  it('is believed by fingerprint, by pattern, in a list and hashed', async () => {
+  it('is trusted by fingerprint, by pattern, in a list and hashed', async () => {
     const found = expect.stringContaining('connected to');
     expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
     expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);
@@ -50,28 +50,28 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(negated))).rejects.toMatchObject({ code: 'FTP_HOST_KEY_UNKNOWN' });
   });
 
-  it('is asked for in the kind that is known', async () => {
+  it('is requested in the type that is known', async () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
     const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
     expect(await check(await knownHosts(both))).toContain('connected to');
   });
 });
 
-describeWithFileServer({ server: 'sshd' }, 'the login by key', (server) => {
+describeWithFileServer({ server: 'sshd' }, 'a login with a key', (server) => {
   const folder = ownFolder();
   const check = async (over: Record<string, unknown>) => {
     const source = { ...(await keyLogin(server(), folder())), ...over };
     return await ftp.check(ftpContext({ source, query: {} }, folder()));
   };
 
-  it('unlocks a key by its passphrase', async () => {
+  it('decrypts a key with its passphrase', async () => {
     const locked = { private_key_file: server().lockedKey };
     expect(await check({ ...locked, passphrase: server().password })).toContain('connected to');
     await expect(check({ ...locked, passphrase: 'wrong' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
     await expect(check(locked)).rejects.toMatchObject({ code: 'FTP_OPTION_FILE', family: 'config' });
   });
 
-  it('says when key file or user are not good', async () => {
+  it('reports an invalid key file or user', async () => {
     await expect(check({ private_key_file: 'none' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
     await expect(check({ user: 'unknown-user' })).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
   });

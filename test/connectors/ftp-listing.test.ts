@@ -34,7 +34,7 @@ it.each([
     '01-02-26  03:04PM       <SYMLINK>      l.csv [\\??\\C:\\a.csv]',
     { name: 'l.csv', kind: 'unknown', target: '\\??\\C:\\a.csv' },
   ],
-])('reads the line of LIST %s', (line, entry) => expect(parse(line)).toEqual(entry));
+])('parses the line of LIST %s', (line, entry) => expect(parse(line)).toEqual(entry));
 
 const modified = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -55,7 +55,7 @@ it.each([
   [' only a name; x=1.csv', { name: 'only a name; x=1.csv', kind: 'unknown' }],
   ['type=file; a=1; b.csv', { name: 'a=1; b.csv', kind: 'file' }],
   ['type=file;size=57 a.csv', { name: 'a.csv', kind: 'file', size: 57 }],
-])('reads the line of MLSD %s', (line, entry) => expect(parse(line, 'MLSD')).toEqual(entry));
+])('parses the line of MLSD %s', (line, entry) => expect(parse(line, 'MLSD')).toEqual(entry));
 
 it.each([
   ['LIST', 'ls: a.csv: Permission denied'],
@@ -65,7 +65,7 @@ it.each([
   ['LIST', '-rw-r--r--   1 owner group   57 Jan 02 03:04 sub/a.csv'],
   ['MLSD', 'a.csv'],
   ['MLSD', '-rw-r--r--   1 owner group   57 Jan 02 03:04 a.csv'],
-] as const)('refuses a listing with an unknown line of %s, and shows it: %s', (form, line) => {
+] as const)('rejects a listing with an unknown line of %s, and shows it: %s', (form, line) => {
   const good = form === 'LIST' ? '-rw-r--r-- 1 owner group 57 Jan 02 03:04 b.csv' : 'type=file;size=1; b.csv';
   for (const text of [`${line}\r\n${good}\r\n`, `${good}\r\n${line}\r\n`]) {
     const refusal = { code: 'FTP_LISTING', family: 'job', seen: line, message: expect.stringContaining('/in') };
@@ -73,7 +73,7 @@ it.each([
   }
 });
 
-it('leaves out the count of blocks, the folder itself and the one above, and nothing else', () => {
+it('skips only the block count, the folder itself and its parent', () => {
   const unix = ['total 12', 'drwxr-xr-x 2 o g 4096 Jan 02 03:04 .', 'drwxr-xr-x 2 o g 4096 Jan 02 03:04 ..'];
   expect(parseListing(unix.join('\n'), { form: 'LIST', folder: '/in' })).toEqual([]);
   expect(
@@ -84,7 +84,7 @@ it('leaves out the count of blocks, the folder itself and the one above, and not
   expect(parseListing('', { form: 'LIST', folder: '/in' })).toEqual([]);
 });
 
-it('takes no longer for a hostile line than for a good one', () => {
+it('takes as long for a hostile line as for a valid one', () => {
   const lines = [
     `${'1 '.repeat(200_000)}`,
     `-rw-r--r-- ${' '.repeat(400_000)}`,

@@ -7,13 +7,13 @@ import type { SshServer } from '../servers/sshd.ts';
 
 let made: Promise<Certificates> | undefined;
 
-/** The certificate that the servers of this process show. */
+/** The certificate that the servers of this process present. */
 export function certificates(): Promise<Certificates> {
   made ??= makeCertificates(['IP:127.0.0.1']);
   return made;
 }
 
-/** The options of a source that logs in on a server; files that they name go into the folder. */
+/** The options of a source that logs in to a server; files that they name are written to the folder. */
 export type Login = (server: FileServer, folder: string) => Promise<Record<string, unknown>>;
 
 export const plainLogin: Login = async ({ host, port, user, password }) => ({

@@ -32,10 +32,10 @@ const servers: readonly { server: 'ProFTPD' | 'vsftpd' | 'sshd'; login: Login; s
 ];
 
 for (const { login, ...suite } of servers) {
-  describeWithFileServer(suite, `memory of reading from ${suite.server}`, (server) => {
+  describeWithFileServer(suite, `memory use of reading from ${suite.server}`, (server) => {
     const folder = ownFolder();
 
-    it('does not grow with the file: three million rows under a small heap', async () => {
+    it("doesn't grow with the file: three million rows with a small heap", async () => {
       const source = JSON.stringify(await login(server(), folder()));
       const peakOf = async (rows: number) => {
         const query = JSON.stringify({
@@ -45,8 +45,8 @@ for (const { login, ...suite } of servers) {
         const { stdout } = await run(process.execPath, ['--max-old-space-size=96', child, source, query, folder()]);
         return JSON.parse(stdout) as { rows: number; peak: number };
       };
-      // A short run ends before the garbage collector lets the heap reach its usual size, so both are long ones. What
-      // is kept of each piece of a file would show: the file of the many rows is larger by 100 MB.
+      // A short run ends before the garbage collector lets the heap reach its usual size, so both runs are long.
+      // Anything kept per piece of a file would be noticeable: the file of the longer run is 100 MB larger.
       const few = await peakOf(1_000_000);
       const many = await peakOf(3_000_000);
       expect([few.rows, many.rows]).toEqual([1_000_000, 3_000_000]);

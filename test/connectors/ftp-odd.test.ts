@@ -20,7 +20,7 @@ const three = () =>
 const times = { 'a.csv': '20260101030405', 'b.csv': '20260103030405', 'c.csv': '20260102030405' } as const;
 const timeOf = (path: string) => times[path.split('/').at(-1) as keyof typeof times] as string | undefined;
 
-/** Reads from a server that behaves as told; by default all three files of /in. */
+/** Reads from a server that behaves as configured; by default all three files of /in. */
 async function read(
   script: Partial<FtpScript>,
   query: object = {},
@@ -40,11 +40,11 @@ const rowsOf = ({ rows }: { rows: readonly unknown[] }) => rows.flat();
 const mdtm = (verb: string, path: string) =>
   verb === 'MDTM' && timeOf(path) !== undefined ? `213 ${timeOf(path)}` : undefined;
 
-describe('a transfer that breaks', () => {
+describe('a broken transfer', () => {
   const rows = (value: string) =>
     `id,v\n${Array.from({ length: 40_000 }, (_, i) => `${100_000 + i},${value}\n`).join('')}`;
 
-  /** The first transfer breaks in the middle; the file is then another one of the same size. */
+  /** The first transfer breaks in the middle; then the file is another one of the same size. */
   const replaced = (change: (files: Map<string, string>) => void): Partial<FtpScript> => {
     const files = new Map([['/in/a.csv', rows('x')]]);
     let transfers = 0;
@@ -60,7 +60,7 @@ describe('a transfer that breaks', () => {
   };
   const valuesOf = (table: { rows: readonly (readonly unknown[])[] }) => [...new Set(table.rows.map(([, v]) => v))];
 
-  it('starts from the beginning if no time tells that the file is the same', async () => {
+  it('restarts if no timestamp proves that the file is the same', async () => {
     const script = replaced((files) => files.set('/in/a.csv', rows('y')));
     const noTime = (verb: string) => (verb === 'MDTM' ? '502 not known' : undefined);
     const warned: unknown[] = [];
@@ -73,7 +73,7 @@ describe('a transfer that breaks', () => {
     expect(warned).toMatchObject([{ at: 0 }]);
   });
 
-  it('starts from the beginning if the last bytes before the break differ, though size and time are the same', async () => {
+  it('restarts if the last bytes before the break differ, though size and time are the same', async () => {
     const table = await read(
       replaced((files) => files.set('/in/a.csv', rows('y'))),
       { path: 'in/a.csv' },
@@ -82,7 +82,7 @@ describe('a transfer that breaks', () => {
     expect(valuesOf(table)).toEqual(['y']);
   });
 
-  it('goes on in the middle if size, time and the last bytes are the same', async () => {
+  it('resumes in the middle if size, time and the last bytes are the same', async () => {
     const table = await read(
       replaced(() => undefined),
       { path: 'in/a.csv' },
@@ -91,7 +91,7 @@ describe('a transfer that breaks', () => {
     expect(server!.commands.filter((line) => line.startsWith('REST'))).toEqual([`REST ${200_000 - 65_536}`]);
   });
 
-  it('keeps all that had arrived, however slow its reader was', async () => {
+  it('keeps everything that had arrived, however slow its reader was', async () => {
     const content = `x\n${'a\n'.repeat(600_000)}`;
     const retrieve: FtpScript['retrieve'] = (_path, rest, whole) =>
       rest === 0 ? { bytes: whole.bytes.subarray(0, 900_000), end: '426 broken' } : whole;
@@ -99,7 +99,7 @@ describe('a transfer that breaks', () => {
     const warned: unknown[] = [];
     const warn = (_: string, facts?: object) => warned.push(facts);
     const context = ftpContext({ source: server.source, query: { path: 'in/a.csv' }, warn }, folder());
-    // The rest arrives, and the server says that the transfer broke, while the reader is busy with one chunk.
+    // The rest arrives, and the server reports the broken transfer, while the reader is busy with one chunk.
     const alive = () => {
       for (const until = performance.now() + 50; performance.now() < until; );
     };
@@ -107,7 +107,7 @@ describe('a transfer that breaks', () => {
     expect(warned).toMatchObject([{ at: 900_000 }]);
   });
 
-  it('starts from the beginning if the server says that it goes on, and begins at the start', async () => {
+  it('restarts if the server claims to resume, but starts from the beginning', async () => {
     let transfers = 0;
     const content = rows('x');
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { end }) => {
@@ -119,7 +119,7 @@ describe('a transfer that breaks', () => {
     expect(table.rows.length).toBe(40_000);
   });
 
-  it('never joins two versions of a file that differ in their time alone, however late they begin to be the same', async () => {
+  it('never joins two versions of a file that differ only in their time, however late their contents become equal', async () => {
     let modified = '20260102030405';
     const script = replaced((files) => {
       files.set('/in/a.csv', `id,v\n1,y   \n${rows('x').slice(12)}`);
@@ -134,7 +134,7 @@ describe('a transfer that breaks', () => {
   });
 
   it.each(['501 no', '502 not known', '504 not so'])(
-    'starts from the beginning if the server answers %s when it is to go on in the middle',
+    'restarts if the server answers %s to a request to resume',
     async (answer) => {
       const script = replaced(() => undefined);
       const reply = (verb: string) => (verb === 'REST' ? answer : undefined);
@@ -144,7 +144,7 @@ describe('a transfer that breaks', () => {
     },
   );
 
-  it('goes on where it ended if the server calls a part of the file the whole', async () => {
+  it('resumes where it ended if the server reports an incomplete transfer as complete', async () => {
     let transfers = 0;
     const files = new Map([['/in/a.csv', rows('x')]]);
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => {
@@ -158,14 +158,14 @@ describe('a transfer that breaks', () => {
     expect(warned).toMatchObject([{ at: 200_000 }]);
   });
 
-  it('asks for nothing more if all bytes had come before it broke', async () => {
+  it('requests nothing more if all bytes arrived before it broke', async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes }) => ({ bytes, end: '426 broken' });
     const table = await read({ files: new Map([['/in/a.csv', rows('x')]]), retrieve }, { path: 'in/a.csv' });
     expect(table.rows.length).toBe(40_000);
     expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
   });
 
-  it('is no file at all if more comes than its size', async () => {
+  it('is an error if more bytes arrive than the size of the file', async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
       end,
@@ -177,7 +177,7 @@ describe('a transfer that breaks', () => {
     });
   });
 
-  it('is no file at all if it is gone, or has another size, when it has been read', async () => {
+  it('is an error if the file is gone, or has another size, after it was read', async () => {
     for (const [change, seen] of [
       [(files: Map<string, string>) => files.delete('/in/a.csv'), 'it is gone'],
       [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, 360005 before'],
@@ -194,7 +194,7 @@ describe('a transfer that breaks', () => {
     }
   });
 
-  it('is an error if the server cannot go on and does not give the beginning either', async () => {
+  it('is an error if the server can neither resume nor restart', async () => {
     let downloads = 0;
     const reply = (verb: string) => {
       if (verb === 'REST') return '502 not known';
@@ -205,7 +205,7 @@ describe('a transfer that breaks', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED' });
   });
 
-  it('is given up after some tries if it breaks at the same place each time and has to start from the beginning', async () => {
+  it('is given up after some attempts if it breaks at the same position each time and has to restart', async () => {
     const reading = read(
       {
         files: new Map([['/in/a.csv', rows('x')]]),
@@ -228,7 +228,7 @@ describe('a listing', () => {
     }
   });
 
-  it('is read though rights end with @ or . and months have four letters', async () => {
+  it('may have permissions that end with @ or . and months of four letters', async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name, i) => listLine(name, 4, { rights: `-rw-r--r--${'.@+'[i]}`, date: 'juin 02 03:04' }))
@@ -248,7 +248,7 @@ describe('a listing', () => {
     expect(rowsOf(await read({ list, reply: noting }))).toEqual(['a', 'b', 'c']);
   });
 
-  it('that writes types in capitals, or leaves them out, leads into all folders', async () => {
+  it('that writes types in capitals, or omits them, covers all folders', async () => {
     const files = new Map([...three(), ['/in/sub/d.csv', 'x\nd\n'], ['/in/bare/e.csv', 'x\ne\n']]);
     const mlsd = (_: string, names: readonly string[]) =>
       names
@@ -263,14 +263,14 @@ describe('a listing', () => {
     expect(rowsOf(await read({ files, mlsd }, { path: 'in/**/*.csv' }))).toEqual(['a', 'b', 'e', 'c', 'd']);
   });
 
-  it('with a time that is no time is read, and the time asked for', async () => {
+  it('with an invalid time is read, and the time is requested', async () => {
     const mlsd = (_: string, names: readonly string[]) =>
       names.map((name) => `type=file;size=4;modify=unknown; ${name}`).join('\r\n');
     expect(rowsOf(await read({ mlsd, reply: mdtm }, { files: 'newest' }))).toEqual(['b']);
   });
 });
 
-describe('a file that is listed', () => {
+describe('a listed file', () => {
   const refused = (verb: string, path: string) =>
     ['SIZE', 'MDTM', 'RETR'].includes(verb) && path.endsWith('b.csv') ? '550 Permission denied' : mdtm(verb, path);
   const mlsd = (_: string, names: readonly string[]) =>
@@ -279,7 +279,7 @@ describe('a file that is listed', () => {
   it.each([
     ['LIST', {}],
     ['MLSD', { mlsd }],
-  ])('by %s and refused by SIZE is an error that names it', async (_, listing) => {
+  ])('of %s that SIZE rejects is an error that names it', async (_, listing) => {
     for (const files of ['all', 'newest', 'changed']) {
       await expect(read({ ...listing, reply: refused }, { files })).rejects.toMatchObject({
         code: 'FTP_DENIED',
@@ -290,7 +290,7 @@ describe('a file that is listed', () => {
     }
   });
 
-  it('and gone before anybody looks is left out', async () => {
+  it("that disappears before it's checked is skipped", async () => {
     const files = three();
     const list = (_: string, names: readonly string[]) => {
       files.delete('/in/b.csv');
@@ -299,7 +299,7 @@ describe('a file that is listed', () => {
     expect(rowsOf(await read({ files, list }))).toEqual(['a', 'c']);
   });
 
-  it('as a link that leads nowhere, or round in a circle, is left out; one that is refused is an error', async () => {
+  it('that is a dangling or circular link is skipped; a denied one is an error', async () => {
     const link = (name: string, target: string) => listLine(`${name} -> ${target}`, 5, { rights: 'lrwxrwxrwx' });
     const links = [
       link('lost.csv', 'none.csv'),
@@ -318,7 +318,7 @@ describe('a file that is listed', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', message: expect.stringContaining('/in/l.csv') });
   });
 
-  it('as a link on a server without SIZE is an error, as its end cannot be told', async () => {
+  it("that is a link on a server without SIZE is an error, as its target can't be checked", async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name) => (name === 'b.csv' ? listLine('b.csv -> a.csv', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4)))
@@ -330,7 +330,7 @@ describe('a file that is listed', () => {
     });
   });
 
-  it('under the name of an unfinished upload is left out with a warning, unless it is meant', async () => {
+  it("with the name of an unfinished upload is skipped with a warning, unless it's requested", async () => {
     const files = new Map([...three(), ['/in/d.csv.filepart', 'x\nhalf'], ['/in/e.csv.part', 'x\nhalf']]);
     const query = { path: 'in/*', format: 'csv' };
     server = await openFtpScript({ files });
@@ -344,7 +344,7 @@ describe('a file that is listed', () => {
     await expect(read({}, { ...query, path: 'in/d*' })).rejects.toMatchObject(waiting);
   });
 
-  it('in a folder that is linked is left out with a warning', async () => {
+  it('in a linked folder is skipped with a warning', async () => {
     const files = new Map([...three(), ['/elsewhere/d.csv', 'x\nd\n'], ['/in/linked/d.csv', 'x\nd\n']]);
     const list = (_: string, names: readonly string[]) =>
       names
@@ -360,7 +360,7 @@ describe('a file that is listed', () => {
     expect(rowsOf(await read({}, { path: 'in/linked/*.csv' }))).toEqual(['d']);
   });
 
-  it('has its size from the listing if SIZE answers without a number', async () => {
+  it('has its size from the listing if SIZE returns no number', async () => {
     expect(rowsOf(await read({ reply: (verb) => (verb === 'SIZE' ? '213 File status' : undefined) }))).toEqual([
       'a',
       'b',
@@ -374,10 +374,10 @@ describe('a file that is listed', () => {
   });
 });
 
-describe('files that changed', () => {
+describe('changed files', () => {
   const changed = { files: 'changed' };
 
-  it('are an error if their folder is gone or denied, and not unchanged', async () => {
+  it('are an error if their folder is missing or denied, and not unchanged', async () => {
     const { watermark } = await read({ reply: mdtm }, changed);
     await server!.close();
     server = undefined;
@@ -387,7 +387,7 @@ describe('files that changed', () => {
     await expect(gone).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
   });
 
-  it('are read whatever their time says, also after one dated in the future', async () => {
+  it('are read whatever their time, even after one dated in the future', async () => {
     const files = new Map([['/in/wrong.csv', 'x\nwrong\n']]);
     const reply = (verb: string, path: string) =>
       verb === 'MDTM' && path.endsWith('wrong.csv') ? '213 20380101000000' : mdtm(verb, path);
@@ -403,23 +403,23 @@ describe('files that changed', () => {
   });
 });
 
-describe('a server with ways of its own', () => {
+describe('a server with peculiarities', () => {
   it.each(['450 no', '501 no', '503 no', '552 no', '553 no'])(
-    'is never asked for a pattern as if it were a file (%s)',
+    'never gets a pattern as if it were a file (%s)',
     async (answer) => {
       const reply = (_: string, argument: string) => (argument.includes('*') ? answer : undefined);
       expect(rowsOf(await read({ reply }))).toEqual(['a', 'b', 'c']);
     },
   );
 
-  it('is not asked to enter a folder that is a pattern if it knows no SIZE', async () => {
+  it('is not asked to enter a folder with a pattern as its name if it has no SIZE', async () => {
     const reply = (verb: string) => (verb === 'SIZE' ? '502 not known' : undefined);
     expect(rowsOf(await read({ reply }, { path: '**/*.csv' }))).toEqual(['a', 'b', 'c']);
     expect(server!.commands.filter((line) => line.includes('*'))).toEqual([]);
   });
 
   it.each(['"QGPL" is the library', `"'USER1.'" is it`, '"C:\\FTP" is it'])(
-    'whose home is %s is never told a path of this machine',
+    'whose home is %s never sees a path of this machine',
     async (home) => {
       const reply = (verb: string) => (verb === 'PWD' ? `257 ${home}` : undefined);
       await expect(read({ reply })).rejects.toMatchObject({ code: 'FTP_HOME', family: 'config' });
@@ -429,12 +429,15 @@ describe('a server with ways of its own', () => {
     },
   );
 
-  it.each(['0.0.0.0', '192.168.7.7'])('that names %s for its data is reached where it is', async (pasvAddress) => {
-    const reply = (verb: string) => (verb === 'EPSV' ? '500 not known' : undefined);
-    expect(rowsOf(await read({ reply, pasvAddress }))).toEqual(['a', 'b', 'c']);
-  });
+  it.each(['0.0.0.0', '192.168.7.7'])(
+    'that announces %s for its data is reached at its own address',
+    async (pasvAddress) => {
+      const reply = (verb: string) => (verb === 'EPSV' ? '500 not known' : undefined);
+      expect(rowsOf(await read({ reply, pasvAddress }))).toEqual(['a', 'b', 'c']);
+    },
+  );
 
-  it('has its markers found in another folder, too', async () => {
+  it('may have its markers in another folder', async () => {
     const files = new Map([...three(), ['/in/done/a.csv', ''], ['/in/done/b.csv', '']]);
     expect(rowsOf(await read({ files }, { marker: 'done/{name}' }))).toEqual(['a', 'b']);
   });
@@ -446,7 +449,7 @@ it.each([
   ['PASS', '530 Maximum login count reached.', false, 'FTP_BUSY'],
   ['PASS', '530 The server is busy.', false, 'FTP_BUSY'],
   ['USER', '530 This server is private.', false, 'FTP_LOGIN_REFUSED'],
-])('after %s, "%s" refuses the login itself: %s', async (refused, answer, isLoginRefused, code) => {
+])('after %s, "%s" means a refused login: %s', async (refused, answer, isLoginRefused, code) => {
   const script = await openFtpScript({ files: three(), reply: (verb) => (verb === refused ? answer : undefined) });
   server = script;
   const asked = ftp.check(ftpContext({ source: script.source, query: { path: '*' } }, folder()));

@@ -3,7 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 const here = '127.0.0.1';
 
-/** What happens to a connection when so many bytes have gone to the client: reset, ended as if that were all, or silent. */
+/**
+ * What happens to a connection after this many bytes were sent to the client: reset, closed as if complete, or silent.
+ */
 export interface Cut {
   readonly afterBytes: number;
   readonly how: 'reset' | 'end' | 'silence';
@@ -14,12 +16,12 @@ export interface Cut {
 export interface TcpProxy {
   readonly port: number;
   readonly host: string;
-  /** Connections that carried data so far. */
+  /** Number of connections that carried data. */
   readonly carried: () => number;
   close(): Promise<void>;
 }
 
-/** A proxy on real sockets in front of an SSH server; the first connections are cut as told, the rest pass. */
+/** A proxy on real sockets in front of an SSH server; the first connections are broken as configured, the rest pass. */
 export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let carried = 0;
@@ -36,8 +38,8 @@ export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
 }
 
 /**
- * A proxy in front of an FTP server without TLS. It reads the answers to EPSV, and puts itself in between there too; the
- * data connections that carry files (those of RETR) are cut as told.
+ * A proxy in front of an FTP server without TLS. It reads the responses to EPSV, and also intercepts those connections;
+ * data connections that carry files (those of RETR) are broken as configured.
  */
 export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
@@ -75,16 +77,19 @@ export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
   };
 }
 
-/** Another address of this machine: what goes there goes through us, what goes to 127.0.0.1 does not. */
+/** Another address of this machine: connections to it go through the proxy, those to 127.0.0.1 don't. */
 const aside = '127.0.0.2';
 
-/** The first and the last of the ports that a server gives out for data. */
+/** The first and last port that a server uses for data. */
 export type PortRange = readonly [first: number, last: number];
 
-/** Pure-FTPd takes half as many users at a time as it has data ports, and a login that broke is a user until the server notices. */
+/**
+ * Pure-FTPd allows half as many users at a time as it has data ports, and a broken login counts until the server
+ * notices it.
+ */
 const rangeSize = 16;
 
-/** Unused consecutive ports outside the ephemeral range, so that no other process gets them meanwhile. */
+/** Unused consecutive ports outside the ephemeral range, so that no other process gets them in the meantime. */
 export async function freeRange(): Promise<PortRange> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 12_000);
@@ -100,8 +105,8 @@ export async function freeRange(): Promise<PortRange> {
 const portsOf = ([first, last]: PortRange): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 /**
- * A proxy in front of an FTP server with TLS, whose answers cannot be read or changed: it stands at another address with
- * the ports that the server gives out for data. Data connections are cut as told.
+ * A proxy in front of an FTP server with TLS, whose responses can't be read or changed: it listens at another address
+ * on the ports that the server uses for data. Data connections are broken as configured.
  */
 export async function openTlsProxy(
   port: number,
@@ -131,8 +136,9 @@ interface Carrying {
 }
 
 /**
- * Each chunk waits one turn of the event loop after it has gone to the client, which reads in this very process: so the
- * client has read all but the last chunk when the connection is cut. A reset drops whatever a busy machine has not sent.
+ * Each chunk waits one turn of the event loop after it was sent to the client, which reads in this same process: so the
+ * client has read all but the last chunk when the connection is cut. A reset drops whatever a busy machine has not
+ * sent.
  */
 function carry({ client, upstream, sockets, cut }: Carrying): void {
   for (const socket of [client, upstream]) track(socket, sockets);

@@ -3,25 +3,28 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { posix } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** What goes over one data connection, and what is said behind it. */
+/** The content of one data connection, and the reply after it. */
 interface Transfer {
   readonly bytes: Buffer;
   readonly end: string;
 }
 
-/** An FTP server that behaves as a test says, for what real servers cannot be made to do. Everything else is answered by the rules. */
+/**
+ * A scripted FTP server, for behavior that real servers can't be made to show. Everything else follows the default
+ * rules.
+ */
 export interface FtpScript {
-  /** Absolute paths and contents; tests may change them on the way. */
+  /** Absolute paths and contents; tests may change them at any time. */
   readonly files: Map<string, string>;
-  /** Answers instead of the rules: a whole reply, such as `550 denied`. Undefined: by the rules. */
+  /** Overrides the default rules: a full reply, such as `550 denied`. Undefined: default rules. */
   readonly reply?: (verb: string, argument: string) => string | undefined | Promise<string | undefined>;
-  /** The answer to LIST for a folder; `ls -l` of its files by default. */
+  /** The response to LIST for a folder; by default `ls -l` of its files. */
   readonly list?: (folder: string, names: readonly string[]) => string;
-  /** The answer to MLSD, which the server knows only with this. */
+  /** The response to MLSD, which the server supports only if this is set. */
   readonly mlsd?: (folder: string, names: readonly string[]) => string;
-  /** The address that PASV names; the true one by default. */
+  /** The address that PASV returns; by default, the real one. */
   readonly pasvAddress?: string;
-  /** TLS from the first byte for commands, and none for data. */
+  /** Implicit TLS for commands, and none for data. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Changes a download. */
   readonly retrieve?: (path: string, rest: number, whole: Transfer) => Transfer;
@@ -29,7 +32,7 @@ export interface FtpScript {
 
 export interface ScriptedFtp {
   readonly source: Record<string, unknown>;
-  /** All commands so far, as they came. */
+  /** All commands so far, as received. */
   readonly commands: readonly string[];
   close(): Promise<void>;
 }
@@ -189,7 +192,7 @@ function whole(text: string): Transfer {
   return { bytes: Buffer.from(text), end: '226 done' };
 }
 
-/** As `ls -l` writes it. */
+/** In the format of `ls -l`. */
 export function listLine(name: string, size: number, { rights = '-rw-r--r--', date = 'Jan 02 03:04' } = {}): string {
   return `${rights} 1 owner group ${String(size).padStart(8)} ${date} ${name}`;
 }

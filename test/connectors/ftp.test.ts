@@ -37,14 +37,14 @@ function reading(server: () => FileServer, login: Login): void {
   const read = async (query: Record<string, unknown>, watermark?: string) =>
     await readFtp({ source: await login(server(), folder()), query, watermark });
 
-  it('says what it finds when it is checked', async () => {
+  it('reports what it finds in check', async () => {
     await put('a.csv', 'x\n1\n');
     const source = await login(server(), folder());
     const said = await ftp.check(ftpContext({ source, query: {} }, folder()));
     expect(said).toMatch(/^connected to s?ftps?:\/\/127\.0\.0\.1:\d+; \/.* contains 1 file$/);
   });
 
-  it('reads every format, by its ending, packed or not', async () => {
+  it('reads every format, by its extension, compressed or not', async () => {
     await put('a.csv', 'x,y\n1,2\n');
     await put('a.tsv', 'x\ty\n1\t2\n');
     await put('a.json', '[{"x":1,"y":2}]');
@@ -59,7 +59,7 @@ function reading(server: () => FileServer, login: Login): void {
     }
   });
 
-  it('reads Excel’s csv as it is, and code pages by name', async () => {
+  it("reads Excel's csv, and code pages by name", async () => {
     await put('bom.csv', Buffer.from('\ufeffx\nä\n', 'utf8'));
     await put('utf16.csv', Buffer.from('\ufeffx\nä\n', 'utf16le'));
     await put('page.csv', Buffer.from('x\n\x84\n', 'latin1'));
@@ -67,7 +67,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: 'page.csv', encoding: 'cp437' })).rows).toEqual([['ä']]);
   });
 
-  it('follows a glob over folders in the order of names, and tells path and time of each row', async () => {
+  it('follows a glob over folders sorted by name, and adds path and time to each row', async () => {
     await put('2026/02/b.csv', 'x\n2\n', 1_770_000_000);
     await put('2026/01/a.csv', 'x\n1\n', 1_760_000_000);
     await put('2025/c.csv', 'x\n0\n');
@@ -90,7 +90,7 @@ function reading(server: () => FileServer, login: Login): void {
     ]);
   });
 
-  it('takes files by their very names, whatever stands in them', async () => {
+  it('finds files by their exact names, whatever characters they contain', async () => {
     const names = [
       'two words.csv',
       'Ünïcode – 日本.csv',
@@ -107,13 +107,13 @@ function reading(server: () => FileServer, login: Login): void {
     expect(all.rows.map(([name]) => name)).toEqual(names.map((name) => `odd [x] folder/${name}`).sort());
   });
 
-  it('takes the newest of those that match', async () => {
+  it('reads the newest matching file', async () => {
     await put('a.csv', 'x\n3\n', 1_770_000_000);
     await put('b.csv', 'x\n1\n', 1_760_000_000);
     expect((await read({ path: '*.csv', files: 'newest' })).rows).toEqual([['3']]);
   });
 
-  it('goes on after the watermark: what was read is not read again, what is new or modified is', async () => {
+  it('continues after the watermark: only new and modified files are read', async () => {
     await put('a.csv', 'x\n1\n', 1_770_000_000);
     await put('b.csv', 'x\n2\n', 1_770_000_000);
     const query = { path: '*.csv', files: 'changed' };
@@ -132,7 +132,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read(query, second.watermark)).rows).toEqual([]);
   });
 
-  it('leaves out what has no marker yet, and reads it once it has', async () => {
+  it('skips files without a marker, and reads them once they have one', async () => {
     await put('a.csv', 'x\n1\n', 1_770_000_000);
     await put('b.csv', 'x\n2\n', 1_780_000_000);
     await put('b.csv.done', '');
@@ -150,7 +150,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: 'c.csv', marker: '{stem}.ok' })).rows).toEqual([['1']]);
   });
 
-  it('says by name what is not there, and what is a folder', async () => {
+  it('names a missing path, and one that is a folder', async () => {
     await put('sub/a.csv', 'x\n1\n');
     await expect(read({ path: 'b.csv' })).rejects.toMatchObject({
       code: 'FTP_NOT_FOUND',
@@ -165,7 +165,7 @@ function reading(server: () => FileServer, login: Login): void {
     await expect(read({ path: 'nowhere/*.csv' })).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
   });
 
-  it('reads an empty file as what it is', async () => {
+  it('reads an empty file as a table without rows', async () => {
     await put('empty.jsonl', '');
     expect((await read({ path: 'empty.jsonl' })).rows).toEqual([]);
     await put('empty.csv', '');

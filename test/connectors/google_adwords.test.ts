@@ -38,7 +38,7 @@ const row = (n: number, account: string, cost: string) => [
   '99.9',
 ];
 
-/** Two pages for each span of time: the token stands in the body of the next request. */
+/** Two pages per period: the token is in the body of the next request. */
 const pages: Routes = {
   'POST /v26/customers/{id}/googleAds:search': ({ body, part }: Asked) =>
     body.pageToken === undefined
@@ -146,7 +146,7 @@ it('renews a token that expires between two pages', async () => {
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('reads all accounts below a manager account, through it, and leaves out one that is closed', async () => {
+it('reads all accounts below a manager account, through it, and skips a closed one', async () => {
   const routes: Routes = {
     'POST /v26/customers/{id}/googleAds:search': (given: Asked) => {
       const { id } = given.part;
@@ -163,7 +163,7 @@ it('reads all accounts below a manager account, through it, and leaves out one t
   expect(await failService({ ...costs, query })).toMatchObject({ code: 'SERVICE_ACCOUNT', family: 'config' });
 });
 
-it('asks for a fortnight at a time, and reads the last fortnight again when it goes on', async () => {
+it('requests two weeks at a time, and reads the last two weeks again when it continues', async () => {
   const query = { ...costs.query, start_date: '2025-12-15', incremental: true };
   const first = await runService({ ...costs, query });
   expect(first.asked.filter((line) => !line.includes('pageToken'))).toEqual([
@@ -176,7 +176,7 @@ it('asks for a fortnight at a time, and reads the last fortnight again when it g
   expect(second.asked[0]).toBe(asked('1234567890', ['2025-12-20', '2026-01-02']));
 });
 
-it('makes the columns of a report out of its query', async () => {
+it('derives the columns of a report from its query', async () => {
   const report = {
     stream: 'report',
     customer: '1',
@@ -209,7 +209,7 @@ it('makes the columns of a report out of its query', async () => {
   expect(outcome.vendor.asked[0]!.body.query).toContain("between '2026-01-01' and '2026-01-03'");
 });
 
-it('lists the accounts that the login reaches', async () => {
+it('lists the accounts that the login can access', async () => {
   const routes: Routes = {
     ...pages,
     'POST /v26/customers/{id}/googleAds:search': ({ part }: Asked) => ({
@@ -235,7 +235,7 @@ it('lists the accounts that the login reaches', async () => {
   expect(await checkServiceCase(costs)).toBe('2 accounts of Google Ads can be reached directly');
 });
 
-it('sends a developer token where one is given', async () => {
+it('sends a developer token if configured', async () => {
   const { vendor } = await runService({ ...costs, source: { developer_token: 'dev-token-1' } });
   expect(vendor.asked[0]!.headers['developer-token']).toBe('dev-token-1');
 });

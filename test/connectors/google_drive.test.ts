@@ -12,7 +12,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply, Routes } from './doubles/vendor.ts';
 
-/** What every list has, also one that is left out because it is empty. */
+/** The fields of every list, including one that may be omitted if it's empty. */
 const kind = 'drive#fileList';
 
 const file = (n: number) => ({
@@ -118,7 +118,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('goes on from the last change, and tells a file at the very edge once', async () => {
+it('continues from the last change, and returns a file at the same time once', async () => {
   const first = await runService({ ...listing, query: { incremental: true } });
   expect(first.watermark).toContain('2026-01-03T10:00:00');
   const routes = { 'GET /drive/v3/files': { json: { files: [file(3), file(4)] } } };
@@ -127,14 +127,14 @@ it('goes on from the last change, and tells a file at the very edge once', async
   expect(second.asked).toEqual([asked("trashed = false and modifiedTime >= '2026-01-03T10:00:00Z'")]);
 });
 
-it('looks into a shared drive, and from a day on', async () => {
+it('searches a shared drive, from a date on', async () => {
   const query = { drive: 'd1', start_date: '2026-01-02', trashed: true };
   const { asked: lines } = await runService({ ...listing, query });
   expect(lines[0]).toContain("?q=modifiedTime >= '2026-01-02T00:00:00Z'&");
   expect(lines[0]).toContain('&corpora=drive&driveId=d1');
 });
 
-it('tells the room that is left, and who is logged in', async () => {
+it('reports the remaining space, and who is logged in', async () => {
   const { rows } = await runService({ ...listing, query: { stream: 'storage' } });
   expect(rows).toEqual([['ann@example.com', '16106127360', '9007199254740993', '5', '0']]);
   expect(await checkServiceCase(listing)).toBe('logged in as ann@example.com');
@@ -143,7 +143,7 @@ it('tells the room that is left, and who is logged in', async () => {
 const native = 'application/vnd.google-apps.spreadsheet';
 const workbook = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** A Drive with these files: what is known of each, and its bytes by the way they are asked for. */
+/** A Drive with these files: their metadata, and their bytes by way of request. */
 function holding(files: Readonly<Record<string, { name: string; mimeType: string; bytes?: Reply }>>): Routes {
   const meta = (id: string) => {
     const { name, mimeType } = files[id]!;
@@ -171,7 +171,7 @@ const reading = (routes: Routes, query: Readonly<Record<string, unknown>>): Serv
   query: { stream: 'content', ...query },
 });
 
-it('reads files by their ids, as their names or Google say what they are', async () => {
+it('reads files by ID, in the format of their name or type', async () => {
   const routes = holding({
     a: { name: 'a.csv', mimeType: 'text/plain', bytes: { text: 'id,paid\n1,12.50\n' } },
     b: { name: 'b', mimeType: 'text/csv', bytes: { text: 'id,paid\n2,7\n' } },
@@ -189,7 +189,7 @@ it('reads files by their ids, as their names or Google say what they are', async
   ]);
 });
 
-it('exports a spreadsheet of Google’s own, as a workbook or as csv', async () => {
+it('exports a Google spreadsheet, as a workbook or as csv', async () => {
   const book = await writeXlsxFile([[{ value: 'id' }], [{ value: 1 }]]).toBuffer();
   const sheet = (bytes: Reply) => holding({ s: { name: 'Orders', mimeType: native, bytes } });
   const asBook = await runService(reading(sheet({ text: book }), { file: 's' }));
@@ -205,7 +205,7 @@ it('exports a spreadsheet of Google’s own, as a workbook or as csv', async () 
   });
 });
 
-it('reads the newest of the files that a search finds', async () => {
+it('reads the newest file that a search finds', async () => {
   const routes = holding({
     new: { name: 'new.csv', mimeType: 'text/csv', bytes: { text: 'id\n2\n' } },
     old: { name: 'old.csv', mimeType: 'text/csv', bytes: { text: 'id\n1\n' } },
@@ -223,7 +223,7 @@ it('reads the newest of the files that a search finds', async () => {
   expect(await failService(reading(holding({}), query))).toMatchObject({ code: 'SERVICE_NO_FILE' });
 });
 
-it('refuses what is no table, and names a file that is not there', async () => {
+it("rejects what isn't a table, and names a missing file", async () => {
   const routes = holding({ d: { name: 'Letter', mimeType: 'application/vnd.google-apps.document' } });
   expect(await failService(reading(routes, { file: 'd' }))).toMatchObject({
     code: 'SERVICE_NO_TABLE',
@@ -236,7 +236,7 @@ it('refuses what is no table, and names a file that is not there', async () => {
   });
 });
 
-it('takes a rate limit for one although its status is 403', async () => {
+it('recognizes a rate limit although its status is 403', async () => {
   const faults = [{ at: 1, reply: refusal(403, 'userRateLimitExceeded') }];
   expect(await failService({ ...listing, faults, source: { ...listing.source, retries: 0 } })).toMatchObject({
     family: 'try_later',

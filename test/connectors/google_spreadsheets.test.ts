@@ -72,7 +72,7 @@ describeStream(
   ],
 );
 
-it('waits where the quota of the minute is used up', async () => {
+it('waits if the quota of the minute is used up', async () => {
   const faults = [{ at: 2, reply: refusal(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded') }];
   const problem = await failService({ ...read, source: { ...read.source, retries: 0 }, faults });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 20_000 });
@@ -84,14 +84,14 @@ it('renews a token that expires between two parts', async () => {
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('takes two parts with the same cells for two parts', async () => {
+it('treats two parts with the same cells as two parts', async () => {
   const same: Cells = [['n'], [1], [1], [1], [1]];
   const routes = spreadsheet(id, { Same: { cells: same } });
   const outcome = await runService({ ...read, routes, query: { rows_per_request: 2 } });
   expect(outcome.rows).toEqual([['1'], ['1'], ['1'], ['1']]);
 });
 
-it('reads the first sheet that is not hidden, and the part of it that is asked for', async () => {
+it("reads the first sheet that isn't hidden, and the requested range of it", async () => {
   expect((await runService({ ...read, query: { stream: 'rows' } })).rows).toEqual([['3']]);
   const inside = { stream: 'rows', sheet: "Ann's orders", range: 'a3:b5', header: false };
   const outcome = await runService({ ...read, query: inside });
@@ -103,20 +103,20 @@ it('reads the first sheet that is not hidden, and the part of it that is asked f
   expect(outcome.asked.at(-1)).toContain("?ranges='Ann''s orders'!A3:B5&majorDimension");
 });
 
-it('keeps what a formula could not make as the text that the sheet shows', async () => {
+it('keeps the text that the sheet shows for a failed formula', async () => {
   const routes = spreadsheet(id, { Sums: { cells: [['sum'], [1.5], ['#DIV/0!'], [true]] } });
   const outcome = await runService({ ...read, routes, query: {} });
   expect(outcome).toMatchObject({ columns: ['sum text'], rows: [['1.5'], ['#DIV/0!'], ['true']] });
 });
 
-it('gives a table with a header and no rows as no rows', async () => {
+it('returns a table with only a header as no rows', async () => {
   const routes = spreadsheet(id, { Empty: { cells: [['a', 'b']], rows: 1000 } });
   expect((await runService({ ...read, routes, query: {} })).rows).toEqual([]);
   const bare = spreadsheet(id, { Bare: { cells: [['a', 'b']] } });
   expect((await runService({ ...read, routes: bare, query: {} })).rows).toEqual([]);
 });
 
-it('says which sheets there are when the one that is asked for is not', async () => {
+it("names the existing sheets if the requested one doesn't exist", async () => {
   expect(await failService({ ...read, query: { sheet: 'Order' } })).toMatchObject({
     code: 'SERVICE_REFUSED',
     family: 'config',
@@ -140,7 +140,7 @@ it('lists the sheets', async () => {
   expect(outcome.rows[2]).toEqual(['2', "Ann's orders", '2', 'GRID', '6', '28', null]);
 });
 
-it('checks that the spreadsheet is there, by its address or its id', async () => {
+it('checks that the spreadsheet exists, by its URL or ID', async () => {
   expect(await checkServiceCase(read)).toBe('found the spreadsheet "Budget"');
   expect(await checkServiceCase({ ...read, source: { spreadsheet: ` ${id}` } })).toBe('found the spreadsheet "Budget"');
 });

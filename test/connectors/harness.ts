@@ -15,11 +15,11 @@ interface Run {
   readonly folder: string;
   readonly scratch?: string;
   readonly signal?: AbortSignal;
-  /** Takes the warnings of the run. */
+  /** Receives the warnings of the run. */
   readonly onWarning?: (warning: RunWarning) => void;
 }
 
-/** The context of a run, as the pipeline would make it, without a log. */
+/** The context of a run, as the pipeline creates it, without a log. */
 export function contextOf<S extends OptionSet, Q extends OptionSet>(
   connector: Connector<S, Q>,
   { source, query, folder, scratch = folder, signal = new AbortController().signal, onWarning }: Run,
@@ -41,7 +41,7 @@ export interface Table {
   readonly rows: (string | null)[][];
 }
 
-/** Everything that one extract gives. */
+/** Everything that one extract returns. */
 export async function extractTable<S extends OptionSet, Q extends OptionSet>(
   connector: Connector<S, Q>,
   run: Run,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A real HTTP server on a free port that remembers what it was asked. */
+/** A real HTTP server on a free port that records its requests. */
 export class TestServer {
   readonly requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   answer: (url: URL, response: ServerResponse, number: number) => void = (_, response) => response.end();
@@ -26,7 +26,7 @@ export class TestServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Listens, with no requests so far; also again after {@link stop}. */
+  /** Listens, with no requests so far; also after {@link stop}. */
   async start(): Promise<this> {
     this.requests.length = 0;
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -39,7 +39,7 @@ export class TestServer {
   }
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function sendJson(response: ServerResponse, value: unknown, headers: Record<string, string> = {}): void {
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
   response.end(typeof value === 'string' ? value : JSON.stringify(value));

@@ -46,7 +46,7 @@ const known = properties({
   is_big: 'bool',
 });
 
-/** In the order of ids the time of change goes up and down. */
+/** Sorted by ID, the modification times go up and down. */
 const some = [deal('9', 3), deal('20', 1, { amount: '' }), deal('100', 2)];
 const routes = (all: readonly CrmObject[] = some) => ({
   'GET /crm/v3/properties/deals': known,
@@ -120,7 +120,7 @@ it('renews a token that expires between two pages', async () => {
   expect([read, login.refusals]).toEqual([rows, ['token-1']]);
 });
 
-it('goes on from the latest change, wherever among the ids it was', async () => {
+it('continues from the latest change, wherever among the IDs it was', async () => {
   const query = { stream: 'deals', incremental: true };
   const first = await runService({ ...deals, query });
   expect(first.watermark).toBe('{"since":"2026-01-03T10:00:00.250Z","edge":["9"]}');
@@ -131,12 +131,12 @@ it('goes on from the latest change, wherever among the ids it was', async () => 
   expect(second.asked.slice(1)).toEqual([asked('0', '1767434400250'), asked('15', '1767434400250')]);
 });
 
-it('begins at the day that the user names', async () => {
+it('starts at the date that the user sets', async () => {
   const { rows: read } = await runService({ ...deals, query: { stream: 'deals', start_date: '2026-01-02' } });
   expect(read).toEqual([row('9', 3), row('100', 2)]);
 });
 
-it('takes the properties that the user names, by their types, and refuses those that there are not', async () => {
+it('reads the properties that the user lists, with their types, and rejects unknown ones', async () => {
   const query = { stream: 'deals', properties: ['renewal', 'is_big', 'amount'] };
   const all = [deal('1', 1, { renewal: '2026-03-01', is_big: 'true' }), deal('2', 1, { renewal: '', is_big: '' })];
   const outcome = await runService({ ...deals, query, routes: routes(all) });
@@ -149,7 +149,7 @@ it('takes the properties that the user names, by their types, and refuses those 
   expect(await failService(wrong)).toMatchObject({ code: 'SERVICE_NO_FIELD', family: 'config', seen: 'amount_usd' });
 });
 
-it('reads contacts by their own time of change', async () => {
+it("uses the contacts' own modification time", async () => {
   const contact = {
     ...deal('1', 1),
     properties: { email: 'ann@example.com', lastmodifieddate: '2026-01-01T00:00:00Z' },
@@ -165,7 +165,7 @@ it('reads contacts by their own time of change', async () => {
   expect(outcome.rows).toEqual([['1', '2026-01-01T09:00:00.500Z', '2026-01-01T00:00:00Z', 'ann@example.com']]);
 });
 
-it('lists the owners over pages, and the stages of all pipelines', async () => {
+it('lists the owners over several pages, and the stages of all pipelines', async () => {
   const list = await runService({ ...deals, query: { stream: 'owners' } });
   expect(list.rows).toEqual([
     ['7', 'ann@example.com', 'Ann', 'Lee', '9586504', '2025-01-05T10:00:00.100Z', '2025-01-06T10:00:00.100Z', 'false'],
@@ -189,7 +189,7 @@ it('lists the owners over pages, and the stages of all pipelines', async () => {
   ]);
 });
 
-it('takes the token of a private app in place of a login', async () => {
+it('accepts the token of a private app instead of a login', async () => {
   const guard = ({ headers }: { headers: Record<string, unknown> }) =>
     headers.authorization === 'Bearer pat-na1-x' ? undefined : { status: 401, json: {} };
   const source = { token: 'pat-na1-x' };

@@ -31,7 +31,7 @@ const row = (id: number) => [
   `Store ${id}`,
   '1.5',
 ];
-/** Two records a page, as many as the header says. */
+/** Two records per page, as many as the header says. */
 const paged =
   (all: readonly object[]) =>
   ({ query }: Asked) => {
@@ -96,7 +96,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('asks the second time for what was changed, and gives nothing twice', async () => {
+it('requests only changes the second time, and returns nothing twice', async () => {
   const query = { ...records.query, elements: ['store'], incremental: true };
   const first = await runService({ ...records, query });
   const later = record(9, { modified_date: '2026-01-07T10:00:00+00:00' });
@@ -120,12 +120,12 @@ it('lists forms and elements', async () => {
   ]);
 });
 
-it('names the elements that there are when one is asked for that there is not', async () => {
+it('names the existing elements if an unknown one is requested', async () => {
   const query = { ...records.query, elements: ['shop'] };
   expect(await failService({ ...records, query })).toMatchObject({ code: 'SERVICE_NO_FIELD', allowed: 'store, total' });
 });
 
-it('says that the login works', async () => {
+it('reports that the login works', async () => {
   expect(await checkServiceCase({ ...records, guard: expiringAfter(0) })).toBe(
     'connected to iFormBuilder; login accepted',
   );

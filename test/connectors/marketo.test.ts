@@ -10,7 +10,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked } from './doubles/vendor.ts';
 
-/** What Marketo says with status 200. */
+/** What Marketo returns with status 200. */
 const refusal = (code: string, message = 'no') => ({
   json: { requestId: 'r', success: false, errors: [{ code, message }] },
 });
@@ -35,7 +35,7 @@ const row = (n: number) => [
   '[{"name":"Device","value":"phone"}]',
 ];
 
-/** Two activities, then nothing though there is more, then one. */
+/** Two activities, then none although there are more, then one. */
 const pages: Readonly<Record<string, object>> = {
   t0: { nextPageToken: 't1', moreResult: true, result: [activity(1), activity(2)] },
   t1: { nextPageToken: 't2', moreResult: true },
@@ -99,12 +99,12 @@ describeStream(
   ],
 );
 
-it('renews a token that ends between two pages', async () => {
+it('renews a token that expires between two pages', async () => {
   const { rows: all, login } = await runService({ ...given, guard: expiringAfter(2, refusal('602')) });
   expect({ all, refusals: login.refusals }).toEqual({ all: rows, refusals: ['token-1'] });
 });
 
-it('goes on from the last activity', async () => {
+it('continues from the last activity', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   const again = await runService({ ...given, query, watermark: watermark! });
@@ -112,7 +112,7 @@ it('goes on from the last activity', async () => {
   expect(again).toMatchObject({ rows: [], unchanged: true });
 });
 
-it('takes its token by a GET, at the subscription’s own address', async () => {
+it("requests its token with GET, at the subscription's own URL", async () => {
   expect(marketo.oauth?.({ munchkin: '123-ABC-456' })).toMatchObject({
     grants: ['client_credentials'],
     token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
@@ -186,13 +186,13 @@ describeStream(
   ],
 );
 
-it('comes back in a minute when the queue of exports is full', async () => {
+it('retries in a minute if the queue of exports is full', async () => {
   const faults = [{ at: 3, reply: refusal('1029', 'Too many jobs (10) in queue') }];
   const problem = await failService({ ...leads, faults, source: { ...leads.source, retries: 0 } });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 60_000 });
 });
 
-it('names a field that is not there, with those that are', async () => {
+it('rejects an unknown field, and lists the known ones', async () => {
   expect(await failService({ ...leads, query: { ...leads.query, columns: ['town'] } })).toMatchObject({
     code: 'SERVICE_NO_FIELD',
     seen: 'town',
@@ -200,7 +200,7 @@ it('names a field that is not there, with those that are', async () => {
   });
 });
 
-it('never exports more than 31 days at once, nor days to come', async () => {
+it('never exports more than 31 days at once, nor future days', async () => {
   vi.useFakeTimers({ toFake: ['Temporal', 'Date'], now: Date.UTC(2026, 1, 10, 12) });
   const query = { ...leads.query, by: 'updatedAt', start_date: '2026-01-01', end_date: '2026-02-10' };
   const { vendor } = await runService({ ...leads, query }).finally(() => vi.useRealTimers());
@@ -211,7 +211,7 @@ it('never exports more than 31 days at once, nor days to come', async () => {
   ]);
 });
 
-it('lists programs until a page holds no more, with times as the API of assets writes them', async () => {
+it("lists programs until a page isn't full, with times in the format of the asset API", async () => {
   const program = (id: number) => ({
     id,
     name: `p${id}`,

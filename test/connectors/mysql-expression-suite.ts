@@ -4,7 +4,7 @@ import { problemOf, read } from './db-reader.ts';
 import { aggregates, expressions, statements, views, zoo } from './mysql-expressions.ts';
 import { MysqlOracle } from './mysql-oracle.ts';
 
-/** Every value arrives as the server itself would keep it, whatever the field of an expression says about it. */
+/** Every value arrives as the server itself would store it, whatever the metadata of an expression says. */
 export function expectExpressionsExact(server: () => TestServer): void {
   let oracle: MysqlOracle;
   const source = () => ({ url: server().url });
@@ -14,7 +14,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
   });
   afterAll(() => oracle.close());
 
-  /** The statements whose result is not what the server keeps, and how many of them it knows. */
+  /** The statements whose result differs from what the server stores, and how many of them it supports. */
   async function wrong(all: readonly string[]) {
     const found: string[] = [];
     let known = 0;
@@ -33,7 +33,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
     expect(known).toBeGreaterThan(list.length / 2);
   });
 
-  it('delivers aggregates of groups exactly, with their totals too', async () => {
+  it('delivers aggregates of groups exactly, including their totals', async () => {
     const grouped = aggregates.map((expression) => `select ${expression} as v from z group by grp`);
     const { found, known } = await wrong([...grouped, ...grouped.map((sql) => `${sql} with rollup`)]);
     expect(found.join('\n')).toBe('');
@@ -46,7 +46,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
     expect(known).toBeGreaterThan(statements.length - 8);
   });
 
-  it('reads BIT columns of a table and of a view, of any width', async () => {
+  it('reads BIT columns of any width from a table and from a view', async () => {
     const { rows } = await read(source(), 'select f, g3, g, g8, g64 from z order by id');
     expect(rows).toEqual([
       ['1', '5', '682', '49', '18446744073709551615'],
@@ -57,7 +57,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
   });
 
   it.each(['greatest(g, 0)', 'coalesce(g8, g8)', '(select g from z x where x.id = z.id)'])(
-    'never guesses what a computed BIT value of many bits means: %s',
+    'never guesses the meaning of a computed BIT value of many bits: %s',
     async (expression) => {
       const outcome = await read(source(), `select id, ${expression} as v from z order by id`).catch(
         (thrown) => thrown,

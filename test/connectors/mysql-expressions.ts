@@ -1,4 +1,4 @@
-/** The table that the expressions are computed over: extreme values, empty ones, nulls, and ordinary ones. */
+/** The table that the expressions use: extreme values, empty ones, nulls, and ordinary ones. */
 export const zoo = `
 set sql_mode = '';
 create table z (
@@ -31,7 +31,7 @@ const list = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Expressions by subject. A server that does not know a function is not asked for it. */
+/** Expressions by topic. Functions that a server doesn't support are skipped. */
 export const expressions: Readonly<Record<string, readonly string[]>> = {
   bits: list(`
     f+0 | g+0 | max(f) over () | min(g3) over () | greatest(f, g3) | case when id=1 then f else g3 end | nullif(f,0)

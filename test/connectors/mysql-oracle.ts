@@ -3,7 +3,7 @@ import { Problem } from '#sdk';
 import type { TestServer } from '../servers/server.ts';
 import { read } from './db-reader.ts';
 
-/** How a value of a type is told as text by the server itself, when it comes from a table. */
+/** How the server itself writes a value of a type as text if it comes from a table. */
 const told = {
   integer: 'cast(v + 0 as char)',
   float: 'cast(v + 0 as char)',
@@ -14,8 +14,8 @@ const told = {
 type Told = (string | null)[];
 
 /**
- * What the server makes of the result of a statement when it writes it to a table: the type of the column and its values.
- * That is the one answer that doesn't depend on how results travel.
+ * What the server stores if it writes the result of a statement to a table: the column's type and its values. That is
+ * the one answer that doesn't depend on how results are transferred.
  */
 export class MysqlOracle {
   readonly #connection: Connection;
@@ -44,7 +44,7 @@ export class MysqlOracle {
     );
   }
 
-  /** Undefined if the server does not know the statement. */
+  /** Undefined if the server doesn't support the statement. */
   async #tell(sql: string): Promise<{ type: string; values(way: keyof typeof told): Promise<Told> } | undefined> {
     await this.#rows('drop temporary table if exists told');
     try {
@@ -58,7 +58,9 @@ export class MysqlOracle {
     return { type, values };
   }
 
-  /** What is wrong with our result of the statement, whose column is `v`; `unknown` if the server has no such thing. */
+  /**
+   * What is wrong with our result of the statement, whose column is `v`; `unknown` if the server doesn't support it.
+   */
   async compare(url: string, sql: string): Promise<string | undefined> {
     const table = await this.#tell(sql);
     if (table === undefined) return 'unknown';
@@ -83,7 +85,7 @@ export class MysqlOracle {
 
 const isWideBit = (type: string) => /^bit\((?![1-5]\))/.test(type);
 
-/** MariaDB keeps JSON as text; ZEROFILL and YEAR are numbers that it writes in a way of its own. */
+/** MariaDB stores JSON as text; ZEROFILL and YEAR are numbers that it formats in its own way. */
 const types: Readonly<Record<string, RegExp>> = {
   integer: /^(tinyint|smallint|mediumint|int|bigint|year|bit)/,
   decimal: /^decimal/,
@@ -94,21 +96,21 @@ const types: Readonly<Record<string, RegExp>> = {
   timestamptz: /^timestamp/,
   json: /^(json|(var)?char|(medium|long)?text)/,
   binary: /^((var)?binary|(tiny|medium|long)?blob|geometry|point)/,
-  // MySQL 8 has aggregates that are times in a table and texts in a result; both carry the same text.
+  // MySQL 8 has aggregates that are times in a table and strings in a result; both have the same text.
   text: /^((var)?char|(tiny|medium|long)?text|enum|set|time)|zerofill|^inet/,
   uuid: /^uuid/,
 };
 
 const fits = (ours: string, table: string) => types[ours]?.test(table) === true;
 
-/** One form for numbers that are equal. Both servers write a FLOAT with six digits, and keep more. */
+/** One form for equal numbers. Both servers print a FLOAT with six digits, and store more. */
 function shownBy(type: string, table: string): (text: string) => string {
   if (type === 'decimal') return (text) => text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   if (type !== 'float') return (text) => text;
   return (text) => String(table === 'float' ? Number(Number(text).toPrecision(6)) : Number(text));
 }
 
-/** Our canonical text in the server's own form. */
+/** Our canonical text in the server's own format. */
 function plain(type: string, text: string): string {
   if (type === 'binary') return Buffer.from(text, 'base64').toString('hex').toUpperCase();
   if (type === 'timestamp' || type === 'timestamptz') return text.replace('T', ' ').replace('Z', '');

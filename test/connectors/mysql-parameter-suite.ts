@@ -4,7 +4,7 @@ import { problemOf, read } from './db-reader.ts';
 
 type Value = string | number | boolean | null;
 
-/** Values of `parameters` arrive as what they are, wherever in the query they stand. */
+/** Values of `parameters` arrive unchanged, wherever they are in the query. */
 export function expectParametersExact(server: () => TestServer): void {
   const source = () => ({ url: server().url });
 
@@ -36,7 +36,7 @@ export function expectParametersExact(server: () => TestServer): void {
     ["select date '2024-01-01' + interval ? day as v", [5], 'v date', '2024-01-06'],
     ['select 3 as v limit ?', [1], 'v integer', '3'],
     ['select 3 as v where ? = 5', [5], 'v integer', '3'],
-  ])('binds values as what they are: %s with %j', async (sql, parameters, column, value) => {
+  ])('binds values with their type: %s with %j', async (sql, parameters, column, value) => {
     expect(await read(source(), { sql, parameters })).toEqual({ columns: [column], rows: [[value]] });
   });
 
@@ -55,26 +55,26 @@ export function expectParametersExact(server: () => TestServer): void {
     ["select ? as v, 'it''s ?' as w, `?` as y from (select 1 as `?`) z", 5, '5'],
     ["select ? as v, '\\'?' as w, '\\\\' as x", 5, '5'],
     ["select ? as v, '/*' as w, '? */' as x, '--' as y, '#?' as z", 5, '5'],
-  ])('knows a placeholder from any other question mark: %s', async (sql, parameter, value) => {
+  ])('distinguishes a placeholder from any other question mark: %s', async (sql, parameter, value) => {
     const { columns, rows } = await read(source(), { sql, parameters: [parameter] });
     expect(rows[0]![columns.findIndex((column) => column.startsWith('v '))]).toBe(value);
   });
 
-  it('keeps the names of columns that no alias names, whatever the value', async () => {
+  it('keeps the names of columns without an alias, whatever the value', async () => {
     const sql = "select ?, concat('x', ?), 7";
     const { columns, rows } = await read(source(), { sql, parameters: ['secret', 5] });
     expect(columns).toEqual(['? text', "concat('x', ?) text", '7 integer']);
     expect(rows).toEqual([['secret', 'x5', '7']]);
   });
 
-  it('never lets a text end its quotes', async () => {
+  it('never lets a string end its quotes', async () => {
     const hostile = `'; drop table shop; -- \\' " \` ? */ # 漢😀`;
     const sql = "select ? as a, '\\\\' as b, ? as c";
     const { rows } = await read(source(), { sql, parameters: [hostile, `\\' or ? or '`] });
     expect(rows).toEqual([[hostile, '\\', `\\' or ? or '`]]);
   });
 
-  it('says how many parameters the query has', async () => {
+  it('reports how many parameters the query has', async () => {
     const problem = await problemOf(read(source(), { sql: "select ?, '?', ?", parameters: [1] }));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
     expect(problem.message).toContain('the query has 2, the option parameters has 1');

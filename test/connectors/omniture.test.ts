@@ -94,20 +94,20 @@ describeStream(
   ],
 );
 
-it('comes back after six seconds when the vendor has had enough', async () => {
+it('retries after six seconds if the vendor limits the rate', async () => {
   const faults = [{ at: 1, reply: { status: 429, json: { error_code: '429050' } } }];
   const problem = await failService({ ...given, faults, source: { ...given.source, retries: 0 } });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 6000 });
 });
 
-it('renews a token that ends between two pages, and shows the app beside every token', async () => {
+it("renews a token that expires between two pages, and sends the app's ID with every token", async () => {
   const guard = expiringAfter(1, { status: 401, json: { error_code: '401013', message: 'Oauth token is not valid' } });
   const { rows: all, login, vendor } = await runService({ ...given, guard });
   expect({ all, refusals: login.refusals }).toEqual({ all: rows, refusals: ['token-1'] });
   expect(new Set(vendor.asked.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['app-1']));
 });
 
-it('reads the last days again when it goes on', async () => {
+it('reads the last days again when it continues', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   expect(watermark).toBe('{"until":"2026-05-24"}');
@@ -115,7 +115,7 @@ it('reads the last days again when it goes on', async () => {
   expect(again.asked[0]).toBe(asked(0));
 });
 
-it('asks for every day by itself, and takes words in place of a figure for none', async () => {
+it('requests every day separately, and reads words in place of a number as null', async () => {
   const routes = {
     [`POST ${reports}`]: {
       json: { lastPage: true, columns: { columnIds: ['0'] }, rows: [{ itemId: '7', value: 'home', data: ['NaN'] }] },
@@ -135,7 +135,7 @@ it('asks for every day by itself, and takes words in place of a figure for none'
   ]);
 });
 
-it('lists segments over pages, and the metrics and dimensions of a suite', async () => {
+it('lists segments over several pages, and the metrics and dimensions of a suite', async () => {
   const routes = {
     'GET /api/exampleco/segments': ({ query }: Asked) => ({
       json: { content: [{ id: `s${query.get('page')}`, name: 'Phones' }], lastPage: query.get('page') === '1' },
@@ -152,13 +152,13 @@ it('lists segments over pages, and the metrics and dimensions of a suite', async
   ]);
 });
 
-it('says which companies there are, also when another is wanted', async () => {
+it('names the available companies, even if another one is requested', async () => {
   expect(await checkServiceCase(given)).toBe('logged in, with the companies exampleco');
   const other = checkServiceCase({ ...given, source: { company: 'other' } });
   await expect(other).rejects.toMatchObject({ code: 'ADOBE_NO_COMPANY', seen: 'other', allowed: 'exampleco' });
 });
 
-it('refuses fixed dates in the wrong order when the config is checked, and no templates', () => {
+it('rejects fixed dates in the wrong order when the config is checked, and no templates', () => {
   const faults = (start_date: string, end_date: string) =>
     omniture.validate?.({ source: {}, query: { ...given.query, start_date, end_date } }) ?? [];
   expect(faults('2026-05-24', '2026-05-22')).toEqual([

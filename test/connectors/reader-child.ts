@@ -7,8 +7,8 @@ import { cellText, type Extraction } from '../../src/sdk/index.ts';
 import { contextOf } from './harness.ts';
 
 /**
- * Run in a process of its own under a small heap: reads the file, or the address (with a query as JSON), that it is given, and prints the rows and the sum
- * of the first column.
+ * Runs in its own process with a small heap: reads the given file, or URL (with a query as JSON), and prints the number
+ * of rows and the sum of the first column.
  */
 const place = process.argv[2]!;
 const folder = await mkdtemp(join(tmpdir(), 'sluice-child-'));

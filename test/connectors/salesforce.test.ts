@@ -111,13 +111,13 @@ describeStream(
   ],
 );
 
-it('renews a token that is refused between two pages, for nothing says how long it lives', async () => {
+it('renews a token that is refused between two pages, since its lifetime is unknown', async () => {
   const guard = expiringAfter(2, refusal(401, 'INVALID_SESSION_ID'));
   const { rows: read, login } = await runService({ ...opportunities, guard });
   expect([read, login.refusals]).toEqual([rows, ['token-1']]);
 });
 
-it('goes on from the latest change, with the fields and the condition of the user', async () => {
+it("continues from the latest change, with the user's fields and condition", async () => {
   const given = {
     ...opportunities,
     query: { ...opportunities.query, columns: ['Name'], where: "Name LIKE 'D%' OR Amount > 1", incremental: true },
@@ -133,7 +133,7 @@ it('goes on from the latest change, with the fields and the condition of the use
   );
 });
 
-it('tells what has been deleted, since a day, by the field that the object has', async () => {
+it('returns deleted records since a date, by the field that the object has', async () => {
   const { asked } = await runService({
     ...opportunities,
     query: {
@@ -204,7 +204,7 @@ describeStream(
   ],
 );
 
-it('resumes in bulk as well', async () => {
+it('resumes in bulk mode too', async () => {
   const given = { ...inBulk, query: { ...inBulk.query, incremental: true } };
   const first = await runService(given);
   expect(first.watermark).toBe('{"since":"2026-01-03T10:00:00.000Z","edge":["0063"]}');
@@ -220,7 +220,7 @@ it('resumes in bulk as well', async () => {
   expect([second.rows, second.unchanged, asked]).toEqual([[], true, ['2026-01-03T10:00:00Z']]);
 });
 
-it('reads what any query finds, joined records and sums included', async () => {
+it('reads the result of any query, including joins and sums', async () => {
   const soql = 'SELECT Name, Account.Name, SUM(Amount) total FROM Opportunity GROUP BY Name';
   const found = '{"Name":"a","Account":{"attributes":{"type":"Account"},"Name":"Acme"},"total":1234567890.50}';
   const outcome = await runService({
@@ -236,7 +236,7 @@ it('reads what any query finds, joined records and sums included', async () => {
   expect(outcome.asked).toEqual([`${query}?q=${soql}`]);
 });
 
-it('lists the objects, and checks by what is left of the allowance', async () => {
+it('lists the objects, and check reports the remaining allowance', async () => {
   const sobjects = [{ name: 'Account', label: 'Account', custom: false, queryable: true }];
   const list = { [`GET ${api}/sobjects`]: { json: { sobjects } } };
   const outcome = await runService({ ...opportunities, query: { stream: 'objects' }, routes: list });
@@ -244,7 +244,7 @@ it('lists the objects, and checks by what is left of the allowance', async () =>
   expect(await checkServiceCase(opportunities)).toBe('logged in; 14998 of 15000 requests a day are left');
 });
 
-it('needs an object, or a query', async () => {
+it('requires an object or a query', async () => {
   const faults = (given: Record<string, unknown>) =>
     (salesforce.validate?.({ source: {}, query: given }) ?? []).map(({ option }) => option);
   expect(faults({ stream: 'records' })).toEqual(['object']);
@@ -253,7 +253,7 @@ it('needs an object, or a query', async () => {
   expect(await failService(unknown)).toMatchObject({ code: 'SERVICE_NO_FIELD', seen: 'amount', family: 'config' });
 });
 
-it('logs in at the sandbox, or at whatever stands in for the vendor', () => {
+it("logs in to the sandbox, or to the URL configured in place of the vendor's", () => {
   const described = salesforce.oauth?.({ login_url: 'https://test.salesforce.com' });
   expect(described?.token_url).toBe('{login_url}/services/oauth2/token');
   const stood = salesforce.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
@@ -262,7 +262,7 @@ it('logs in at the sandbox, or at whatever stands in for the vendor', () => {
 });
 
 it.each(['client_credentials', 'jwt_bearer'])(
-  'asks for no scopes with the grant %s, which has no person',
+  'requests no scopes with the grant %s, which has no user',
   async (grant) => {
     const body = { access_token: 'the-token', token_type: 'Bearer', instance_url: 'http://127.0.0.1:9' };
     const { url, heard } = await tokenAddress({ body });
@@ -294,7 +294,7 @@ const onlySalesforce: Catalog = {
   file: () => undefined,
 };
 
-it('uses no refresh token twice, and asks for codes in the words that the vendor had before the standard', () => {
+it("uses no refresh token twice, and requests device codes with the vendor's own parameters", () => {
   const { refresh, device } = salesforce.oauth?.({}) ?? {};
   expect([refresh, device]).toMatchObject([
     'rotating',

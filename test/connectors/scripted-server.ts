@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 /** Clients write one request in several pieces. */
 const quietMs = 5;
 
-/** A server that gives one of these answers to each request of a connection, and then stays silent. */
+/** A server that sends one of these responses to each request of a connection, and then nothing. */
 export async function startScripted(answers: readonly Buffer[]): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

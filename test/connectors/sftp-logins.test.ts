@@ -12,19 +12,19 @@ import { fingerprintOf } from './ftp-logins.ts';
 const folder = ownFolder();
 const isFolder = { mode: 0o040755, size: 4, uid: 0, gid: 0, atime: 1_770_000_000, mtime: 1_770_000_000 };
 
-/** What a server wants, one after the other; of each, one method is enough. */
+/** What a server requires, in order; one method is sufficient for each. */
 type Wanted = readonly (readonly AuthenticationType[])[];
 
 interface Attempt {
   readonly wanted: Wanted;
-  /** With which the user tries; `key` is the right one. */
+  /** The user's credentials; `key` is the right one. */
   readonly password?: string;
   readonly withKey?: boolean;
-  /** Prompts of keyboard-interactive, one after the other. */
+  /** Prompts of keyboard-interactive, in order. */
   readonly prompts?: readonly string[];
 }
 
-/** Tries a login; which methods the server saw, and what became of it. */
+/** Tries a login; returns the methods that the server saw, and the result. */
 async function login({ wanted, password, withKey, prompts = ['Password: '] }: Attempt): Promise<{
   seen: string[];
   result: unknown;
@@ -95,7 +95,7 @@ async function login({ wanted, password, withKey, prompts = ['Password: '] }: At
 
 const found = expect.any(String);
 
-it('a server that wants a key and then a password gets both', async () => {
+it('a server that requires a key and then a password gets both', async () => {
   const both = { password: 'right', withKey: true };
   expect(await login({ wanted: [['publickey'], ['password']], ...both })).toEqual({
     seen: ['none', 'publickey', 'password'],
@@ -111,7 +111,7 @@ it('a server that wants a key and then a password gets both', async () => {
   });
 });
 
-it('a method that the server does not offer is never tried, and the key is tried first', async () => {
+it("a method that the server doesn't offer is never tried, and the key is tried first", async () => {
   const both = { password: 'right', withKey: true };
   expect(await login({ wanted: [['publickey', 'password']], ...both })).toEqual({
     seen: ['none', 'publickey'],
@@ -134,7 +134,7 @@ it('a wrong password is sent once', async () => {
   });
 });
 
-it('the password goes to one prompt that asks for it, and to no other', async () => {
+it('the password is sent for one prompt that asks for it, and for no other', async () => {
   const keyboard = { wanted: [['keyboard-interactive']] as const, password: 'right' };
   expect(await login({ ...keyboard, prompts: ['Password: ', 'Verification code: '] })).toEqual({
     seen: ['none', 'keyboard-interactive', 'Password:  right'],
@@ -146,7 +146,7 @@ it('the password goes to one prompt that asks for it, and to no other', async ()
   });
 });
 
-it('a refused key or password is a refused login, a server that wants neither is not', async () => {
+it("a refused key or password is a refused login; a server that accepts neither method isn't", async () => {
   const results = [
     await login({ wanted: [['password']], password: 'wrong' }),
     await login({ wanted: [['password']], withKey: true }),

@@ -4,10 +4,10 @@ import { readAhead } from '../../connectors/ftp/sftp-read.ts';
 
 const content = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
 
-/** How many bytes a server sends of those that were asked for there. */
+/** How many of the requested bytes a server sends at that position. */
 type Sends = (wanted: number, at: number) => number;
 
-/** An open file on a server that may answer short; whatever is asked for behind its end is nothing. */
+/** An open file on a server that may return fewer bytes; reads after its end return nothing. */
 function openFile(sends: Sends): SFTPWrapper {
   const read: SFTPWrapper['read'] = (_handle, buffer, offset, length, position, callback) => {
     const sent = content.subarray(position, position + sends(length, position));
@@ -24,11 +24,11 @@ async function readAll(sends: Sends, from = 0, size = content.length) {
 }
 
 it.each<[string, Sends]>([
-  ['all that was asked for', (wanted) => wanted],
+  ['everything requested', (wanted) => wanted],
   ['half of it', (wanted) => Math.ceil(wanted / 2)],
   ['never more than 1,000 bytes', (wanted) => Math.min(wanted, 1000)],
-  ['less now and then', (wanted, at) => Math.min(wanted, 1 + (at % 5000))],
-])('a file comes whole from a server that sends %s', async (_, sends) => {
+  ['fewer at times', (wanted, at) => Math.min(wanted, 1 + (at % 5000))],
+])('a file arrives complete from a server that sends %s', async (_, sends) => {
   for (const from of [0, 1, 32_768, 99_999]) {
     const { bytes, whole } = await readAll(sends, from);
     expect(bytes.equals(content.subarray(from))).toBe(true);
@@ -36,7 +36,7 @@ it.each<[string, Sends]>([
   }
 });
 
-it('a file that ends sooner than its size says shows where, and nothing that is not in it', async () => {
+it("a file that ends before its announced size reports the position, and returns nothing that isn't in it", async () => {
   const { bytes, whole } = await readAll((wanted) => Math.min(wanted, 1000), 0, 140_000);
   expect(bytes.equals(content)).toBe(true);
   expect(whole).toEqual([true, true, true, false, false]);

@@ -17,17 +17,17 @@ const { OPEN_MODE, STATUS_CODE } = ssh2.utils.sftp;
 const isFile = { mode: 0o100644, size: 4, uid: 0, gid: 0, atime: 1_770_000_000, mtime: 1_770_000_000 };
 const isDirectory = { ...isFile, mode: 0o040755 };
 
-/** Where the subsystem falls silent. The SSH server itself goes on answering keepalives, as sshd does. */
+/** Where the subsystem goes silent. The SSH server itself keeps answering keepalives, as sshd does. */
 const points = ['the subsystem', 'REALPATH', 'STAT', 'OPENDIR', 'READDIR', 'OPEN', 'READ'] as const;
 type Point = (typeof points)[number];
 
 interface Silent {
   readonly source: Record<string, unknown>;
-  /** Connections that are open now. */
+  /** Currently open connections. */
   readonly open: ReadonlySet<Connection>;
 }
 
-/** An SFTP server with one file, which answers up to one point. */
+/** An SFTP server with one file, which responds up to one point. */
 async function openSilent(silentAt: Point): Promise<Silent> {
   const key = newSshKey();
   const open = new Set<Connection>();
@@ -75,12 +75,12 @@ function answer(sftp: SFTPWrapper, silentAt: Point): void {
   sftp.on('CLOSE', (id) => sftp.status(id, STATUS_CODE.OK));
 }
 
-/** Short where the server is silent, and long enough for a busy machine elsewhere. */
+/** Short if the server is silent, and otherwise long enough for a busy machine. */
 const opening = { connect_timeout_seconds: 2 };
 const later = { connect_timeout_seconds: 120, idle_timeout_seconds: 1 };
 
 it.each(points)(
-  'a server whose SFTP falls silent at %s is given up in time, and the connection is closed',
+  'a server whose SFTP goes silent at %s is given up in time, and the connection is closed',
   async (point) => {
     const { source, open } = await openSilent(point);
     const isOpening = point === 'the subsystem' || point === 'REALPATH';
@@ -93,7 +93,7 @@ it.each(points)(
 );
 
 it.each(points)(
-  'a run that is stopped while SFTP is silent at %s ends at once, and closes the connection',
+  'a run that is stopped while SFTP is silent at %s ends immediately, and closes the connection',
   async (point) => {
     const { source, open } = await openSilent(point);
     const stop = new AbortController();

@@ -22,7 +22,7 @@ const orders: ServiceCase = {
   guard,
 };
 const rows = [1, 2, 3].map((n) => orderRow(n, day(n)));
-/** The variables of every question. */
+/** The variables of every request. */
 const variables = ({ vendor }: { vendor: { asked: readonly Asked[] } }) =>
   vendor.asked.map(({ body }) => body?.variables);
 
@@ -62,7 +62,7 @@ describeStream('the orders of Shopify', orders, { columns: orderColumns, rows },
   },
 ]);
 
-it('asks for page after page with the cursor of the last', async () => {
+it('requests page after page with the last cursor', async () => {
   const outcome = await runService({ ...orders, query: { stream: 'orders', filter: 'test:false', page_size: 2 } });
   expect(variables(outcome)).toEqual([
     { first: 2, query: '(test:false)' },
@@ -71,7 +71,7 @@ it('asks for page after page with the cursor of the last', async () => {
   expect(outcome.vendor.asked[0]?.body.query).toMatch(/list: orders\(.*sortKey: UPDATED_AT\)/);
 });
 
-it('renews a token that expires between two pages, in the header of the vendor', async () => {
+it("renews a token that expires between two pages, in the vendor's header", async () => {
   let taken = 0;
   const expiring = (asked: Asked) =>
     asked.headers['x-shopify-access-token'] === 'token-1' && ++taken > 1 ? { status: 401, json: {} } : guard(asked);
@@ -80,7 +80,7 @@ it('renews a token that expires between two pages, in the header of the vendor',
   expect(vendor.asked.every(({ headers }) => headers.authorization === undefined)).toBe(true);
 });
 
-it('goes on from the latest change', async () => {
+it('continues from the latest change', async () => {
   const given = { ...orders, query: { stream: 'orders', incremental: true } };
   const first = await runService(given);
   expect(first.watermark).toBe(`{"since":"${day(3)}","edge":["3"]}`);
@@ -91,7 +91,7 @@ it('goes on from the latest change', async () => {
   expect(variables(second)[0]).toEqual({ first: 50, query: `updated_at:>='${day(3)}'` });
 });
 
-/** A bulk operation that is done when it is looked at, with its file. */
+/** A bulk operation that is complete when checked, with its file. */
 function bulk(text: string | null, sent: (string | undefined)[] = []) {
   return {
     [graph]: ({ body, base }: Asked): Reply => {
@@ -135,7 +135,7 @@ describeStream('a bulk operation of Shopify', inBulk, { columns: orderColumns, r
   },
 ]);
 
-it('fetches the file of a bulk operation without the token, resumes, and takes no file for no orders', async () => {
+it('downloads the file of a bulk operation without the token, resumes, and treats a missing file as no orders', async () => {
   const query = { stream: 'bulk_orders', incremental: true };
   const first = await runService({ ...inBulk, query });
   expect(new Set(sent)).toEqual(new Set([undefined]));
@@ -253,7 +253,7 @@ it('lists customers and variants', async () => {
   ]);
 });
 
-it('says which shop it is, with the token of an app of the shop', async () => {
+it("names the shop, with the token of a shop's own app", async () => {
   const routes = { [graph]: { json: { data: { shop: { name: 'Acme Toys', currencyCode: 'EUR' } } } } };
   const given = { ...orders, source: { shop: 'acme', token: 'shpat_x' }, guard: shopGuard('shpat_x'), routes };
   expect(await checkServiceCase(given)).toBe('shop Acme Toys, currency EUR');
@@ -262,7 +262,7 @@ it('says which shop it is, with the token of an app of the shop', async () => {
   expect(await failService(wrong)).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
 });
 
-it('asks for tokens that end, whose refresh tokens are good for one use', () => {
+it('requests tokens that expire, whose refresh tokens are valid once', () => {
   const { refresh, token_parameters: sent, token_url: address, scope_separator: between } = shopify.oauth?.({}) ?? {};
   expect([refresh, sent, between]).toEqual(['rotating', { expiring: '1' }, ',']);
   expect(address).toBe('https://{shop}.myshopify.com/admin/oauth/access_token');

@@ -6,7 +6,7 @@ import { openTunnel } from '#sdk';
 import { newSshKey } from '../servers/ssh-key.ts';
 import { fingerprintOf } from './ftp-logins.ts';
 
-/** An SSH server that leads on to nowhere in particular: what comes through is echoed. */
+/** An SSH server that accepts any tunnel and echoes what comes through. */
 async function openSshServer() {
   const key = newSshKey();
   const server = new ssh2.Server({ hostKeys: [key.private] }, (connection) => {
@@ -23,7 +23,7 @@ async function openSshServer() {
   return { port: (server.address() as AddressInfo).port, host_key: fingerprintOf(key.public) };
 }
 
-/** Passes everything on, and can say something of its own to the client; it never hangs up. */
+/** Forwards everything, and can send something of its own to the client; it never disconnects. */
 async function openProxy(behind: number) {
   const sockets: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -41,7 +41,7 @@ async function openProxy(behind: number) {
   return { port: (server.address() as AddressInfo).port, say: (bytes: Buffer) => sockets[0]!.write(bytes) };
 }
 
-it('leaves a tunnel whose server writes nonsense and never hangs up', async () => {
+it('closes a tunnel whose server sends garbage and never disconnects', async () => {
   const { port: behind, host_key } = await openSshServer();
   const proxy = await openProxy(behind);
   const login = {

@@ -34,7 +34,7 @@ const row = (survey: string, n: number) => [
   `2026-01-0${n}T10:00:00Z`,
 ];
 
-/** Two responses a page; the surveys are on two pages of their own. */
+/** Two responses per page; the surveys are on two separate pages. */
 const routes = {
   'GET /v3/surveys': ({ query, base }: Asked) =>
     query.get('page') === '1'
@@ -91,18 +91,18 @@ describeStream('the responses of SurveyMonkey', given, { rows, asked: [asked(1),
   },
 ]);
 
-it('reads all surveys where none is named', async () => {
+it('reads all surveys by default', async () => {
   const outcome = await runService({ ...given, query: { stream: 'responses' } });
   expect(outcome.rows).toEqual([...rows, ...[1, 2, 3].map((n) => row('8', n))]);
   expect(outcome.asked).toEqual([
-    // All of them before the first is asked for: their total may change on the way.
+    // All of them before the first is read: their total may change in between.
     ...[1, 2].map((page) => `GET /v3/surveys?page=${page}&per_page=1000`),
     ...[asked(1, '7', ''), asked(2, '7', '')],
     ...[asked(1, '8', ''), asked(2, '8', '')],
   ]);
 });
 
-it('asks for what has changed, in UTC, and stops where nothing has', async () => {
+it('requests changes, in UTC, and stops if there are none', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   const again = await runService({ ...given, query, watermark: watermark! });
@@ -110,21 +110,21 @@ it('asks for what has changed, in UTC, and stops where nothing has', async () =>
   expect(again).toMatchObject({ rows: [], unchanged: true });
 });
 
-it('tells the runner of a token that is refused in the middle of a run, which means a new login here', async () => {
+it('reports a token that is refused in the middle of a run, which requires a new login here', async () => {
   const guard = expiringAfter(1);
   const { login } = await runService({ ...given, guard });
   expect(login.refusals).toEqual(['token-1']);
   expect(surveyMonkey.oauth?.({})).toMatchObject({ refresh: 'none', keep: ['access_url'] });
 });
 
-it('takes a token of an app of its own, and then wants no login', async () => {
+it('accepts the token of a private app, and then requires no login', async () => {
   const { vendor } = await runService({ ...given, source: { token: 'mine', data_center: 'eu' } });
   expect(vendor.asked[0]!.headers.authorization).toBe('Bearer mine');
   expect(surveyMonkey.oauth?.({ token: 'mine' })).toBeUndefined();
   expect(await checkServiceCase(given)).toBe('logged in as ann');
 });
 
-it('asks where the account lives: as the token said, else as the option does', async () => {
+it("uses the account's host: from the token, otherwise from the option", async () => {
   const base = 'http://127.0.0.1:9';
   const askedAt = async (kept: Record<string, string>, source: object) => {
     const problem = await failService({ ...given, kept, source: { ...source, retries: 0 }, routes: {} });
@@ -134,7 +134,7 @@ it('asks where the account lives: as the token said, else as the option does', a
   expect(await askedAt({}, { data_center: 'ca' })).toMatch(/^\/v3\/surveys/);
 });
 
-it('puts the words of the survey beside each answer', async () => {
+it("adds the survey's texts to each response", async () => {
   const questions = [
     {
       id: 'q1',

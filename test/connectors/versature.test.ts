@@ -10,7 +10,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked } from './doubles/vendor.ts';
 
-/** Times without a zone, and answers that call themselves plain text. */
+/** Times without a zone, and responses labeled plain text. */
 const plain = (value: unknown) => ({ text: JSON.stringify(value), headers: { 'content-type': 'text/plain' } });
 
 const call = (n: number) => ({
@@ -69,13 +69,13 @@ describeStream('the calls of net2phone', given, { rows, asked: [asked(), asked('
   },
 ]);
 
-it('asks for its version in the header, and renews a token between two pages', async () => {
+it('requests its version in the header, and renews a token between two pages', async () => {
   const { rows: all, login, vendor } = await runService({ ...given, guard: expiringAfter(1) });
   expect({ all, refusals: login.refusals }).toEqual({ all: rows, refusals: ['token-1'] });
   expect(vendor.asked[0]!.headers.accept).toBe('application/vnd.integrate.v1.10.0+json');
 });
 
-it('is busy, not broken, when it says 429 without a time', async () => {
+it('is busy, not failed, if it returns 429 without a time', async () => {
   const faults = [{ at: 1, reply: { status: 429 } }];
   expect(await failService({ ...given, faults, source: { retries: 0 } })).toMatchObject({
     code: 'SERVICE_BUSY',
@@ -83,7 +83,7 @@ it('is busy, not broken, when it says 429 without a time', async () => {
   });
 });
 
-it('reads the day before again when it goes on', async () => {
+it('reads the previous day again when it continues', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   expect(watermark).toBe('{"until":"2026-04-03"}');
@@ -92,7 +92,7 @@ it('reads the day before again when it goes on', async () => {
   expect(again.asked[0]).toContain('start_date=2026-04-02T04:00:00Z&end_date=2026-04-05T03:59:59Z');
 });
 
-it('takes 204 for no data, and adds the day to the figures of the queues', async () => {
+it('treats 204 as no data, and adds the day to the figures of the queues', async () => {
   const stats = ({ query }: Asked) =>
     query.get('start_date') === '2026-04-01T04:00:00Z'
       ? { json: [{ queue: '8001', calls_offered: 5, abandoned_calls: 1 }] }
@@ -103,7 +103,7 @@ it('takes 204 for no data, and adds the day to the figures of the queues', async
   expect(outcome.rows).toEqual([['2026-04-01', '8001', '5', '1']]);
 });
 
-it('splits the calls of several queues, and refuses one that is not there', async () => {
+it('splits the calls of several queues, and rejects an unknown one', async () => {
   const routes = {
     'GET /api/call_queues/8001/reports/splits/': { json: { result: [{ time: '2026-04-01', calls: 3 }] } },
     'GET /api/call_queues/8002/reports/splits/': { json: { time: '2026-04-01', calls: 4 } },
@@ -121,7 +121,7 @@ it('splits the calls of several queues, and refuses one that is not there', asyn
   });
 });
 
-it('lists users as they come, and sends the id of a reseller with token requests', async () => {
+it("lists users as returned, and sends a reseller's ID with token requests", async () => {
   const routes = { 'GET /api/users/': { json: [{ user: '40', first_name: 'Ann' }] } };
   const { columns, rows: users } = await runService({ ...given, query: { stream: 'users' }, routes });
   expect({ columns, users }).toEqual({ columns: ['user text', 'first_name text'], users: [['40', 'Ann']] });

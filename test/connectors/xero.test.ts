@@ -16,7 +16,7 @@ const connections = [
   { tenantId: 't-3', tenantType: 'PRACTICE', tenantName: 'Accountants' },
 ];
 
-/** Midnight of 1 January 2026 in UTC, and so many hours later. */
+/** Midnight of 1 January 2026 in UTC, and this many hours later. */
 const dotnet = (hours: number) => `/Date(${1767225600000 + hours * 3_600_000}+0000)/`;
 
 const invoice = (tenant: string, n: number) => ({
@@ -59,7 +59,7 @@ const row = (tenant: string, organisation: string, n: number) => [
   `2026-01-01T0${n}:00:00Z`,
 ];
 
-/** Three invoices on two pages; the second organisation has one. */
+/** Three invoices on two pages; the second organization has one. */
 function invoices({ query, headers }: Asked) {
   const tenant = String(headers['xero-tenant-id']);
   const page = Number(query.get('page'));
@@ -72,7 +72,7 @@ const given: ServiceCase = {
   service: xero,
   source: { organisations: ['Shop Ltd'] },
   query: { stream: 'invoices', where: 'Type == "ACCREC"', statuses: ['AUTHORISED', 'PAID'] },
-  // Days do not move with the zone of the run.
+  // Days don't depend on the zone of the run.
   timezone: 'America/New_York',
   routes: { 'GET /connections': { json: connections }, 'GET /api.xro/2.0/Invoices': invoices },
 };
@@ -117,25 +117,25 @@ describeStream('the invoices of Xero', given, { rows, asked: ['GET /connections'
   },
 ]);
 
-it('reads all organisations that the login may see as one table, each with its own header, and asks for JSON', async () => {
+it('reads all organizations of the login as one table, each with its own header, and requests JSON', async () => {
   const { rows: all, vendor } = await runService({ ...given, source: {} });
   expect(all).toEqual([...rows, row('t-2', 'Works Ltd', 1)]);
   const sent = vendor.asked.map(({ headers }) => [headers['xero-tenant-id'], headers.accept]);
   expect(sent).toEqual([undefined, 't-1', 't-1', 't-2'].map((tenant) => [tenant, 'application/json']));
 });
 
-it('asks for every status where none is named', async () => {
+it('requests every status by default', async () => {
   const { asked: lines } = await runService({ ...given, query: { stream: 'invoices' } });
   expect(lines[1]).toBe('GET /api.xro/2.0/Invoices?page=1&pageSize=1000&order=UpdatedDateUTC ASC');
 });
 
-it('renews a token that ends in the middle of a run', async () => {
+it('renews a token that expires in the middle of a run', async () => {
   const { rows: all, login } = await runService({ ...given, guard: expiringAfter(2) });
   expect(all).toEqual(rows);
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('asks for what has changed by a header in UTC, to the second, and leaves out what it had', async () => {
+it('requests changes with a header in UTC, to the second, and skips what it already had', async () => {
   const query = { ...given.query, incremental: true };
   const first = await runService({ ...given, query });
   expect(JSON.parse(first.watermark!)).toEqual({ since: '2026-01-01T03:00:00Z', edge: ['t-1-i3'] });
@@ -144,7 +144,7 @@ it('asks for what has changed by a header in UTC, to the second, and leaves out 
   expect({ again, unchanged }).toEqual({ again: [], unchanged: true });
 });
 
-it('names the organisations that there are when it is asked for another, or when there is none', async () => {
+it('names the available organizations if another one is requested, or if there is none', async () => {
   expect(await failService({ ...given, source: { organisations: ['Shop'] } })).toMatchObject({
     code: 'XERO_NO_ORGANISATION',
     family: 'config',
@@ -155,11 +155,11 @@ it('names the organisations that there are when it is asked for another, or when
   expect(await failService({ ...given, routes })).toMatchObject({ code: 'XERO_NOT_CONNECTED', family: 'login' });
 });
 
-it('says which organisations it reaches', async () => {
+it('reports which organizations it can access', async () => {
   expect(await checkServiceCase(given)).toBe('logged in, with the organisations Shop Ltd, Works Ltd');
 });
 
-it('makes rows of a report for each month', async () => {
+it('returns rows of a report for each month', async () => {
   const cell = (Value: string, account?: string) => ({
     Value,
     ...(account === undefined ? {} : { Attributes: [{ Id: 'account', Value: account }] }),

@@ -85,7 +85,7 @@ describeStream(
   ],
 );
 
-it('asks as the specification wants it', async () => {
+it('sends requests as the specification requires', async () => {
   const { vendor } = await runService(given(sales));
   const { headers, body } = vendor.asked[0]!;
   expect(headers.soapaction).toBe('"urn:schemas-microsoft-com:xml-analysis:Execute"');
@@ -106,7 +106,7 @@ describe('a result in the multidimensional layout', () => {
   const slicer = axis('SlicerAxis', [member('[Time]', '2026')]);
   const across = axis('Axis0', [member('[Measures]', 'Sales'), member('[Measures]', 'Cost')]);
 
-  it('has a column for each tuple of the first axis and a row for each of the others; cells left out are empty', async () => {
+  it('has a column per tuple of the first axis and a row per tuple of the others; missing cells are empty', async () => {
     const axes = [
       across,
       axis('Axis1', [member('[Store]', 'Berlin'), member('[Store]', 'Paris')]),
@@ -125,14 +125,14 @@ describe('a result in the multidimensional layout', () => {
     ]);
   });
 
-  it('is refused when its cells do not come in their order', async () => {
+  it('is rejected if its cells are not in order', async () => {
     const stores = axis('Axis1', [member('[Store]', 'Berlin'), member('[Store]', 'Paris')]);
     const result = executed(`<Axes>${across}${stores}</Axes><CellData>${cell(2, '1')}${cell(0, '2')}</CellData>`);
     const problem = await failService(given(result, { layout: 'multidimensional' }));
     expect(problem).toMatchObject({ code: 'XMLA_DISORDER', seen: 'cell 0' });
   });
 
-  it('is one row where there is one axis', async () => {
+  it('is one row if there is one axis', async () => {
     const result = executed(`<Axes>${across}${slicer}</Axes><CellData>${cell(1, 'much', 'string')}</CellData>`);
     const { rows } = await runService(given(result, { layout: 'multidimensional' }));
     expect(rows).toEqual([[null, 'much']]);
@@ -171,7 +171,7 @@ it('lists sources, cubes and measures', async () => {
   expect((await list('measures', '<row><MEASURE_NAME>Sales</MEASURE_NAME></row>')).rows[0]?.[2]).toBe('Sales');
 });
 
-it('logs in with user and password where they are set, and says when the server refuses them', async () => {
+it('logs in with user and password if set, and reports if the server refuses them', async () => {
   const guard = ({ headers }: { headers: Record<string, unknown> }) =>
     headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`
       ? undefined

@@ -22,7 +22,7 @@ export const basics: StreamData = {
   columns: { id: 'integer' },
 };
 
-/** A service with one stream, made of the parts that a test is about. */
+/** A service with one stream, built from the parts that a test is about. */
 export function caseOf(stream: Partial<StreamData>, { service, others = {}, query = {}, ...given }: Given) {
   return {
     ...given,
@@ -41,7 +41,7 @@ export function caseOf(stream: Partial<StreamData>, { service, others = {}, quer
 }
 export const run = (stream: Partial<StreamData>, given: Given) => runService(caseOf(stream, given));
 export const fail = (stream: Partial<StreamData>, given: Given) => failService(caseOf(stream, given));
-/** A run whose rows are taken batch by batch. */
+/** A run whose rows are read batch by batch. */
 export const begin = (stream: Partial<StreamData>, given: Given) => beginService(caseOf(stream, given));
 export const ids = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i }));

@@ -1,6 +1,6 @@
 import type { Asked, Reply, Routes } from './vendor.ts';
 
-/** A record as the CRM gives it: the search looks at its id and at when it was modified. */
+/** A record as the CRM returns it: the search looks at its ID and modification time. */
 export interface CrmObject {
   readonly id: string;
   readonly createdAt: string;
@@ -13,7 +13,7 @@ interface Filter {
   readonly value: string;
 }
 
-/** The search over records of one kind, by its filters and in the order of ids, with only the properties asked for. */
+/** The search for records of one kind, filtered, ordered by ID, and with only the requested properties. */
 export function searched(all: () => Iterable<CrmObject>, perPage: number) {
   return ({ body }: Pick<Asked, 'body'>): Reply => {
     const filters = body.filterGroups[0].filters as Filter[];
@@ -42,7 +42,7 @@ export function properties(types: Readonly<Record<string, string>>): Reply {
   return { json: { results: Object.entries(types).map(([name, type]) => ({ name, type, label: name })) } };
 }
 
-/** One owner, for checks and lists. */
+/** One owner, for lists and for check. */
 export const owners: Routes = {
   'GET /crm/v3/owners': ({ query }) => ({
     json: query.has('after')

@@ -30,7 +30,7 @@ export function tabular(columns: readonly string[], rows: readonly (readonly (st
   return executed(schema + shown.join('\n'));
 }
 
-/** Answers Discover and Execute at `/xmla`, told apart by their SOAPAction. */
+/** Answers Discover and Execute at `/xmla`, by their SOAPAction. */
 export function olap(given: { discover?: Reply; execute: (asked: Asked) => Reply }) {
   return {
     'POST /xmla': (asked: Asked): Reply =>

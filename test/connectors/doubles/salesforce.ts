@@ -1,6 +1,6 @@
 import type { Asked, Reply } from './vendor.ts';
 
-/** The root of the API, as the address in the token's answer has it. */
+/** The root of the API, as in the token response. */
 export const api = '/services/data/v64.0';
 
 /** What came with the token. */
@@ -11,12 +11,12 @@ export function described(types: Readonly<Record<string, string>>): Reply {
   return { json: { fields: Object.entries(types).map(([name, type]) => ({ name, type, label: name })) } };
 }
 
-/** An answer that is an error: always a list. */
+/** An error response: always a list. */
 export function refusal(status: number, errorCode: string, message = 'no'): Reply {
   return { status, json: [{ message, errorCode }] };
 }
 
-/** A page of a query: the text of each record is JSON as the vendor writes it, digits and all. */
+/** A page of a query: each record is JSON text as the vendor writes it, with all digits. */
 export function page(records: readonly string[], more?: { readonly next?: string; readonly total: number }): Reply {
   const rest = more?.next === undefined ? '"done":true' : `"done":false,"nextRecordsUrl":"${api}/query/${more.next}"`;
   const whole = records.map((text) => text.replace('{', '{"attributes":{"type":"X","url":"/x"},'));
@@ -24,7 +24,7 @@ export function page(records: readonly string[], more?: { readonly next?: string
   return { text, headers: { 'content-type': 'application/json', 'sforce-limit-info': 'api-usage=18/15000' } };
 }
 
-/** What `>=` asks for in a query; everything where it asks for nothing. */
+/** The `>=` condition of a query; everything if there is none. */
 export function sinceOf({ query, body }: Pick<Asked, 'query' | 'body'>): string {
   return />= (\S+)/.exec(query.get('q') ?? body?.query ?? '')?.[1] ?? '';
 }

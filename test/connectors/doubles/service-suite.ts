@@ -15,14 +15,14 @@ import { contextOf } from '../harness.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Fault, type Reply, type Routes, Vendor } from './vendor.ts';
 
-/** A stream of a service, its vendor as data, and what has to come of it. */
+/** A stream of a service, its vendor as data, and the expected result. */
 export interface ServiceCase {
   readonly service: Connector;
   /** Options of the source; `api_url` is added. */
   readonly source?: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly routes: Routes;
-  /** Fields that came with the token. */
+  /** Fields of the token response. */
   readonly kept?: Readonly<Record<string, string>>;
   readonly watermark?: string;
   readonly timezone?: string;
@@ -47,7 +47,7 @@ export interface Outcome {
   readonly login: TestLogin;
 }
 
-/** One run of a stream against its double. The double and all files are gone when the test ends. */
+/** One run of a stream against its double. The double and all files are removed when the test ends. */
 export async function runService(given: ServiceCase): Promise<Outcome> {
   const { vendor, login, context } = await setUp(given);
   const warnings: RunWarning[] = [];
@@ -68,7 +68,7 @@ export async function runService(given: ServiceCase): Promise<Outcome> {
   };
 }
 
-/** A run whose rows are taken batch by batch, or left. */
+/** A run whose rows are read batch by batch, or abandoned. */
 export async function beginService(given: ServiceCase) {
   const { context } = await setUp(given);
   const extraction = await given.service.extract(context);
@@ -86,7 +86,7 @@ export function failService(given: ServiceCase): Promise<Problem> {
   );
 }
 
-/** What `check` says. */
+/** The result of `check`. */
 export async function checkServiceCase(given: ServiceCase): Promise<string> {
   const { context } = await setUp(given);
   return given.service.check(context);
@@ -120,17 +120,17 @@ interface Expected {
   readonly asked?: readonly string[];
 }
 
-/** A row of the fault table: what the vendor does once, and what comes of it. */
+/** A row of the fault table: what the vendor does once, and the result. */
 export interface FaultCase {
   readonly name: string;
   readonly faults: readonly Fault[];
-  /** The code and family of the problem; the same rows as ever when absent. */
+  /** Code and family of the problem; undefined if the rows stay the same. */
   readonly problem?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The standard tests of a stream: its pages arrive whole, an expired token is renewed between pages, a busy vendor and a
- * cut answer are asked again, a page that comes twice never passes for two; and the service's own faults as data.
+ * The standard tests of a stream: its pages arrive complete, an expired token is renewed between pages, a rate limit
+ * and a truncated response are retried, a repeated page is never taken for two; and the service's own faults as data.
  */
 export function describeStream(
   title: string,
@@ -139,7 +139,7 @@ export function describeStream(
   faults: readonly FaultCase[] = [],
 ): void {
   describe(title, () => {
-    it('arrives whole, with the requests that the vendor wants', async () => {
+    it('arrives complete, with the requests that the vendor expects', async () => {
       const outcome = await runService(given);
       expect(outcome.rows).toEqual(expected.rows);
       if (expected.columns !== undefined) expect(outcome.columns).toEqual(expected.columns);
@@ -147,24 +147,26 @@ export function describeStream(
     });
 
     it.each([
-      { name: 'a vendor that is busy', faults: [{ at: 1, reply: { status: 503, headers: { 'retry-after': '0' } } }] },
+      { name: 'a busy vendor', faults: [{ at: 1, reply: { status: 503, headers: { 'retry-after': '0' } } }] },
       { name: 'too many requests', faults: [{ at: 1, reply: { status: 429, headers: { 'retry-after': '0' } } }] },
-      { name: 'an answer that breaks off', faults: [{ at: 1, reply: 'cut' as const }] },
+      { name: 'a truncated response', faults: [{ at: 1, reply: 'cut' as const }] },
       ...faults,
-    ] satisfies FaultCase[])('gets over, or reports: $name', async (fault: FaultCase) => {
+    ] satisfies FaultCase[])('retries, or reports: $name', async (fault: FaultCase) => {
       const troubled = { ...given, faults: fault.faults };
       if (fault.problem === undefined) expect((await runService(troubled)).rows).toEqual(expected.rows);
       else expect(await failService(troubled)).toMatchObject(fault.problem);
     });
 
-    it('tells a stopped run by its reason', async () => {
+    it('throws the reason of a stopped run', async () => {
       const reason = new Error('stopped by the test');
       await expect(runService({ ...given, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     });
   });
 }
 
-/** A guard that takes `Bearer token-N` alone, and refuses `token-1` after so many requests, as an expired token is. */
+/**
+ * A guard that accepts only `Bearer token-N`, and rejects `token-1` after this many requests, like an expired token.
+ */
 export function expiringAfter(
   requests: number,
   refusal: Reply = { status: 401, json: {} },

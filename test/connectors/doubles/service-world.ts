@@ -12,21 +12,24 @@ interface WorldInit {
   readonly columns: readonly Column[];
   readonly rows: CanonicalRows;
   readonly refused: NonNullable<TestSource['refused']>;
-  /** Pages are made when they are asked for, by the routes: at least 24 MB of cells. */
+  /** Pages are generated on request by the routes: at least 24 MB of cells. */
   readonly many?: NonNullable<TestSource['many']>;
   readonly hostile?: NonNullable<TestSource['hostile']>;
   readonly resume?: NonNullable<TestSource['resume']>;
   readonly waived?: World['waived'];
-  /** Fields that came with the token. */
+  /** Fields of the token response. */
   readonly kept?: Readonly<Record<string, string>>;
-  /** For services without OAuth: wrong credentials, and whether those of a request are good. */
+  /** For services without OAuth: wrong credentials, and whether those of a request are valid. */
   readonly login?: { readonly wrong: Options; readonly guard: (asked: Asked) => Reply | undefined };
 }
 
-/** Nothing hostile comes where columns are declared. */
+/** If columns are declared, nothing hostile arrives. */
 export const ownNames = { hostile: 'its columns are declared, and their names are not up to the vendor' } as const;
 
-/** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and at an unreachable address. */
+/**
+ * The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and at an
+ * unreachable address.
+ */
 export function serviceWorld(init: WorldInit): World {
   const { source = {}, waived, login, kept } = init;
   return {

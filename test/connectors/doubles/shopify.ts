@@ -2,7 +2,7 @@ import type { Asked, Reply } from './vendor.ts';
 
 export const api = '/admin/api/2026-07';
 
-/** Takes the token in the vendor's own header, and no other. */
+/** Accepts the token only in the vendor's own header. */
 export function shopGuard(...good: readonly string[]) {
   return ({ headers }: Pick<Asked, 'headers'>): Reply | undefined =>
     good.includes(String(headers['x-shopify-access-token']))
@@ -10,19 +10,19 @@ export function shopGuard(...good: readonly string[]) {
       : { status: 401, json: { errors: '[API] Invalid API key or access token' } };
 }
 
-/** What every answer of GraphQL tells of the bucket, different each time. */
+/** The rate limit bucket in every GraphQL response, different each time. */
 export function cost(available: number) {
   return { cost: { throttleStatus: { maximumAvailable: 2000, currentlyAvailable: available, restoreRate: 100 } } };
 }
 
-/** An error inside of a good answer. */
+/** An error in a successful response. */
 export function graphError(code: string, message = 'no'): Reply {
   return { json: { errors: [{ message, extensions: { code } }], extensions: cost(1500) } };
 }
 
 let asked = 0;
 
-/** A page of a list behind `after`, where cursors are numbers. */
+/** A page of a list after `after`, where cursors are numbers. */
 export function listed(nodes: readonly object[], { body }: Pick<Asked, 'body'>, perPage = 2): Reply {
   const from = Number(body.variables.after ?? 0);
   const to = Math.min(from + perPage, nodes.length);
@@ -34,7 +34,7 @@ export function listed(nodes: readonly object[], { body }: Pick<Asked, 'body'>, 
 
 const set = (amount: string) => ({ shopMoney: { amount } });
 
-/** An order as GraphQL gives it. */
+/** An order as GraphQL returns it. */
 export function order(id: number, updatedAt: string, more: object = {}) {
   return {
     legacyResourceId: String(id),

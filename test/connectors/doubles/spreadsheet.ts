@@ -5,12 +5,14 @@ export type Cells = readonly (readonly unknown[])[];
 interface Sheet {
   readonly cells: Cells;
   readonly hidden?: boolean;
-  /** Size of the grid; that of the cells, and 26 columns, unless said otherwise. */
+  /** Size of the grid; by default that of the cells, and 26 columns. */
   readonly rows?: number;
   readonly columns?: number;
 }
 
-/** Plays a spreadsheet of Google: cuts ranges out of sheets, without the blanks at the end of rows and of the range. */
+/**
+ * Simulates a Google spreadsheet: cuts ranges out of sheets, without empty cells at the end of rows and of the range.
+ */
 export function spreadsheet(id: string, sheets: Readonly<Record<string, Sheet>>): Routes {
   const properties = Object.entries(sheets).map(([title, { cells, hidden, rows, columns }], index) => ({
     properties: {

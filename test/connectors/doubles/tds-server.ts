@@ -5,19 +5,19 @@ import type { Certificate } from '../../servers/certificates.ts';
 import { wrapInTls } from './tds-tls.ts';
 
 /**
- * Plays SQL Server as far as [MS-TDS] says what goes over the wire: greets, takes any login but one, and answers each
- * statement with the tokens that a test wrote. It knows no SQL.
+ * Simulates SQL Server as far as [MS-TDS] defines the wire format: greets, accepts any login but one, and answers each
+ * statement with the tokens that a test wrote. It doesn't know SQL.
  */
 export interface TdsServer {
   readonly port: number;
-  /** Statements that came, in order. */
+  /** Received statements, in order. */
   readonly heard: string[];
-  /** Connections that are open. */
+  /** Open connections. */
   open(): number;
   close(): Promise<void>;
 }
 
-/** What is sent for a statement: tokens, piece by piece; `undefined` breaks the connection. */
+/** The response to a statement: tokens, piece by piece; `undefined` breaks the connection. */
 export type Answer = (sql: string) => Iterable<Buffer | undefined>;
 
 const message = { batch: 1, rpc: 3, answer: 4, login: 16, prelogin: 18 };
@@ -25,7 +25,7 @@ const packetBytes = 4096;
 
 interface TdsServerOptions {
   readonly tls?: Certificate | undefined;
-  /** Where logins are sent on to, as the gateway of Azure SQL does. */
+  /** The server that logins are redirected to, as the Azure SQL gateway does. */
   readonly redirect?: { readonly server: string; readonly port: number } | undefined;
 }
 
@@ -69,7 +69,7 @@ async function talkOver(socket: Socket, { heard, answer, redirect }: Talk): Prom
     const sql = body.toString('utf16le');
     if (type === message.prelogin) await send(socket, prelogin(false));
     else if (type === message.login) await send(socket, isStranger(body) ? refusal : welcome(redirect));
-    // The driver's own settings, which it sends behind every login.
+    // The driver's own settings, which it sends after every login.
     else if (sql.includes('set textsize')) await send(socket, done(0xfd));
     else {
       heard.push(sql);
@@ -79,7 +79,7 @@ async function talkOver(socket: Socket, { heard, answer, redirect }: Talk): Prom
   }
 }
 
-/** Messages are cut into packets with a header of eight bytes; the second one says which is the last. */
+/** Messages are split into packets with a header of eight bytes; the second byte marks the last one. */
 async function* messagesOf(socket: Socket): AsyncGenerator<{ type: number; body: Buffer }> {
   let bytes = Buffer.alloc(0);
   let parts: Buffer[] = [];
@@ -121,7 +121,7 @@ async function send(socket: Socket, body: Buffer, isLast = true): Promise<void> 
   while (socket.writableNeedDrain && !socket.destroyed) await wait(1);
 }
 
-/** Version 16, and either encryption for everything or none to be had. */
+/** Version 16, with encryption either required or not supported. */
 function prelogin(isEncrypted: boolean): Buffer {
   return Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 255, 16, 0, 0, 0, 0, 0, isEncrypted ? 1 : 2]);
 }
@@ -140,7 +140,7 @@ function token(kind: number, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from([kind]), u16(body.length), body]);
 }
 
-/** DONE (0xfd), or DONEPROC (0xfe) behind a statement that came as a call. */
+/** DONE (0xfd), or DONEPROC (0xfe) after a statement that was sent as a call. */
 export function done(kind = 0xfe, isError = false): Buffer {
   return Buffer.concat([Buffer.from([kind]), u16(isError ? 2 : 0), Buffer.alloc(10)]);
 }
@@ -185,7 +185,7 @@ export function columns(all: readonly TdsColumn[]): Buffer {
   return Buffer.concat([Buffer.from([0x81]), u16(all.length), ...each]);
 }
 
-/** A row of values in hex, as they stand behind one another. */
+/** A row of concatenated values in hex. */
 export function row(values: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from([0xd1]), Buffer.from(values.join('').replaceAll(' ', ''), 'hex')]);
 }

@@ -7,8 +7,8 @@ const prelogin = 18;
 const headerBytes = 8;
 
 /**
- * The server's side of TLS as [MS-TDS] 2.2.6.5 has it: the handshake travels inside of prelogin packets, all that follows
- * is plain TLS. Resolves when the handshake is done.
+ * The server's side of TLS according to [MS-TDS] 2.2.6.5: the handshake is wrapped in prelogin packets, everything
+ * after it is plain TLS. Resolves when the handshake is done.
  */
 export async function wrapInTls(socket: Socket, { cert, key }: { cert: string; key: string }): Promise<TLSSocket> {
   let isDone = false;
@@ -34,7 +34,7 @@ export async function wrapInTls(socket: Socket, { cert, key }: { cert: string; k
     }
   });
   socket.on('close', () => wire.destroy());
-  // What follows the handshake of 1.3 would already be outside of packets.
+  // In TLS 1.3, what follows the handshake would already be outside of packets.
   const secure = new TLSSocket(wire, { isServer: true, cert, key, maxVersion: 'TLSv1.2' } as object);
   await once(secure, 'secure');
   isDone = true;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the double was asked. */
+/** The requests that the double received. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
@@ -10,13 +10,13 @@ export interface Asked {
   /** The JSON of the body, or its text. */
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what its service sends
   readonly body: any;
-  /** Pieces of the path that `{name}` stood for in the route. */
+  /** Parts of the path that matched `{name}` in the route. */
   readonly part: Readonly<Record<string, string>>;
-  /** Address of the double, for links in answers. */
+  /** URL of the double, for links in responses. */
   readonly base: string;
 }
 
-/** An answer: JSON unless it is a text. */
+/** A response: JSON unless it's a string. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,13 +24,13 @@ export interface Reply {
   readonly text?: string | Buffer;
 }
 
-/** `METHOD /path/{name}` to what it answers. A plain value is JSON with status 200. */
+/** `METHOD /path/{name}` to its response. A plain value is JSON with status 200. */
 export type Routes = Readonly<Record<string, Reply | ((asked: Asked) => Reply)>>;
 
-/** One answer out of turn: the `at`-th request (from 1) among those to `to` (any when absent) gets this instead. */
+/** One special response: the `at`-th request (from 1) to `to` (any, if undefined) gets this one. */
 export interface Fault {
   readonly at: number;
-  /** For so many requests in a row; one unless said otherwise. */
+  /** For this many requests in a row; by default one. */
   readonly times?: number;
   readonly to?: string;
   readonly reply: Reply | 'cut' | 'repeat';
@@ -39,13 +39,13 @@ export interface Fault {
 interface VendorInit {
   readonly routes: Routes;
   readonly faults?: readonly Fault[];
-  /** Says whether the credentials of a request are good; what is refused gets this answer. */
+  /** Returns whether the credentials of a request are valid; otherwise, the request gets this response. */
   readonly guard?: (asked: Asked) => Reply | undefined;
-  /** Keeps nothing of what it was asked and answered: for tests that measure memory. */
+  /** Records no requests and responses: for tests that measure memory. */
   readonly forgetful?: boolean;
 }
 
-/** Stands in for a vendor: a real HTTP server on a free port, told by data what to answer. */
+/** Simulates a vendor: a real HTTP server on a free port, whose responses are data. */
 export class Vendor {
   readonly asked: Asked[] = [];
   readonly #init: VendorInit;
@@ -66,7 +66,7 @@ export class Vendor {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** `METHOD /path?query` of every request, with the JSON of its body behind it. */
+  /** `METHOD /path?query` of every request, followed by the JSON of its body. */
   get lines(): string[] {
     return this.asked.map(({ method, path, query, body }) => {
       const search = query.size === 0 ? '' : `?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`;

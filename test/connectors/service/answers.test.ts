@@ -4,8 +4,8 @@ import { type Fields, option, type RecordInput, type StreamData, xmlParts } from
 import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('the answers of a service', () => {
-  it('reads roots that are lists, wildcards, tables under a header and values beside names', async () => {
+describe('the responses of a service', () => {
+  it('may have a list as root, wildcards, tables with a header, and values next to names', async () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
@@ -35,7 +35,7 @@ describe('the answers of a service', () => {
     ['is null', 'data', { data: null, error: 'no' }],
     ['is a single record', 'data', { data: { error: 'no' } }],
     ['is a text', 'data', { data: 'no' }],
-    ['should be the document', '', { error: 'no' }],
+    ['is the document', '', { error: 'no' }],
     ['is missing in an item of a list', '*.results', [{ results: [] }, { error: 'no' }]],
     ['should be a table', { at: 'values', table: 'header_row' }, { error: 'no' }],
     [
@@ -44,7 +44,7 @@ describe('the answers of a service', () => {
       { c: ['a', 'b'], r: [{ d: [{ v: 1 }, {}] }] },
     ],
     ['should be one record', { one: 'thing' }, { thing: [{ id: 1 }] }],
-  ])('refuses an answer of which the list of records %s', async (_, records, json) => {
+  ])('are rejected if the list of records %s', async (_, records, json) => {
     const problem = await fail({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect(problem).toMatchObject({ code: 'SERVICE_NO_LIST', seen: JSON.stringify(json) });
   });
@@ -54,13 +54,13 @@ describe('the answers of a service', () => {
     [204, 'SERVICE_NO_LIST'],
     [206, 'SERVICE_PARTIAL'],
     [304, 'SERVICE_FAILED'],
-  ])('refuses status %i for a page', async (status, code) => {
+  ])('are rejected with status %i for a page', async (status, code) => {
     const json = { data: ids(0, 1) };
     const routes = { 'GET /v1/things': status === 202 || status === 206 ? { status, json } : { status } };
     expect(await fail({}, { routes })).toMatchObject({ code });
   });
 
-  it('keeps the digits that the vendor wrote, in declared and in discovered columns', async () => {
+  it("keep the vendor's digits, in declared and in discovered columns", async () => {
     const text = '{"data":[{"id":12345678901234567890,"paid":1.50,"more":{"rate":0.10,"at":1e3}}]}';
     const routes = { 'GET /v1/things': { text, headers: { 'content-type': 'application/json' } } };
     const declared = await run(
@@ -75,7 +75,7 @@ describe('the answers of a service', () => {
     });
   });
 
-  it('reads dates as vendors write them', async () => {
+  it("may have dates in vendors' formats", async () => {
     const record = {
       day: '20260131',
       ms: 1769850000000,
@@ -100,7 +100,7 @@ describe('the answers of a service', () => {
     ]);
   });
 
-  it('reads days and times where the service means them, whatever the zone of the run', async () => {
+  it("have days and times in the service's zone, whatever the zone of the run", async () => {
     const stream: Partial<StreamData> = {
       request: { path: '/things', query: { since: '{{ since | in: UTC | format: YYYY-MM-DD HH:mm:ss }}' } },
       incremental: { column: 'changed', key: 'id' },
@@ -123,7 +123,7 @@ describe('the answers of a service', () => {
     expect(again).toMatchObject({ rows: [], asked: ['GET /v1/things?since=2026-01-02 03:04:05'] });
   });
 
-  it('reads an answer of any size with code of the service, the elements that it wants out of XML', async () => {
+  it("of any size are parsed by the service's code, XML by the elements that it needs", async () => {
     async function* read(input: RecordInput): AsyncGenerator<Fields> {
       for await (const { name, value } of xmlParts(input.open(), ['row', 'end'])) yield { name, value };
     }
@@ -137,7 +137,7 @@ describe('the answers of a service', () => {
     ]);
   });
 
-  it('reads csv, lines of JSON, XML and raw text', async () => {
+  it('may be csv, lines of JSON, XML and raw text', async () => {
     const csv = await run(
       { decode: { as: 'csv', delimiter: ';' }, columns: { id: 'integer', name: 'text' } },
       { routes: { 'GET /v1/things': { text: 'id;name;x\n1;"a;b";\n2;;\n' } } },
@@ -171,7 +171,7 @@ describe('the answers of a service', () => {
     expect(raw.rows).toEqual([['any\nthing']]);
   });
 
-  it('takes JSON in place of a table for what it says, never for a table', async () => {
+  it('of JSON instead of a table are treated as a message, never as a table', async () => {
     const errors = [{ body: { 'error.code': 606 }, verdict: 'wait', wait: '0s' }] as const;
     const stream: Partial<StreamData> = { decode: 'csv', errors };
     const reply = { text: '\n{"error":{"code":606}}', headers: { 'content-type': 'text/csv' } };
@@ -181,7 +181,7 @@ describe('the answers of a service', () => {
     expect(other).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '{"id":1}' });
   });
 
-  it('asks the service which columns there are', async () => {
+  it('may declare which columns exist', async () => {
     const { columns, rows, asked } = await run(
       {
         columns: {
@@ -217,7 +217,7 @@ describe('the answers of a service', () => {
     expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
   });
 
-  it('gives of the columns those that the user wants, behind those that are always there, and names what there is not', async () => {
+  it('contain the requested columns after those that are always included; unknown ones are reported', async () => {
     const stream: Partial<StreamData> = {
       options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },
       columns: {
@@ -249,7 +249,7 @@ describe('the answers of a service', () => {
     });
   });
 
-  it('leaves no file open where a stream fails whose columns are found in its records', async () => {
+  it('leave no file open if a stream fails whose columns are found in its records', async () => {
     const page = { json: { data: ids(0, 2), next: 'p2' } };
     await fail(
       { columns: 'discovered', paging: { by: 'token', at: 'next' } },

@@ -30,7 +30,7 @@ const service = defineService({
   check: { request: { path: '/' }, say: 'ok' },
 });
 
-/** The files of the folder `all`, in that order. */
+/** The files of the folder `all`, in this order. */
 function folder(files: Readonly<Record<string, Reply>>): Routes {
   const list = Object.keys(files).map((name, id) => ({ id, name, changed: '2026-01-05T10:00:00Z' }));
   const bytes = Object.values(files).map((reply, id) => [`GET /files/${id}`, reply] as const);
@@ -42,7 +42,7 @@ const given = (routes: Routes, query: Readonly<Record<string, unknown>> = {}) =>
   query: { stream: 'content', folder: 'all', ...query },
 });
 
-it('reads the files that a service gives as one table, told by their names', async () => {
+it('reads the files of a service as one table, with their names', async () => {
   const routes = folder({ 'a.csv': { text: 'id;paid\n1;12.50\n' }, 'b.csv': { text: 'id;paid\n2;7\n' } });
   const query = { delimiter: ';', types: { paid: 'decimal' }, path_column: 'file', modified_column: 'at' };
   const outcome = await runService(given(routes, query));
@@ -64,7 +64,7 @@ it('reads workbooks and archives', async () => {
   expect(outcome.rows).toEqual([['1.50']]);
 });
 
-it('waits for a file that is not ready, and takes up a broken one from its start', async () => {
+it("waits for a file that isn't ready, and restarts a broken one", async () => {
   const routes = folder({ 'a.csv': { text: 'id\n1\n' } });
   const faults = [
     { at: 1, to: 'GET /files/0', reply: { status: 503, headers: { 'retry-after': '0' } } },
@@ -73,7 +73,7 @@ it('waits for a file that is not ready, and takes up a broken one from its start
   expect((await runService({ ...given(routes), faults })).rows).toEqual([['1']]);
 });
 
-it('takes no file for a fault, and not for an empty table', async () => {
+it('treats a missing file neither as an error nor as an empty table', async () => {
   expect(await failService(given(folder({})))).toMatchObject({ code: 'SERVICE_NO_FILE', family: 'job' });
   expect(await failService(given(folder({ 'a.pdf': { text: '%PDF' } })))).toMatchObject({
     code: 'FILE_FORMAT',
@@ -81,7 +81,7 @@ it('takes no file for a fault, and not for an empty table', async () => {
   });
 });
 
-it('looks at the options of files before a run, and leaves other streams alone', () => {
+it('validates file options before a run, and ignores other streams', () => {
   const faults = (query: Readonly<Record<string, unknown>>) =>
     (service.validate?.({ source: {}, query: withDefaults(service.query, query) }) ?? []).map((one) => one.option);
   expect(faults({ stream: 'content', encoding: 'klingon' })).toEqual(['encoding']);
@@ -90,7 +90,7 @@ it('looks at the options of files before a run, and leaves other streams alone',
   expect(faults({ stream: 'names', format: 'csv' })).toEqual(['format']);
 });
 
-it('fetches files again only when one of them has changed, and then all of them', async () => {
+it('downloads files again only if one of them has changed, and then all of them', async () => {
   const files = { 'a.csv': { text: 'id\n1\n' }, 'b.csv': { text: 'id\n2\n' } };
   const first = await runService(given(folder(files), { incremental: true }));
   expect(first).toMatchObject({ rows: [['1'], ['2']], unchanged: false, watermark: expect.stringContaining('files') });

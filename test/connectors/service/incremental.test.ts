@@ -3,7 +3,7 @@ import { option, type StreamData } from '../../../src/sdk/index.ts';
 import { fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** A vendor that gives three changes at a time, the oldest first, and no pages; and the stream that reads it. */
+/** A vendor that returns three changes at a time, oldest first, without pages; and the stream that reads it. */
 function capped(all: readonly { id: number; changed: string }[]): { routes: Routes; stream: Partial<StreamData> } {
   const routes: Routes = {
     'POST /v1/things': ({ body }) => ({
@@ -18,8 +18,8 @@ function capped(all: readonly { id: number; changed: string }[]): { routes: Rout
   return { routes, stream };
 }
 
-describe('a stream that goes on where the last run ended', () => {
-  it('goes on from the highest change, without those at the edge, and restarts where the vendor stops counting', async () => {
+describe('a stream that continues where the last run ended', () => {
+  it("continues from the latest change, without known records at that time, and restarts at the vendor's record limit", async () => {
     const all = [1, 2, 2, 3, 4, 4, 5].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -34,7 +34,7 @@ describe('a stream that goes on where the last run ended', () => {
     expect(next.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6","7"]}');
   });
 
-  it('keeps the watermark behind what may still show up late, and goes on from the exact edge where all is old', async () => {
+  it('keeps the watermark behind what may still appear late, and continues from the exact value if everything is old', async () => {
     const now = Temporal.Now.instant();
     const fresh = now.toString({ smallestUnit: 'second' });
     const all = [
@@ -51,7 +51,7 @@ describe('a stream that goes on where the last run ended', () => {
     const { since, edge } = JSON.parse(first.watermark!) as { since: string; edge?: string[] };
     const behind = now.since(Temporal.Instant.from(since)).total('minutes');
     expect([Math.round(behind), edge]).toEqual([10, undefined]);
-    // Changed before the one that was read, and to be seen only now.
+    // Changed before the one that was read, and visible only now.
     all.push({ id: 3, changed: now.subtract({ minutes: 1 }).toString({ smallestUnit: 'second' }) });
     const second = await run(stream, { routes, query, watermark: first.watermark! });
     expect(second.rows.map(([id]) => id)).toEqual(['2', '3']);
@@ -64,7 +64,7 @@ describe('a stream that goes on where the last run ended', () => {
     });
   });
 
-  it('reads a record again that was at the edge and has changed since', async () => {
+  it('reads a record again that was at the watermark and has changed since', async () => {
     const all = [1, 2, 2].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -76,7 +76,7 @@ describe('a stream that goes on where the last run ended', () => {
     expect(next.watermark).toBe('{"since":"2026-01-03T00:00:00Z","edge":["2"]}');
   });
 
-  it('loses nothing where the vendor stops counting: neither behind known records nor in one instant that holds too many', async () => {
+  it("loses nothing at the vendor's record limit: neither after known records nor if too many have the same time", async () => {
     const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -86,7 +86,7 @@ describe('a stream that goes on where the last run ended', () => {
     expect(await fail(stream, { routes, query })).toMatchObject({ code: 'SERVICE_CAP', family: 'job' });
   });
 
-  it('resumes by the column that the user names', async () => {
+  it('resumes by the column that the user sets', async () => {
     const stream: Partial<StreamData> = {
       options: { by: option.text({ about: 'Which time.', default: 'changed', example: 'made' }) },
       columns: { id: 'integer', made: 'timestamptz', changed: 'timestamptz' },

@@ -4,7 +4,7 @@ import { ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe('the logins of a service', () => {
-  it('logs in with a call, again when the session ends, and logs out', async () => {
+  it('logs in with a call, again if the session ends, and logs out', async () => {
     let sessions = 0;
     const outcome = await run(
       { paging: { by: 'page' }, request: { path: '/things', query: { p: '{{ page.number }}' } } },
@@ -42,7 +42,7 @@ describe('the logins of a service', () => {
     expect(outcome.asked.at(-1)).toBe('POST /v1/logout');
   });
 
-  it('repeats a call to log in as often as the call that needs it', async () => {
+  it('retries a login call as often as the call that needs it', async () => {
     let logins = 0;
     const outcome = run(
       {},
@@ -61,7 +61,7 @@ describe('the logins of a service', () => {
     expect(logins).toBe(3);
   });
 
-  it('takes the first login whose option is set, and sends basic credentials, keys and tokens where they belong', async () => {
+  it('uses the first login whose option is set, and sends Basic credentials, keys and tokens where they belong', async () => {
     const service: Partial<ServiceDescription> = {
       options: { key: option.text({ about: 'Key.', secret: true }), user: option.text({ about: 'User.' }) },
       login: [
@@ -91,7 +91,7 @@ describe('the logins of a service', () => {
     expect((await sent({}, { host: 'https://eu.acme.example' })).headers.authorization).toBe('Bearer token-1');
   });
 
-  it('shows the app beside its token where a vendor wants both', async () => {
+  it("sends the app's ID next to its token if a vendor requires both", async () => {
     const login = {
       kind: 'oauth',
       oauth: { grants: ['client_credentials'], token_url: 'https://api.acme.example/token', refresh: 'none' },

@@ -3,7 +3,7 @@ import type { Paging, StreamData } from '../../../src/sdk/index.ts';
 import { begin, fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** Pages by their number or token, the first one without. */
+/** Pages by number or token, the first one without. */
 const pagesAre = (pages: readonly unknown[], headers: Record<string, string> = {}): Routes => ({
   'GET /v1/things': ({ query }) => ({ json: pages[Number(query.get('p') ?? 1) - 1] ?? { data: [] }, headers }),
 });
@@ -16,7 +16,7 @@ const byToken = (stop: object = {}): Partial<StreamData> => ({
   paging: { by: 'token', at: 'next', ...stop } as Paging,
 });
 
-describe('the end of the pages of a service', () => {
+describe("the end of a service's pages", () => {
   it.each([
     ['more', [{ data: ids(0, 2), flag: true }, { data: ids(2, 3) }]],
     ['last', [{ data: ids(0, 2), flag: false }, { data: ids(2, 3) }]],
@@ -28,7 +28,7 @@ describe('the end of the pages of a service', () => {
     });
   });
 
-  it('is what the vendor leaves out, beside what it always writes', async () => {
+  it('is a field that the vendor omits next to one that is always present', async () => {
     const paging = numbered({ present: 'links.next', always: 'links' });
     const first = { data: ids(0, 2), links: { next: 'x' } };
     expect((await run(paging, { routes: pagesAre([first, { data: ids(2, 4), links: {} }]) })).rows).toEqual(
@@ -39,12 +39,12 @@ describe('the end of the pages of a service', () => {
     });
   });
 
-  it.each(['more', 'last', 'empty'])('is not null for a flag: %s', async (name) => {
+  it.each(['more', 'last', 'empty'])('is not a null flag: %s', async (name) => {
     const routes = pagesAre([{ data: ids(0, 2), flag: null }]);
     expect(await fail(numbered({ [name]: 'flag' }), { routes })).toMatchObject({ code: 'SERVICE_PAGE_FLAG' });
   });
 
-  it('is a missing link of the only page where the vendor leaves it out of that alone', async () => {
+  it('is a missing link of a single page if the vendor omits it only there', async () => {
     const stream = (missing: string): Partial<StreamData> => ({ paging: { by: 'link', missing } as Paging });
     const pages = (more: object): Routes => ({
       'GET /v1/things': ({ query, base }) =>
@@ -61,14 +61,14 @@ describe('the end of the pages of a service', () => {
     expect(await fail(stream('single'), { routes })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
   });
 
-  it('is not a null list, also where the vendor leaves out an empty one', async () => {
+  it('is not a null list, even if the vendor omits an empty one', async () => {
     const stream = { absent: 'kind' };
     const answer = (json: object): Routes => ({ 'GET /v1/things': { json: { kind: 'list', ...json } } });
     expect((await run(stream, { routes: answer({}) })).rows).toEqual([]);
     expect(await fail(stream, { routes: answer({ data: null }) })).toMatchObject({ code: 'SERVICE_NO_LIST' });
   });
 
-  it('is not a place that no page has, unless the vendor leaves it out', async () => {
+  it('is not a missing next-page field, unless the vendor omits it on the last page', async () => {
     const routes = pagesAre([{ data: ids(0, 2) }]);
     expect(await fail(byToken(), { routes })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
     expect((await run(byToken({ missing: 'end' }), { routes })).rows).toEqual(numbers(0, 2));
@@ -77,7 +77,7 @@ describe('the end of the pages of a service', () => {
     expect(await fail(link, { routes: odd })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
   });
 
-  it('is not before the total that the vendor told last, nor before what it told to be left', async () => {
+  it('is not before the last total that the vendor sent, nor before the remaining records that it announced', async () => {
     const short = pagesAre([
       { data: ids(0, 2), total: 5 },
       { data: ids(2, 4), total: 5 },
@@ -93,7 +93,7 @@ describe('the end of the pages of a service', () => {
     expect(await fail(byToken({ remaining: 'left' }), { routes: left })).toMatchObject({ code: 'SERVICE_PAGES_SHORT' });
   });
 
-  it('is not asked for again after the very same page without records', async () => {
+  it("isn't requested again after an identical page without records", async () => {
     let asked = 0;
     const routes: Routes = { 'GET /v1/things': () => ({ json: { data: [], more: ++asked > 0 } }) };
     expect(await fail(numbered({ more: 'more' }), { routes })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
@@ -102,7 +102,7 @@ describe('the end of the pages of a service', () => {
 });
 
 describe('a total that changes while the pages are read', () => {
-  /** The pages of each read in turn; those of the last one for all that follow. */
+  /** The pages of each read in turn; those of the last one repeat. */
   const readsAre = (reads: readonly (readonly object[])[]): Routes => {
     let read = -1;
     return {
@@ -116,7 +116,7 @@ describe('a total that changes while the pages are read', () => {
   const total = (data: unknown, count: number) => ({ data, total: count });
   const stream = numbered({ total: 'total' });
 
-  it('has all pages of the request read a second time, and nothing told if that one is whole', async () => {
+  it('causes a second read of all pages, and no warning if that one is complete', async () => {
     const routes = readsAre([
       [total(ids(0, 2), 4), total(ids(1, 3), 5), total(ids(3, 5), 5)],
       [total(ids(9, 11), 5), total(ids(11, 13), 5), total(ids(13, 14), 5)],
@@ -127,14 +127,14 @@ describe('a total that changes while the pages are read', () => {
     }
   });
 
-  it('has them read again also if they end with an error, and reads each twice at most', async () => {
+  it('causes a second read even if the pages end with an error, and at most two reads', async () => {
     const short = [total(ids(0, 2), 5), total(ids(2, 3), 6), total([], 6)];
     const good = readsAre([short, [total(ids(0, 2), 4), total(ids(2, 4), 4)]]);
     expect(await run(stream, { routes: good })).toMatchObject({ rows: numbers(0, 4), warnings: [] });
     expect(await fail(stream, { routes: readsAre([short]) })).toMatchObject({ code: 'SERVICE_PAGES_SHORT' });
   });
 
-  it('is told if it changes in the second read, too', async () => {
+  it('causes a warning if it also changes in the second read', async () => {
     const routes = readsAre([[total(ids(0, 2), 4), total(ids(2, 5), 5)]]);
     const outcome = await run(stream, { routes });
     expect(outcome.rows).toEqual(numbers(0, 5));
@@ -142,13 +142,13 @@ describe('a total that changes while the pages are read', () => {
     expect(outcome.asked).toEqual([1, 2, 1, 2].map((p) => `GET /v1/things?p=${p}`));
   });
 
-  it('is told if it is exceeded, without another read', async () => {
+  it("causes a warning if it's exceeded, without another read", async () => {
     const outcome = await run(stream, { routes: readsAre([[total(ids(0, 2), 3), total(ids(2, 4), 3)]]) });
     expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [{ code: 'SERVICE_TOTAL_EXCEEDED' }] });
     expect(outcome.asked).toHaveLength(2);
   });
 
-  it('keeps digits, texts and what a page was, of all pages that wait', async () => {
+  it('keeps digits, texts and page boundaries of all buffered pages', async () => {
     const rows = (n: number) => [{ id: n, big: '@', text: `\u2028"${n}\n` }];
     const raw = (n: number, count: number) =>
       JSON.stringify({ data: rows(n), total: count }).replace('"@"', `1234567890123456789.${n}0`);
@@ -169,7 +169,7 @@ describe('a total that changes while the pages are read', () => {
     );
   });
 
-  it('does not move the watermark past records that were skipped because others went away', async () => {
+  it("doesn't advance the watermark past records that were skipped because others were deleted", async () => {
     const incremental: Partial<StreamData> = {
       ...stream,
       incremental: { column: 'changed', key: 'id' },
@@ -188,14 +188,14 @@ describe('a total that changes while the pages are read', () => {
       [total(changed(-9, 2), 12), fallen[1]!],
       [total(changed(0, 2), 4), total(changed(2, 4), 4)],
     ]);
-    // The watermark is that of the second read: what only the first one saw is not there any more.
+    // The watermark is that of the second read: what only the first one saw no longer exists.
     const { rows, watermark } = await run(incremental, { routes: whole, query });
     expect(rows).toHaveLength(4);
     expect(JSON.parse(watermark!)).toMatchObject({ since: '100' });
   });
 });
 
-describe('the watermark of records in any order', () => {
+describe('the watermark of unordered records', () => {
   const stream: Partial<StreamData> = {
     ...numbered({ more: 'more' }),
     incremental: { column: 'changed', key: 'id' },
@@ -205,7 +205,7 @@ describe('the watermark of records in any order', () => {
   const routes = pagesAre([page(1, 90, true), page(2, 100, true), page(3, 95, false)]);
   const query = { incremental: true };
 
-  it('moves when all of them were taken, and not before', async () => {
+  it('advances only once all of them were read', async () => {
     const { extraction, next } = await begin(stream, { routes, query });
     await next();
     await next();
@@ -217,7 +217,7 @@ describe('the watermark of records in any order', () => {
     expect(JSON.parse(extraction.watermark!()!)).toMatchObject({ since: '100' });
   });
 
-  it('does not move if a page fails, or if the reader stops early', async () => {
+  it("doesn't advance if a page fails, or if the reader stops early", async () => {
     const failing = pagesAre([page(1, 90, true), page(2, 100, true), { error: 'no' }]);
     const failed = await begin(stream, { routes: failing, query });
     await failed.next();
@@ -231,12 +231,12 @@ describe('the watermark of records in any order', () => {
   });
 });
 
-describe('an answer that is not what the stream is described as', () => {
+describe("a response that doesn't match the stream's description", () => {
   const answer = (json: unknown, headers: Record<string, string> = {}): Routes => ({
     'GET /v1/things': { json, headers },
   });
 
-  it('gets a warning if it shows a next page, and the stream has none', async () => {
+  it('causes a warning if it shows a next page, and the stream has none', async () => {
     const shown = async (json: unknown, headers = {}) => (await run({}, { routes: answer(json, headers) })).warnings;
     const warning = [{ code: 'SERVICE_MORE_PAGES', incomplete: true }];
     expect(await shown({ data: ids(0, 2), next: '/x' })).toMatchObject(warning);
@@ -247,7 +247,7 @@ describe('an answer that is not what the stream is described as', () => {
   it.each([
     ['in a list', 'data', { data: [{ id: 1 }, { error: 'quota' }] }],
     ['by itself', { one: '' }, { error: { message: 'quota' } }],
-  ])('is an error if it has an error object where a record is: %s', async (_, records, json) => {
+  ])('is an error if it has an error object in place of a record: %s', async (_, records, json) => {
     expect(await fail({ records }, { routes: answer(json) })).toMatchObject({
       code: 'SERVICE_NO_RECORD',
       seen: expect.stringContaining('quota'),
@@ -261,7 +261,7 @@ describe('an answer that is not what the stream is described as', () => {
   });
 
   it.each(['{"id":1}\n{"id":', '<html>log in</html>'])(
-    'is an error if a line of it cannot be read: %j',
+    "is an error if one of its lines can't be parsed: %j",
     async (text) => {
       const stream = { decode: 'jsonl', records: '' } as const;
       const routes: Routes = { 'GET /v1/things': { text } };
@@ -272,7 +272,7 @@ describe('an answer that is not what the stream is described as', () => {
     },
   );
 
-  it('may have records without anything in them, or in some columns', async () => {
+  it('may have records that are empty, or empty in some columns', async () => {
     const stream: Partial<StreamData> = { columns: { id: 'integer', city: { type: 'text', at: 'address.city' } } };
     const routes = answer({ data: [{}, { id: 1 }, { address: {} }, { address: null, more: 1 }] });
     expect((await run(stream, { routes })).rows).toEqual([
@@ -283,7 +283,7 @@ describe('an answer that is not what the stream is described as', () => {
     ]);
   });
 
-  it('gets a warning if no record has the column that the stream resumes by', async () => {
+  it('causes a warning if no record has the column that the stream resumes by', async () => {
     const stream: Partial<StreamData> = {
       incremental: { column: 'changed', key: 'id' },
       columns: { id: 'integer', changed: 'integer' },
@@ -295,8 +295,8 @@ describe('an answer that is not what the stream is described as', () => {
   });
 });
 
-describe('a partition that is passed over', () => {
-  it('is an error if it has given a page already', async () => {
+describe('a skipped partition', () => {
+  it('is an error if it has already returned a page', async () => {
     const stream: Partial<StreamData> = {
       ...numbered({ more: 'more' }),
       errors: [{ status: 404, verdict: 'ignore' }],
@@ -310,7 +310,7 @@ describe('a partition that is passed over', () => {
   });
 });
 
-describe('a report that a vendor does not make', () => {
+describe("a report that a vendor doesn't create", () => {
   const job = {
     create: { path: '/reports', json: {} },
     keep: { id: 'report.id' },
@@ -321,7 +321,7 @@ describe('a report that a vendor does not make', () => {
   };
   const stream: Partial<StreamData> = { job, request: { path: '/reports/{{ job.id }}/rows' } };
 
-  it('has nothing in it where its address is null, and is an error where it has none', async () => {
+  it('is empty if its URL is null, and an error if it has no URL', async () => {
     const needing: Partial<StreamData> = {
       job: { ...job, result: { url: 'file.url' }, needs: 'url' },
       request: { path: '{{ job.url }}' },
@@ -342,7 +342,7 @@ describe('a report that a vendor does not make', () => {
   });
 
   it.each([{ error: 'quota' }, { report: { id: null } }, { report: { id: '' } }, { report: { id: {} } }, []])(
-    'fails at once with its answer %j',
+    'fails immediately with its response %j',
     async (json) => {
       const given = { routes: { 'POST /v1/reports': { json } } };
       expect(await fail(stream, given)).toMatchObject({

@@ -4,7 +4,7 @@ import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe('the pages of a service', () => {
-  it('goes by page numbers in the path, until a page is empty', async () => {
+  it('follow page numbers in the path, until a page is empty', async () => {
     const { rows, asked } = await run(
       { request: { path: '/things/{{ page.number }}/2' }, paging: { by: 'page', first: 0 } },
       {
@@ -19,7 +19,7 @@ describe('the pages of a service', () => {
     expect(asked.at(-1)).toBe('GET /v1/things/3/2');
   });
 
-  it('ends at a flag, a total, a number of pages, a short page or an empty chunk', async () => {
+  it('end at a flag, a total, a number of pages, a short page or an empty chunk', async () => {
     const request = { path: '/things', query: { page: '{{ page.number }}' } };
     const page = (json: (n: number) => object, headers = {}) => ({
       'GET /v1/things': ({ query }: { query: URLSearchParams }) => {
@@ -68,7 +68,7 @@ describe('the pages of a service', () => {
     ).toBe(third);
   });
 
-  it('follows tokens in bodies and headers, links in bodies and in the Link header, and keys of the last record', async () => {
+  it('follow tokens in bodies and headers, links in bodies and in the Link header, and keys of the last record', async () => {
     const tokens = await run(
       {
         request: { path: '/things', json: { query: 'q', pageToken: '{{ page.token }}' } },
@@ -123,7 +123,7 @@ describe('the pages of a service', () => {
     expect(journal.asked).toEqual([0, 2, 4, 5].map((offset) => `GET /v1/things?offset=${offset}`));
   });
 
-  it('refuses a next link to another host, and the same page again', async () => {
+  it('are rejected if a next link leads to another host, or to the same page again', async () => {
     const away = { 'GET /v1/things': { json: { data: ids(0, 1), next: 'https://elsewhere.example/x' } } };
     expect(await fail({ paging: { by: 'link', at: 'next' } }, { routes: away })).toMatchObject({
       code: 'SERVICE_ORIGIN',
@@ -142,7 +142,7 @@ describe('the pages of a service', () => {
     ).toMatchObject({ code: 'SERVICE_MAX_PAGES' });
   });
 
-  it('knows a page that comes twice though something else in it differs, and refuses more pages without a way to them', async () => {
+  it('are rejected if one repeats though other parts of it differ, or if there are more without a link', async () => {
     let asked = 0;
     const stuck = (records: object[]): Routes => ({
       'GET /v1/things': () => ({ json: { request: ++asked, data: records, next: 'c1' } }),
@@ -153,7 +153,7 @@ describe('the pages of a service', () => {
     };
     expect(await fail(stream, { routes: stuck(ids(1, 3)) })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
     expect(asked).toBe(2);
-    // One and the same token for pages that differ is no fault: some services count for us.
+    // The same token for different pages is not an error: some services keep the position themselves.
     const scroll: Routes = {
       'GET /v1/things': () => ({ json: { data: ids(asked++, Math.min(asked, 3)), next: 'c1' } }),
     };
@@ -168,7 +168,7 @@ describe('the pages of a service', () => {
     });
   });
 
-  it('gives a record once that stands on several pages', async () => {
+  it('return a record once that is on several pages', async () => {
     const outcome = await run(
       {
         distinct: 'id',
@@ -187,7 +187,7 @@ describe('the pages of a service', () => {
     expect(outcome.rows).toEqual(numbers(0, 4));
   });
 
-  it('follows a redirect to another host without the credentials', async () => {
+  it('follow a redirect to another host without the credentials', async () => {
     const outcome = await run(
       { decode: 'raw', columns: { content: 'text' } },
       {

@@ -5,8 +5,8 @@ import type { Routes } from '../doubles/vendor.ts';
 
 const nothing: Routes = { 'GET /v1/things': { json: { data: [] } } };
 
-describe('what is asked for part by part', () => {
-  it('asks for every combination of parts, and goes on where one has nothing', async () => {
+describe('requests for each part', () => {
+  it('cover every combination of parts, and skip one that has nothing', async () => {
     const shops: StreamData = { ...basics, about: 'Shops.', request: { path: '/shops' }, columns: { id: 'integer' } };
     const outcome = await run(
       {
@@ -39,7 +39,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('asks for parts with what the last run had got to, or takes those that an option names', async () => {
+  it('continue per part from the last run, or use the parts that an option names', async () => {
     const stream: Partial<StreamData> = {
       options: { shop: option.text({ about: 'Shops.' }) },
       partitions: {
@@ -67,7 +67,7 @@ describe('what is asked for part by part', () => {
     expect(named.asked).toEqual(['GET /v1/shops/7/things', 'GET /v1/shops/8/things']);
   });
 
-  it('sends the token of a part instead of ours where the request says so', async () => {
+  it('use the token of a part instead of ours if the request says so', async () => {
     const login = { kind: 'key', headers: { authorization: 'Bearer {{ key }}' } } as const;
     const key = option.text({ about: 'The key.', secret: true });
     const routes: Routes = {
@@ -83,7 +83,7 @@ describe('what is asked for part by part', () => {
     expect(rows).toEqual([['Bearer part-1'], ['Bearer ours']]);
   });
 
-  it('asks span by span, with the end inside or outside, as days or as milliseconds', async () => {
+  it('cover one period each, with an inclusive or exclusive end, as days or as milliseconds', async () => {
     const spans = async (window: StreamData['window'], format: string) => {
       const request = {
         path: '/things',
@@ -102,7 +102,7 @@ describe('what is asked for part by part', () => {
     expect(await spans({ end: 'outside' }, ' | epoch_ms')).toEqual(['from=1767225600000&to=1767657600000']);
   });
 
-  it('reads calendar months, and starts a month again when it resumes', async () => {
+  it('cover calendar months, and restart with a whole month when they resume', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', look_back: '1mo' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -121,7 +121,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('reads weeks from Monday, and starts a week again when it resumes', async () => {
+  it('cover weeks from Monday, and restart with a whole week when they resume', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'week' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -139,7 +139,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('starts with a whole month by default', async () => {
+  it('start with a whole month by default', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', start: '1mo' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -152,7 +152,7 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
-  it('gives the bounds of a span as columns', async () => {
+  it('return the bounds of a period as columns', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month' },
       columns: {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { caseOf, fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** Things by the time of their change; the vendor takes a beginning and knows no end. */
+/** Records by modification time; the vendor supports a start and no end. */
 const changes = {
   request: { path: '/things', query: { since: '{{ since | iso }}' } },
   columns: { id: 'integer', changed: 'timestamptz' },
@@ -22,7 +22,7 @@ const routes: Routes = {
 };
 const range = { from: '2026-02-01', to: '2026-02-03' };
 
-it('reads what changed in a range of days of the zone, though the service knows no end, and moves nothing', async () => {
+it('reads what changed in a range of days of the zone, though the service has no end parameter, and keeps the watermark', async () => {
   const watermark = JSON.stringify({ since: '2026-03-01T00:00:00Z', edge: ['2'] });
   const query = { incremental: true };
   const outcome = await run(changes, { routes, query, watermark, range, timezone: 'Europe/Berlin' });
@@ -39,7 +39,7 @@ it('reads what changed in a range of days of the zone, though the service knows 
   });
 });
 
-it('asks a stream that goes by dates for the days of the range, whatever the query or the last run say', async () => {
+it('requests the days of the range from a stream with dates, whatever the query or the last run contains', async () => {
   const outcome = await run(
     {
       request: { path: '/report', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -59,7 +59,7 @@ it('asks a stream that goes by dates for the days of the range, whatever the que
   expect(outcome).toMatchObject({ watermark: undefined, covers: undefined });
 });
 
-it('says which streams have ranges, and refuses ends that are no dates', async () => {
+it("reports which streams support ranges, and rejects ends that aren't dates", async () => {
   const rangesBy = (stream: object) => caseOf(stream, { routes }).service.rangesBy?.({ stream: 'things' });
   expect(rangesBy(changes)).toBe('the time of the change');
   expect(rangesBy({ window: {} })).toBe('start_date to end_date');
@@ -68,7 +68,7 @@ it('says which streams have ranges, and refuses ends that are no dates', async (
   expect(refused).toMatchObject({ code: 'SERVICE_RANGE', family: 'config', seen: '1' });
 });
 
-it('tells which column says what is newer, where the rows show it', async () => {
+it('names the column of the modification time, if the rows contain it', async () => {
   const outcome = await run(changes, { routes, query: { incremental: true } });
   expect(outcome.cursor).toBe('changed');
 });

@@ -26,7 +26,7 @@ const report: Partial<StreamData> = {
   decode: 'csv',
 };
 
-/** A vendor that makes reports `r1`, `r2` …, which are done at once unless `answers` says otherwise. */
+/** A vendor that creates reports `r1`, `r2` …, which are done immediately unless `answers` says otherwise. */
 const reports = (answers: Routes = {}): Routes => {
   let made = 0;
   return {
@@ -37,7 +37,7 @@ const reports = (answers: Routes = {}): Routes => {
   };
 };
 
-/** A vendor, and attempts of one run to read a stream of it; each takes over what the one before it left. */
+/** A vendor, and attempts of one run to read one of its streams; each takes over what the previous one left. */
 async function runOf(stream: Partial<StreamData>, { routes = reports(), faults = [] as readonly Fault[] } = {}) {
   const vendor = await new Vendor({ routes, faults }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-report-'));
@@ -49,7 +49,7 @@ async function runOf(stream: Partial<StreamData>, { routes = reports(), faults =
   let texts = new Map<string, string>();
   const since = Date.parse('2026-11-23T12:00:00Z');
   const attempt = async (query: object = {}): Promise<(string | null)[][] | string> => {
-    // As it comes back from the state.
+    // As read from the state.
     texts = new Map(JSON.parse(JSON.stringify([...texts])));
     const run = { source: { api_url: vendor.url, retries: 0 }, query: { stream: 'things', ...query }, folder };
     try {
@@ -80,7 +80,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(vendor.lines.slice(1)).toEqual([...Array(3).fill('GET /v1/reports/r1'), 'GET /files/r1']);
   });
 
-  it('is fetched by the next attempt if its fetch fails', async () => {
+  it('is downloaded by the next attempt if its download fails', async () => {
     const fetchFault: Fault = { at: 1, to: 'GET /files/{id}', reply: busy };
     const { attempt, created } = await runOf(report, { faults: [fetchFault] });
     expect(await attempt()).toBe('SERVICE_BUSY');
@@ -88,7 +88,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(1);
   });
 
-  it('keeps an id whose digits a number cannot hold', async () => {
+  it("keeps an ID that doesn't fit into a number", async () => {
     const create = { text: '{"report":{"id":12345678901234567890}}', headers: { 'content-type': 'application/json' } };
     const routes = { ...reports(), 'POST /v1/reports': create };
     const { attempt, vendor } = await runOf(report, { routes, faults: [{ at: 1, to: poll, reply: busy }] });
@@ -104,7 +104,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     ['has failed', { json: { state: 'Broken' } }],
     ['has expired', { json: { state: 'Expired' } }],
     ['has no state', { json: { report: null } }],
-  ])('is ordered again if it %s by then', async (_, reply) => {
+  ])('is ordered again if it %s in the meantime', async (_, reply) => {
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
       { at: 1, to: poll, reply },
@@ -116,7 +116,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(count('GET /files/r2')).toBe(1);
   });
 
-  it('is ordered again if a rule of the stream passes over what is gone', async () => {
+  it('is ordered again if a rule of the stream ignores missing ones', async () => {
     const stream: Partial<StreamData> = { ...report, errors: [{ status: 404, verdict: 'ignore' }] };
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
@@ -139,7 +139,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(2);
   });
 
-  it('is not ordered again while the login is refused', async () => {
+  it("isn't ordered again while the login is refused", async () => {
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
       { at: 1, to: poll, reply: { status: 401 } },
@@ -150,7 +150,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(1);
   });
 
-  it('is ordered by the next attempt if the vendor could not make it', async () => {
+  it('is ordered by the next attempt if the vendor failed to create it', async () => {
     const { attempt, created } = await runOf(report, {
       faults: [{ at: 1, to: poll, reply: { json: { state: 'Broken' } } }],
     });
@@ -159,7 +159,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(2);
   });
 
-  it('is ordered again when its patience is over', async () => {
+  it('is ordered again if it timed out', async () => {
     const stream: Partial<StreamData> = { ...report, job: { ...report.job!, every: '1s', patience: '0s' } };
     const pending: Fault = { at: 1, to: poll, reply: { json: { state: 'Running' } } };
     const { attempt, created, texts } = await runOf(stream, { faults: [pending] });
@@ -171,7 +171,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect([created(), late.created()]).toEqual([1, 2]);
   });
 
-  it('is started by the next attempt if the vendor did not take the start', async () => {
+  it('is started by the next attempt if the vendor rejected the start', async () => {
     const job = { ...report.job!, start: { method: 'POST' as const, path: '/reports/{{ job.id }}/start' } };
     const started = 'POST /v1/reports/{id}/start';
     const routes = { [started]: { status: 204 }, ...reports() };
@@ -199,7 +199,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     },
   );
 
-  it('is one for each date range, and each range takes its own', async () => {
+  it('is separate for each date range', async () => {
     const stream: Partial<StreamData> = { ...report, window: { step: '1d', end: 'outside' } };
     const query = { start_date: '2026-11-01', end_date: '2026-11-03' };
     const { attempt, created, vendor } = await runOf(stream, { faults: [{ at: 3, times: 2, to: poll, reply: busy }] });
@@ -216,7 +216,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     ]);
   });
 
-  it('is the same in all attempts though its order names the current time', async () => {
+  it('is the same in all attempts even if its order contains the current time', async () => {
     const job = { ...report.job!, create: { path: '/reports', json: { until: '{{ now | iso }}' } } };
     const { attempt, created } = await runOf({ ...report, job }, { faults: [{ at: 1, to: poll, reply: busy }] });
     expect(await attempt()).toBe('SERVICE_BUSY');

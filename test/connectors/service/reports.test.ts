@@ -4,7 +4,7 @@ import { fail, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe('a report that a service makes', () => {
-  it('has a report made, waits for it and fetches it', async () => {
+  it('is ordered, polled and downloaded', async () => {
     let polls = 0;
     const stream: Partial<StreamData> = {
       job: {
@@ -38,7 +38,7 @@ describe('a report that a service makes', () => {
     });
   });
 
-  it('fetches the file of a report without credentials, and nothing where there is none', async () => {
+  it('is downloaded without credentials, and not at all if there is no file', async () => {
     const sent: (string | undefined)[] = [];
     const stream: Partial<StreamData> = {
       job: {
@@ -74,7 +74,7 @@ describe('a report that a service makes', () => {
     expect((await run(stream, given(true))).rows).toEqual([]);
   });
 
-  it('asks again for a file that is not ready yet', async () => {
+  it("is requested again if its file isn't ready yet", async () => {
     const outcome = await run(
       { decode: 'csv', errors: [{ status: 202, verdict: 'pending', wait: '0s' }] },
       { routes: { 'GET /v1/things': { text: 'id\n1\n' } }, faults: [{ at: 1, reply: { status: 202 } }] },

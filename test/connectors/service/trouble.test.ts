@@ -5,8 +5,8 @@ import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('what a service refuses, and how fast it wants to be asked', () => {
-  it('finds errors inside good answers, and tells the user what they mean', async () => {
+describe('refusals and rate limits of a service', () => {
+  it('include errors in successful responses, which are explained to the user', async () => {
     const rules: Partial<ServiceDescription> = {
       errors: [
         { status: 200, body: { 'errors.*.code': ['601', '602'] }, verdict: 'login' as const },
@@ -43,7 +43,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     });
   });
 
-  it("shows the vendor's own words from where they stand", async () => {
+  it("contain the vendor's own message", async () => {
     const text = `<Envelope ${'x'.repeat(300)}=""><Body><Fault><faultstring>No such cube</faultstring></Fault></Body></Envelope>`;
     const errors = [
       { body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' },
@@ -52,7 +52,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
   });
 
-  it('shows no part of a secret that a long refusal was cut in', async () => {
+  it('show no part of a secret at which a long message was truncated', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     onTestFinished(forgetSecrets);
     for (const inside of [5, 15, 29]) {
@@ -62,7 +62,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     }
   });
 
-  it('keeps to a budget and pauses when little is left', async () => {
+  it('keep requests within a rate, and pause them if little is left', async () => {
     const paging = { by: 'page', pages: 'pages' } as const;
     const request = { path: '/things', query: { p: '{{ page.number }}' } };
     const begun: number[] = [];
@@ -72,13 +72,14 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
         return { json: { data: ids(Number(query.get('p')), 99), pages: 4 }, headers };
       },
     });
-    // From before the first request was sent: a busy server reads it later, which would take from what is waited.
+    // Measured from before the first request was sent: a busy server reads it later, which would shorten the measured
+    // wait.
     const start = performance.now();
     await run(
       { paging, request },
       { routes: routes({}), service: { budget: { rates: [{ requests: 2, within: '1s' }] } } },
     );
-    // A bound from below is no measurement: a slow machine only adds to it.
+    // A lower bound is not a measurement: a slow machine only adds to it.
     expect(begun[2]! - start).toBeGreaterThan(950);
     begun.length = 0;
     const gauges = [
@@ -99,7 +100,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     expect(begun[1]! - begun[0]!).toBeGreaterThan(280);
   });
 
-  it('looks at all values inside a header to see whether little is left and how long to wait', async () => {
+  it('use all values in a header to determine whether little is left and how long to wait', async () => {
     const usage = (percent: number, minutes: number) => ({
       headers: {
         'x-usage': JSON.stringify({ a: [{ calls: 1, wait: 0 }], b: [{ calls: percent, wait: minutes, ms: 300 }] }),
@@ -116,7 +117,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     } as const;
     const began = performance.now();
     expect((await run(stream, { routes, service: { budget } })).rows).toEqual(numbers(1, 2));
-    // A bound from below is no measurement.
+    // A lower bound is not a measurement.
     expect(performance.now() - began).toBeGreaterThan(280);
     const errors = [{ status: 400, verdict: 'wait', wait: { at: at('*.*.wait'), unit: 'minutes' } }] as const;
     const busy: Routes = { 'GET /v1/things': { status: 400, ...usage(2, 5), json: {} } };
@@ -126,7 +127,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     });
   });
 
-  it('waits as long as the answer says, or as the rule does where it says nothing', async () => {
+  it('cause a wait as long as the response says, or as the rule does otherwise', async () => {
     const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
     const waited = async (headers: Record<string, string>) => {
       const given = { routes: { 'GET /v1/things': { status: 429, headers } }, source: { retries: 0 } };
@@ -135,7 +136,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
   });
 
-  it('outlasts the window of a rate limit that the vendor does not tell', async () => {
+  it("are retried beyond the window of a rate limit that the vendor doesn't announce", async () => {
     const refused = async (status: number) =>
       fail({}, { routes: { 'GET /v1/things': { status } }, source: { retries: 0 } });
     const [limited, busy] = [await refused(429), await refused(503)];
@@ -148,7 +149,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     expect(pauseMs(busy, 0, () => 1)).toBeLessThan(1000);
   });
 
-  it('pauses for that long between two requests', async () => {
+  it('cause a pause between two requests', async () => {
     const stopped = new AbortController();
     const pauses: number[] = [];
     const onPause = (_: unknown, milliseconds: number) => {
@@ -161,7 +162,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 30_000)]);
   });
 
-  it('refuses a description in which an option has the name of something else', () => {
+  it('reject a description in which an option has the name of something else', () => {
     expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
       'cannot be called "page"',
     );

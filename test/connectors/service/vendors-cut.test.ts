@@ -21,11 +21,14 @@ const soap = (inside: string): Reply => ({
 const salesforce = { instance_url: 'https://acme.my.salesforce.com' };
 const api = '/services/data/v64.0';
 
-/** Answers with status 200 that lack what the vendor always writes: a part, or an error that looks like a good answer. */
+/**
+ * Responses with status 200 without something the vendor always sends: a missing part, or an error that looks like
+ * success.
+ */
 const cuts: readonly CutCase[] = [
   {
     id: 'salesforce',
-    what: 'more records without their address',
+    what: 'more records without their URL',
     query: { stream: 'query', soql: 'select Id from Account' },
     kept: salesforce,
     routes: { [`GET ${api}/query`]: { json: { totalSize: 3, done: false, records: [{ Id: 'a' }] } } },
@@ -41,7 +44,7 @@ const cuts: readonly CutCase[] = [
   },
   {
     id: 'salesforce',
-    what: 'a record whose own list is cut',
+    what: 'a record whose own list is truncated',
     query: { stream: 'query', soql: 'select Id, (select Id from Contacts) from Account' },
     kept: salesforce,
     routes: {
@@ -83,7 +86,7 @@ const cuts: readonly CutCase[] = [
   },
   {
     id: 'iformbuilder',
-    what: 'fewer forms than its header counts',
+    what: 'fewer forms than in the header',
     source: { server: 'app' },
     query: { stream: 'pages', profile: 47 },
     routes: {
@@ -104,7 +107,7 @@ const cuts: readonly CutCase[] = [
   },
   {
     id: 'shopify',
-    what: 'a bulk operation that was not made',
+    what: 'a failed bulk operation',
     source: { shop: 'acme', token: 'tok-12345' },
     query: { stream: 'bulk_orders' },
     routes: {
@@ -116,7 +119,7 @@ const cuts: readonly CutCase[] = [
   },
   {
     id: 'facebook',
-    what: 'a report that was not made',
+    what: 'a failed report',
     source: { token: 'tok-12345' },
     query: { stream: 'report', account: '11' },
     routes: { 'POST /v26.0/act_11/insights': error },
@@ -124,14 +127,14 @@ const cuts: readonly CutCase[] = [
   },
   {
     id: 'google_drive',
-    what: 'a search that left something out',
+    what: 'an incomplete search',
     query: { stream: 'files' },
     routes: { 'GET /drive/v3/files': { json: { kind: 'drive#fileList', incompleteSearch: true, files: [] } } },
     code: 'SERVICE_FAILED',
   },
   {
     id: 'hubspot',
-    what: 'fewer records than it found',
+    what: 'fewer records than found',
     source: { token: 'tok-12345' },
     query: { stream: 'deals', properties: ['dealname'] },
     routes: {
@@ -176,8 +179,8 @@ const cuts: readonly CutCase[] = [
   ),
 ];
 
-describe('an answer with status 200 that is not whole', () => {
-  it.each(cuts)('of $id is refused: $what', async ({ id, query, source = {}, kept, routes, code }) => {
+describe('an incomplete response with status 200', () => {
+  it.each(cuts)('of $id is rejected: $what', async ({ id, query, source = {}, kept, routes, code }) => {
     const { default: service } = (await import(
       id === 'facebook' ? '../../../connectors/facebook/index.ts' : `../../../connectors/${id}.ts`
     )) as { default: Connector };
@@ -186,20 +189,20 @@ describe('an answer with status 200 that is not whole', () => {
   });
 });
 
-/** A stream whose first page leads to a second one, and what the vendor always writes on it. */
+/** A stream whose first page leads to a second one, and what the vendor always sends on it. */
 interface Paged {
   readonly id: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly source?: Readonly<Record<string, unknown>>;
   readonly kept?: Readonly<Record<string, string>>;
   readonly route: string;
-  /** Routes that are asked before the pages. */
+  /** Routes that are requested before the pages. */
   readonly others?: Routes;
   /** The page's records below `at`; `isLast` says which page. */
   readonly page: (isLast: boolean, base: string) => Record<string, unknown>;
   /** The path of the list. */
   readonly at: string;
-  /** The flag that is on every page, and what may stand there in its place. */
+  /** The flag of every page, and its possible replacements. */
   readonly flag?: string;
   readonly total?: string;
 }
@@ -356,7 +359,7 @@ const paged: readonly Paged[] = [
   },
 ];
 
-/** A copy with something else at a path; without what is there if the value is undefined. */
+/** A copy with another value at a path; without that path if the value is undefined. */
 function altered(page: object, path: string, value: unknown): object {
   const copy = structuredClone(page) as Record<string, unknown>;
   const steps = path.split('.');
@@ -389,7 +392,7 @@ const spoiled = paged.flatMap((given) => {
   ];
 });
 
-/** The second of two pages, and the first where the second is whole. */
+/** The second of two pages, or the first if the second is complete. */
 describe.each(['second', 'only'] as const)('the %s page of a vendor', (which) => {
   const routesOf = ({ route, others = {}, page, at, spoil }: Paged & { spoil: (page: object) => unknown }): Routes => {
     // Which page a request asks for is up to the vendor: another request, another page.
@@ -418,7 +421,7 @@ describe.each(['second', 'only'] as const)('the %s page of a vendor', (which) =>
     return ((await import(`../../../connectors/${path}`)) as { default: Connector }).default;
   };
 
-  it.each(spoiled)('of $id is refused if it has $what', async ({ id, ...given }) => {
+  it.each(spoiled)('of $id is rejected if it has $what', async ({ id, ...given }) => {
     const problem = await failService({ ...runOf({ id, ...given }), service: await serviceOf(id) });
     expect(problem).toMatchObject({
       code: expect.stringMatching(/^SERVICE_|^SHOPIFY_/),
@@ -426,7 +429,7 @@ describe.each(['second', 'only'] as const)('the %s page of a vendor', (which) =>
     });
   });
 
-  it.each(which === 'second' ? paged : [])('of $id is read if it is whole', async ({ id, ...given }) => {
+  it.each(which === 'second' ? paged : [])("of $id is read if it's complete", async ({ id, ...given }) => {
     const whole = runOf({ id, ...given, spoil: (page) => page });
     const { rows } = await runService({ ...whole, service: await serviceOf(id) });
     expect(rows).toHaveLength(2);

@@ -5,7 +5,7 @@ import { ids, restBench } from './rig.ts';
 
 const { server, extract, failure } = restBench();
 
-test('csv and xml answers are known by their content type, and its charset counts', async () => {
+test('csv and xml responses are recognized by their content type, including its charset', async () => {
   server.answer = ({ pathname }, response) => {
     const isCsv = pathname === '/csv';
     response.setHeader('content-type', isCsv ? 'text/csv; charset=iso-8859-1' : 'application/atom+xml');
@@ -15,7 +15,7 @@ test('csv and xml answers are known by their content type, and its charset count
   expect((await extract({ path: 'xml' })).rows).toEqual([['x']]);
 });
 
-test('an answer that is no data is refused with its content type, unless the format is given', async () => {
+test("a response that isn't data is rejected with its content type, unless the format is set", async () => {
   server.answer = (_, response) => {
     response.setHeader('content-type', 'text/html');
     response.end('[{"id":1}]');
@@ -30,7 +30,7 @@ test.each([
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
-] as const)('an answer packed with %s is unpacked', async (name, pack) => {
+] as const)('a response compressed with %s is decompressed', async (name, pack) => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': name });
     response.end(pack(Buffer.from('[{"id":1}]')));
@@ -47,7 +47,7 @@ test('no content is a table without rows', async () => {
   });
 });
 
-test('an answer beyond the limit is refused, packed ones by what comes out', async () => {
+test('a response beyond the limit is rejected, a compressed one by its decompressed size', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify(ids(0, 50_000))));
@@ -55,7 +55,7 @@ test('an answer beyond the limit is refused, packed ones by what comes out', asy
   expect(await failure({}, { max_answer_bytes: 100_000 })).toMatchObject({ code: 'REST_TOO_LARGE', family: 'job' });
 });
 
-test('headers of the answer become columns in front', async () => {
+test('headers of the response become the first columns', async () => {
   server.answer = (_, response, n) =>
     sendJson(response, n < 3 ? ids(n, n + 1) : [], n === 1 ? { 'x-version': 'v7' } : {});
   const query = { paging: { kind: 'page' }, header_columns: { version: 'X-Version' } };

@@ -8,7 +8,7 @@ const { server, extract } = restBench();
 
 const kinds = ['page', 'offset', 'cursor', 'next_link', 'link_header'] as const;
 
-/** What an answer has in place of what it should have. */
+/** What a response has in place of the expected value. */
 const cuts = [
   ...(['none', 'truncated', 'without a length', 'no body', 'a page of html', 'error object'] as const),
   ...(['202', '206', '304', '500', 'missing list', 'null list', 'wrong type', 'empty list'] as const),
@@ -20,11 +20,11 @@ type Cut = (typeof cuts)[number];
 
 interface Server {
   readonly kind: (typeof kinds)[number];
-  /** Records altogether, and on a page. */
+  /** Number of records, in total and per page. */
   readonly all: number;
   readonly size: number;
   readonly tells: { readonly total: boolean; readonly pages: boolean; readonly more: boolean; readonly last: boolean };
-  /** Whether the last page lacks the place of the next one. */
+  /** Whether the last page omits the next-page value. */
   readonly leavesOut: boolean;
   /** What happens to which page, and at which reads of it. */
   readonly cut: Cut;
@@ -33,19 +33,19 @@ interface Server {
 }
 
 interface Job {
-  /** Which of the things that the server tells the job asks for. */
+  /** Which of the server's fields the job uses. */
   readonly asks: Server['tells'];
-  /** A place that the job has wrong. */
+  /** A path that the job has wrong. */
   readonly typo: 'none' | 'way' | 'total' | 'pages' | 'more' | 'last';
   readonly missing: 'end' | 'error' | undefined;
   readonly isShort: boolean;
   readonly isSized: boolean;
 }
 
-/** Mostly true: what is told and asked for at once is what a cut has to be compared with. */
+/** Mostly true: a cut has to be compared with what is both sent and used. */
 const mostly = fc.constantFrom(true, true, false);
 const four = { total: mostly, pages: mostly, more: mostly, last: mostly };
-/** One server in six is whole, so that a wrong error is found as well. */
+/** One server in six is intact, so that false errors are found too. */
 const anyCut = fc.oneof(
   { arbitrary: fc.constant('none' as const), weight: 1 },
   { arbitrary: fc.constantFrom(...cuts), weight: 5 },
@@ -73,7 +73,7 @@ const jobs: fc.Arbitrary<Job> = fc.record({
 
 const pagesOf = ({ all, size }: Server) => Math.ceil(all / size);
 
-/** The page that a request asks for, from 0. */
+/** The requested page, from 0. */
 function pageOf({ searchParams }: URL, { kind, size }: Server): number {
   if (kind === 'offset') return Math.ceil(Number(searchParams.get('offset')) / size);
   if (kind === 'cursor') return Number((searchParams.get('cursor') ?? 'c0').slice(1));
@@ -82,7 +82,7 @@ function pageOf({ searchParams }: URL, { kind, size }: Server): number {
 
 type Body = Record<string, unknown>;
 
-/** The way to a page; null for none. */
+/** The link to a page; null for none. */
 function wayTo(page: number | null, { kind }: Server): string | null {
   if (page === null) return null;
   return kind === 'cursor' ? `c${page}` : `/?page=${page + 1}`;
@@ -115,7 +115,7 @@ function send(response: ServerResponse, body: unknown, headers: Record<string, s
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-/** Sends a page that is cut as the server says. */
+/** Sends a page, truncated as the server says. */
 function sendCut(response: ServerResponse, page: number, given: Server): void {
   const body = bodyOf(page, given);
   const headers = headersOf(page, given);
@@ -168,7 +168,7 @@ function sendCut(response: ServerResponse, page: number, given: Server): void {
   answers[given.cut]();
 }
 
-/** The names that a job looks at: what it asks for, if the server tells it. */
+/** The fields that a job uses, if the server sends them. */
 const namesOf = ({ tells }: Server, { asks }: Job) =>
   (['total', 'pages', 'more', 'last'] as const).filter((name) => tells[name] && asks[name]);
 
@@ -189,8 +189,8 @@ function pagingOf(given: Server, job: Job): object {
 }
 
 /**
- * Whether the server reports something wrong that cannot be detected: a list is empty, or the pages end, and the job does not ask for
- * a total that would show it; or the job says that a place may be missing, and it is.
+ * Whether the server's error can't be detected: a list is empty, or the pages end, and the job uses no total that would
+ * show it; or the job says that a field may be missing, and it is.
  */
 function isHidden(given: Server, job: Job): boolean {
   const { cut, kind } = given;
@@ -206,7 +206,7 @@ function isHidden(given: Server, job: Job): boolean {
   );
 }
 
-/** Whether the job fits the server, so that it has to be delivered if nothing is cut. */
+/** Whether the job matches the server, so that it must deliver if nothing is truncated. */
 function isFit(given: Server, { typo, missing, asks }: Job): boolean {
   const isFollowed = given.kind !== 'page' && given.kind !== 'offset';
   const isEnd = !given.leavesOut || missing === 'end' || !isFollowed;
@@ -215,7 +215,9 @@ function isFit(given: Server, { typo, missing, asks }: Job): boolean {
 
 const unique = (rows: readonly (string | null)[][]) => [...new Set(rows.map(([id]) => id))].map((id) => [id]);
 
-it('never delivers a part, wherever and however the answers of a server are cut', { timeout: 300_000 }, async () => {
+it('never delivers a partial result, wherever and however the responses of a server are truncated', {
+  timeout: 300_000,
+}, async () => {
   let delivered = 0;
   await fc.assert(
     fc.asyncProperty(servers, jobs, async (given, job) => {
@@ -238,7 +240,7 @@ it('never delivers a part, wherever and however the answers of a server are cut'
       delivered++;
       const isTold = outcome.warnings.some(({ incomplete }) => incomplete === true);
       if (isTold || isHidden(given, job)) return;
-      // A server that once leads back, in other words, gives rows twice; it must not give fewer.
+      // A server that once returns to an earlier page returns rows twice; it must not return fewer.
       const rows = given.cut === 'back to the first' ? unique(outcome.rows) : outcome.rows;
       expect(rows).toEqual(numbers(0, given.all));
     }),

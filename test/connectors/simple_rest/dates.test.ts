@@ -4,7 +4,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract, askedInFull } = restBench();
 
-test('dates in templates are in the zone of the job', async () => {
+test("dates in templates are in the job's time zone", async () => {
   server.answer = (_, response) => sendJson(response, []);
   const zone = 'Pacific/Kiritimati';
   const day = Temporal.Now.plainDateISO(zone);
@@ -39,7 +39,7 @@ test('dates in templates are based on the logical time of a run', async () => {
   expect(askedInFull()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23:30:00Z&from=2026-03-01']);
 });
 
-test('an answer is asked for span by span, without days that stand in two of them', async () => {
+test('a period is requested in parts, without days that are in two of them', async () => {
   server.answer = ({ searchParams }, response) => sendJson(response, [{ day: searchParams.get('from') }]);
   const window = { start: '2026-01-01', end: '2026-01-05', step: '2d' };
   const query = { path: '/x?from={{ window.from }}&to={{ window.to }}', window };
@@ -53,7 +53,7 @@ test('an answer is asked for span by span, without days that stand in two of the
   ]);
 });
 
-test('the same rows in two spans are no page that came twice', async () => {
+test("the same rows in two periods aren't treated as a repeated page", async () => {
   server.answer = (_, response) => sendJson(response, ids(0, 2));
   const query = { path: '/x?from={{ window.from }}', window: { start: '2026-01-01', end: '2026-01-02', step: '1d' } };
   expect((await extract(query)).rows).toEqual([...numbers(0, 2), ...numbers(0, 2)]);

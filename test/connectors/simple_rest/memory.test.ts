@@ -10,7 +10,7 @@ import { ids, restBench } from './rig.ts';
 
 const { server, folder, extract } = restBench();
 
-test('a hundred thousand records over many pages arrive whole, from the disk', async () => {
+test('a hundred thousand records over many pages arrive complete, from disk', async () => {
   server.answer = ({ searchParams }, response) => {
     const from = Number(searchParams.get('offset'));
     sendJson(response, { items: ids(from, Math.min(from + 10_000, 100_000)) });
@@ -21,7 +21,7 @@ test('a hundred thousand records over many pages arrive whole, from the disk', a
   expect((await readFile(join(folder, 'answers.spool'))).length).toBeGreaterThan(1_000_000);
 });
 
-test('an answer of a million records is read inside a heap of 32 MB', async () => {
+test('a response of a million records is read with a heap of 32 MB', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     Readable.from(millionRecords()).pipe(response);
@@ -40,7 +40,7 @@ function* millionRecords(): Generator<string> {
   yield ']';
 }
 
-test('a hundred thousand records over a thousand pages are read inside a heap of 32 MB', async () => {
+test('a hundred thousand records over a thousand pages are read with a heap of 32 MB', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
     sendJson(response, ids((page - 1) * 100, page > 1000 ? 0 : page * 100));

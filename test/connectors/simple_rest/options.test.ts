@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { faults } from './rig.ts';
 
-test('options that cannot go together are told before anything is sent', () => {
+test('conflicting options are reported before anything is sent', () => {
   expect(faults({})).toEqual([]);
   expect(faults({}, {})).toEqual(['path']);
   expect(faults({ path: 'https://h/a' })).toEqual(['path']);
@@ -18,7 +18,7 @@ test('options that cannot go together are told before anything is sent', () => {
   expect(faults({ paging: { kind: 'page', stop_at: 'short' } })).toEqual(['paging']);
 });
 
-test('what cannot go together is told before anything is sent', () => {
+test('other conflicts are reported before anything is sent', () => {
   const window = { start: '2026-01-01' };
   expect(faults({ path: '/{{ window.from }}', window })).toEqual([]);
   expect(faults({ path: '/x', window })).toEqual(['window']);

@@ -18,7 +18,7 @@ test.each([
   ['a bearer token', { auth: { kind: 'bearer', token: 'tok-12345' } }],
   ['a key in the query', { auth: { kind: 'key', name: 'k', value: 'key-12345', in: 'query' } }],
   ['a header with a secret name', { headers: { 'x-api-key': 'key-12345' } }],
-])('an endpoint_url that leads to another origin once its template is filled never gets %s', async (_, source) => {
+])('an endpoint_url whose template leads to another origin never gets %s', async (_, source) => {
   await withOther(async (other) => {
     const query = { endpoint_url: `${other.url}/echo?d={{ today }}`, records: 'v' };
     expect(await failure(query, source)).toMatchObject({
@@ -31,13 +31,13 @@ test.each([
   });
 });
 
-test('an endpoint_url with a template in its query may have the origin of the url', async () => {
+test('an endpoint_url with a template in its query may have the origin of the URL', async () => {
   server.answer = (_, response) => sendJson(response, { v: ids(1, 2) });
   const query = { endpoint_url: `${server.url}/echo?d={{ today }}`, records: 'v' };
   expect((await extract(query, { auth: { kind: 'bearer', token: 'tok-12345' } })).rows).toEqual(numbers(1, 2));
 });
 
-test('a source whose headers hold a key is checked for the origin of endpoint_url before a run', () => {
+test('a source with a key in its headers has the origin of endpoint_url checked before a run', () => {
   const query = { endpoint_url: 'https://elsewhere.example.com/x' };
   const url = 'https://api.example.com/';
   expect(faults(query, { url, headers: { 'x-api-key': 'key-12345' } })).toEqual(['endpoint_url']);
@@ -46,9 +46,9 @@ test('a source whose headers hold a key is checked for the origin of endpoint_ur
 
 test.each([
   ['without TLS', 'http://api.example.com/x'],
-  ['at another port', 'https://api.example.com:8443/x'],
-  ['at a host below', 'https://eu.api.example.com/x'],
-])('an endpoint_url %s is another origin than the url, before a run and in it', async (_, endpoint_url) => {
+  ['with another port', 'https://api.example.com:8443/x'],
+  ['with a subdomain', 'https://eu.api.example.com/x'],
+])('an endpoint_url %s has another origin than the URL, before and during a run', async (_, endpoint_url) => {
   const source = { url: 'https://api.example.com/', auth: { kind: 'bearer', token: 'tok-12345' } };
   expect(faults({ endpoint_url }, source)).toEqual(['endpoint_url']);
   const refused = { code: 'REST_ORIGIN', seen: endpoint_url, allowed: 'https://api.example.com' };

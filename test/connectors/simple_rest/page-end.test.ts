@@ -5,7 +5,7 @@ import { faults, ids, numbers, restBench } from './rig.ts';
 
 const { server, extract, failure, asked } = restBench();
 
-/** Answers the pages by their number, 1 and up, whatever asks for them. */
+/** Returns the pages by number, from 1 up, whatever the request. */
 function pagesAre(pages: readonly unknown[], headers: Record<string, string> = {}): void {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page') ?? 1);
@@ -16,13 +16,13 @@ function pagesAre(pages: readonly unknown[], headers: Record<string, string> = {
 const next = (page: number) => `/?page=${page}`;
 const link = { kind: 'next_link', path: 'next' };
 
-describe('the place of the next page', () => {
+describe('the next-page value', () => {
   it.each([
-    ['is mistyped', { kind: 'next_link', path: 'nxt' }, '`nxt`'],
-    ['is a cursor that the server does not know', { kind: 'cursor', cursor: 'bookmark' }, '`bookmark`'],
-    ['looks into the records', { kind: 'cursor', cursor: 'rows.9.id' }, '`rows.9.id`'],
+    ['has a wrong path', { kind: 'next_link', path: 'nxt' }, '`nxt`'],
+    ["is a cursor that the server doesn't send", { kind: 'cursor', cursor: 'bookmark' }, '`bookmark`'],
+    ['is a path into the records', { kind: 'cursor', cursor: 'rows.9.id' }, '`rows.9.id`'],
     ['is the Link header of a server that sends none', { kind: 'link_header' }, 'the Link header'],
-  ])('is an error with a way out if it %s', async (_, paging, place) => {
+  ])('is an error with a fix if it %s', async (_, paging, place) => {
     pagesAre([
       { rows: ids(0, 10), next: next(2) },
       { rows: ids(10, 20), next: null },
@@ -34,7 +34,7 @@ describe('the place of the next page', () => {
     expect(problem.next).toContain('`paging: {missing: end}`');
   });
 
-  it('may be left out of the last page, which is shorter than the others', async () => {
+  it('may be missing on a last page that is shorter than the others', async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6), next: next(3) }, { rows: ids(6, 7) }]);
     expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 7));
     expect(await failure({ records: 'rows', paging: { ...link, missing: 'error' } })).toMatchObject({
@@ -42,12 +42,12 @@ describe('the place of the next page', () => {
     });
   });
 
-  it('may be left out of a page that is shorter than the largest one', async () => {
+  it('may be missing on a page that is shorter than the largest one', async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 4), next: next(3) }, { rows: ids(4, 6) }]);
     expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 6));
   });
 
-  it('is an error if it is gone from a page as full as the others, unless the server is said to leave it out', async () => {
+  it("is an error if it's missing on a full page, unless the server is declared to omit it", async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6) }]);
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
     const paging = { ...link, missing: 'end' };
@@ -57,11 +57,11 @@ describe('the place of the next page', () => {
     expect((await extract({ records: 'rows', paging: odata })).rows).toEqual(numbers(0, 6));
   });
 
-  it('need not be in the only page if a total is reached, or the page is empty', async () => {
+  it("isn't needed on a single page if a total is reached, or if the page is empty", async () => {
     pagesAre([{ rows: ids(0, 3), count: 3 }]);
     const single = async (more: object) => (await extract({ records: 'rows', paging: { ...link, ...more } })).rows;
     expect(await single({ total: 'count' })).toEqual(numbers(0, 3));
-    // A server may give fewer records than it is asked for.
+    // A server may return fewer records than requested.
     for (const size of [{}, { size_parameter: 'n', size: 10 }]) {
       expect(await failure({ records: 'rows', paging: { ...link, ...size } })).toMatchObject({
         code: 'REST_NO_WAY_ON',
@@ -71,7 +71,7 @@ describe('the place of the next page', () => {
     expect(await single({})).toEqual([]);
   });
 
-  it('is not taken for left out of a short page that shows another way on', async () => {
+  it("doesn't count as omitted on a short page that shows another next page", async () => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 5), next_page: next(3) },
@@ -79,7 +79,7 @@ describe('the place of the next page', () => {
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
   });
 
-  it.each([null, false, ''])('ends the pages as %j', async (last) => {
+  it.each([null, false, ''])("ends the pages if it's %j", async (last) => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 6), next: last },
@@ -90,11 +90,11 @@ describe('the place of the next page', () => {
   it.each([
     ['an object', { href: '/?page=3' }],
     ['a list', ['/?page=3']],
-    ['no address', 'http://[bad'],
-    ['an address of another kind', 'mailto:a@example.com'],
+    ['not a URL', 'http://[bad'],
+    ['a URL of another scheme', 'mailto:a@example.com'],
     ['a number', 3],
     ['true', true],
-  ])('is an error if it is %s', async (_, value) => {
+  ])("is an error if it's %s", async (_, value) => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 6), next: value },
@@ -107,10 +107,10 @@ describe('the place of the next page', () => {
 
   it.each([
     ['no link', 'nonsense'],
-    ['an address without brackets', 'http://h/?page=3; rel="next"'],
+    ['a URL without angle brackets', 'http://h/?page=3; rel="next"'],
     ['cut', '</?page=1>; rel="first", </?pa'],
-    ['cut in a relation', '</?page=3>; rel="ne'],
-    ['no address', '<http://[bad>; rel="next"'],
+    ['truncated in a relation', '</?page=3>; rel="ne'],
+    ['no URL', '<http://[bad>; rel="next"'],
   ])('is an error if the Link header is %s', async (_, header) => {
     server.answer = ({ searchParams }, response) => {
       const isFirst = searchParams.get('page') === null;
@@ -127,7 +127,7 @@ describe('the place of the next page', () => {
     expect((await extract({ paging: { kind: 'link_header' } })).rows).toEqual(numbers(0, 3));
   });
 
-  it('is an error if it is an object where a cursor is expected', async () => {
+  it("is an error if it's an object where a cursor is expected", async () => {
     pagesAre([{ rows: ids(0, 3), next: { token: 'x' } }]);
     expect(await failure({ records: 'rows', paging: { kind: 'cursor', cursor: 'next' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -140,7 +140,7 @@ describe('a flag for more pages', () => {
   it.each([
     ['more', [{ rows: ids(0, 3), more: true }, { rows: ids(3, 4) }]],
     ['last', [{ rows: ids(0, 3), last: false }, { rows: ids(3, 4) }]],
-  ])('%s is an error if an answer lacks it', async (name, pages) => {
+  ])('%s is an error if a response lacks it', async (name, pages) => {
     pagesAre(pages);
     const paging = { kind: 'page', [name]: name };
     expect(await failure({ records: 'rows', paging })).toMatchObject({
@@ -149,14 +149,14 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says that there are no more is held against the total', async () => {
+  it('that says there are no more is compared with the total', async () => {
     pagesAre([{ rows: ids(0, 3), more: false, count: 5 }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page', more: 'more', total: 'count' } })).toMatchObject({
       code: 'REST_PAGES_SHORT',
     });
   });
 
-  it('that says more counts for more than a total that is reached', async () => {
+  it('that says there are more overrides a reached total', async () => {
     pagesAre([
       { rows: ids(0, 3), more: true, count: 3 },
       { rows: ids(3, 5), more: false, count: 3 },
@@ -165,7 +165,7 @@ describe('a flag for more pages', () => {
     expect(outcome).toMatchObject({ rows: numbers(0, 5), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
   });
 
-  it('that says more needs a way there also where the last page may lack it', async () => {
+  it('that says there are more requires a next-page value even if the last page may omit it', async () => {
     pagesAre([{ rows: ids(0, 3), more: true }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -173,7 +173,7 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says more needs a way there', async () => {
+  it('that says there are more requires a next-page value', async () => {
     pagesAre([{ rows: ids(0, 3), more: true, next: null }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -187,7 +187,7 @@ describe('a total', () => {
   it.each([
     ['page numbers', { kind: 'page', total: 'count' }, { rows: [] }],
     ['next links', { ...link, total: 'count' }, { rows: [], next: null }],
-  ])('that is not reached when the pages end is an error with %s', async (_, paging, third) => {
+  ])("that isn't reached when the pages end is an error with %s", async (_, paging, third) => {
     pagesAre([
       answer(ids(0, 10), 47, { next: next(2) }),
       answer(ids(10, 20), 47, { next: next(3) }),
@@ -196,7 +196,7 @@ describe('a total', () => {
     expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '20 of 47' });
   });
 
-  it('of pages that is not reached is an error too', async () => {
+  it("of pages that isn't reached is an error too", async () => {
     pagesAre([
       { rows: ids(0, 2), pages: 3 },
       { rows: [], pages: 3 },
@@ -212,20 +212,20 @@ describe('a total', () => {
     });
   });
 
-  it('that no answer tells, or that is no number, is an error', async () => {
+  it("that no response contains, or that isn't a number, is an error", async () => {
     pagesAre([{ rows: ids(0, 2), count: 'many' }]);
     const failed = (total: string) => failure({ records: 'rows', paging: { kind: 'page', total } });
     expect(await failed('cnt')).toMatchObject({ code: 'REST_TOTAL', message: expect.stringContaining('`cnt`') });
     expect(await failed('count')).toMatchObject({ code: 'REST_TOTAL', seen: 'many' });
   });
 
-  it('that is an estimate is held against nothing', async () => {
+  it("that is an estimate isn't compared", async () => {
     pagesAre([answer(ids(0, 2), 47, { next: null })]);
     const paging = { ...link, total: { path: 'count', estimate: true } };
     expect(await extract({ records: 'rows', paging })).toMatchObject({ rows: numbers(0, 2), warnings: [] });
   });
 
-  it('that changes on the way has all pages read a second time', async () => {
+  it('that changes causes a second read of all pages', async () => {
     let reads = 0;
     server.answer = ({ searchParams }, response) => {
       const page = Number(searchParams.get('page') ?? 1);
@@ -238,7 +238,7 @@ describe('a total', () => {
     expect(asked()).toEqual(['/', '/?page=2', '/', '/?page=2']);
   });
 
-  it('that changes on the way twice is delivered with a warning', async () => {
+  it('that changes twice is delivered with a warning', async () => {
     pagesAre([answer(ids(0, 2), 4, { next: next(2) }), answer(ids(2, 5), 5, { next: null })]);
     const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
     expect(outcome.rows).toEqual(numbers(0, 5));
@@ -246,7 +246,7 @@ describe('a total', () => {
     expect(asked()).toHaveLength(4);
   });
 
-  it('that is exceeded is told', async () => {
+  it('that is exceeded causes a warning', async () => {
     pagesAre([answer(ids(0, 2), 2, { next: next(2) }), answer(ids(2, 4), 2, { next: null })]);
     const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
     expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
@@ -258,12 +258,12 @@ describe('the list of records', () => {
     ['null', null],
     ['an object', { error: 'x' }],
     ['a text', 'try later'],
-  ])('is an error on a later page if it is %s', async (_, list) => {
+  ])("is an error on a later page if it's %s", async (_, list) => {
     pagesAre([{ rows: ids(0, 3) }, { rows: list }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('may be null where the server is said to write that for nothing', async () => {
+  it('may be null if the server is declared to send null for an empty list', async () => {
     pagesAre([{ rows: ids(0, 3) }, { rows: null }]);
     const query = { records: 'rows', paging: { kind: 'page' }, null_records: 'empty' };
     expect((await extract(query)).rows).toEqual(numbers(0, 3));
@@ -271,12 +271,12 @@ describe('the list of records', () => {
     expect(await failure({ records: 'rows' })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('is an error page if the document itself is no list any more', async () => {
+  it('means an error page if the document itself is no longer a list', async () => {
     pagesAre([ids(0, 3), { error: 'x' }, []]);
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('that is empty, in the very answer that came before, is not asked for again and again', async () => {
+  it("that is empty, in a response identical to the previous one, isn't requested endlessly", async () => {
     pagesAre([
       { rows: [], more: true },
       { rows: [], more: true },
@@ -312,22 +312,22 @@ describe('a page of xml without records', () => {
 
   it.each([
     ['another document', '<error>quota</error>'],
-    ['an error where the list is', '<r><rows><error/></rows></r>'],
-    ['an error beside the list', '<r><error>quota</error><rows/></r>'],
+    ['an error in place of the list', '<r><rows><error/></rows></r>'],
+    ['an error next to the list', '<r><error>quota</error><rows/></r>'],
     ['a document without the list', '<r/>'],
-  ])('is an error if it is %s', async (_, last) => {
+  ])("is an error if it's %s", async (_, last) => {
     xmlIs([page(0, 3), page(3, 6), last]);
     expect(await failure({ records: 'row', paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it('is an error of another root, also if `records` is not set', async () => {
+  it("is an error if it has another root, even if `records` isn't set", async () => {
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<l/>']);
     expect((await extract({ paging: { kind: 'page' } })).rows).toHaveLength(2);
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<error/>']);
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it('may be the first answer where null_records says so', async () => {
+  it('may be the first response with null_records', async () => {
     xmlIs([page(0, 0)]);
     for (const paging of [{ kind: 'none' }, { kind: 'page' }]) {
       expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
@@ -342,7 +342,7 @@ describe('a page of xml without records', () => {
   });
 });
 
-describe('pages that are equal', () => {
+describe('identical pages', () => {
   const rowsAre = (total: number, rowOf: (i: number) => object) => {
     server.answer = ({ searchParams }, response) => {
       const left = Math.max(0, 25 - Number(searchParams.get('offset')));
@@ -352,7 +352,7 @@ describe('pages that are equal', () => {
   const read = (paging: object) => ({ records: 'rows', paging: { kind: 'offset', ...paging } });
   const refused = { code: 'REST_PAGES_REPEAT' };
 
-  it('are read if their records are equal too, and a total says how many there are', async () => {
+  it('are read if their records are identical too, and a total confirms the count', async () => {
     rowsAre(25, () => ({ v: 0 }));
     expect((await extract(read({ total: 'total' }))).rows).toHaveLength(25);
     expect((await extract(read({ pages: 'pages' }))).rows).toHaveLength(25);
@@ -360,7 +360,7 @@ describe('pages that are equal', () => {
     expect(await failure(read({ total: 'total' }))).toMatchObject({ code: 'REST_PAGES_SHORT' });
   });
 
-  it('are refused otherwise', async () => {
+  it('are rejected otherwise', async () => {
     rowsAre(25, () => ({ v: 0 }));
     expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('set `total`') });
     expect(await failure(read({ total: { path: 'total', estimate: true } }))).toMatchObject(refused);
@@ -369,7 +369,7 @@ describe('pages that are equal', () => {
   });
 });
 
-describe('a status', () => {
+describe('an HTTP status', () => {
   const answerWith = (status: number, headers: Record<string, string>, value: unknown) => {
     server.answer = (_, response: ServerResponse) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -378,7 +378,7 @@ describe('a status', () => {
   };
   const once = { retries: 0 };
 
-  it('206 without paging is an error unless its range is everything', async () => {
+  it('206 without paging is an error unless its range is complete', async () => {
     for (const range of ['0-19/47', 'items 0-19/*', 'items 20-46/47', 'bytes 0-9/20']) {
       answerWith(206, { 'content-range': range }, ids(0, 3));
       expect(await failure({})).toMatchObject({ code: 'REST_PARTIAL', seen: `status 206, Content-Range: ${range}` });
@@ -392,7 +392,7 @@ describe('a status', () => {
     expect((await extract({ parameters })).rows).toEqual(numbers(0, 3));
   });
 
-  it('206 may be the status of all pages, but not of one after a complete answer', async () => {
+  it('206 may be the status of all pages, but not of one after a complete response', async () => {
     let first = 206;
     server.answer = ({ searchParams }, response) => {
       const from = Number(searchParams.get('offset'));
@@ -405,7 +405,7 @@ describe('a status', () => {
     expect(await failure({ paging: { kind: 'offset' } })).toMatchObject({ code: 'REST_PARTIAL' });
   });
 
-  it('202 is no answer yet, and is asked for again only by GET', async () => {
+  it('202 means not ready, and is requested again only with GET', async () => {
     answerWith(202, { location: '/later' }, { status: 'queued' });
     expect(await failure({}, once)).toMatchObject({ code: 'REST_ACCEPTED', family: 'try_later' });
     expect(await failure({ method: 'POST', body: {} })).toMatchObject({ code: 'REST_ACCEPTED', family: 'job' });
@@ -416,7 +416,7 @@ describe('a status', () => {
     expect((await extract({})).rows).toEqual(numbers(0, 2));
   });
 
-  it('an unrequested 304 is an error, on the first and on a later page', async () => {
+  it('304 that was not requested is an error, on the first and on a later page', async () => {
     answerWith(304, {}, undefined);
     expect(await failure({}, once)).toMatchObject({ code: 'REST_NOT_MODIFIED', family: 'try_later' });
     expect(await failure({ conditional: true }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
@@ -428,11 +428,11 @@ describe('a status', () => {
   });
 });
 
-describe('an answer that says that it is an error', () => {
+describe('a response that reports an error', () => {
   const graph = { method: 'POST', body: { query: '{ items { id } }' }, records: 'data.items' };
   const errors = [{ message: 'timeout' }, { message: 'again' }];
 
-  it('is one for GraphQL, whatever its data', async () => {
+  it('is one in GraphQL, whatever its data', async () => {
     for (const data of [{ items: ids(0, 2) }, { items: null }, null]) {
       pagesAre([{ data, errors }]);
       expect(await failure(graph)).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
@@ -443,14 +443,14 @@ describe('an answer that says that it is an error', () => {
     expect((await extract({ ...graph, fail_when: [] })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is one for GraphQL whose request is written as text, too', async () => {
+  it('is one in GraphQL whose request is written as text, too', async () => {
     pagesAre([{ data: { items: ids(0, 2) }, errors }]);
     const body = '{ "query": "{ items { id } }" }';
     expect(await failure({ ...graph, body })).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
     expect((await extract({ ...graph, body: '{"filter": "x"}' })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is one elsewhere as fail_when says', async () => {
+  it('is one elsewhere if fail_when says so', async () => {
     pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
     const query = { records: 'rows' };
     expect((await extract(query)).rows).toEqual(numbers(0, 2));
@@ -461,7 +461,7 @@ describe('an answer that says that it is an error', () => {
     expect((await extract({ ...query, fail_when })).rows).toEqual(numbers(0, 2));
   });
 
-  it('cannot be told in csv, or without records', () => {
+  it("can't be detected in csv, or without records", () => {
     expect(faults({ fail_when: ['errors'] })).toEqual(['fail_when']);
     expect(faults({ fail_when: ['errors'], records: 'rows', format: 'csv' })).toEqual(['fail_when']);
     expect(faults({ fail_when: [] })).toEqual([]);
@@ -474,7 +474,7 @@ describe('a declared column that is in no record', () => {
   it.each([
     ['json', 'application/json', '{"rows":[{"new_id":"1","b":null}]}'],
     ['xml', 'application/xml', '<l><rows><new_id>1</new_id><b/></rows></l>'],
-  ])('is told with a warning: %s', async (_, type, text) => {
+  ])('causes a warning: %s', async (_, type, text) => {
     server.answer = (_url, response) => response.writeHead(200, { 'content-type': type }).end(text);
     const query = { records: 'rows', columns: [column('id'), column('b')], ignore_unknown: true };
     const { rows, warnings } = await extract(query);
@@ -483,13 +483,13 @@ describe('a declared column that is in no record', () => {
   });
 });
 
-describe('a next page that is not read', () => {
+describe("a next page that isn't read", () => {
   it.each([
     ['a member', { rows: ids(0, 2), next: '/?page=2' }, {}, '`next`'],
     ['a link object', { rows: ids(0, 2), links: { next: { href: '/?page=2' } } }, {}, '`links.next`'],
     ['a flag', { rows: ids(0, 2), meta: { has_more: true } }, {}, '`meta.has_more`'],
     ['the Link header', { rows: ids(0, 2) }, { link: '</?page=2>; rel=next' }, 'the Link header'],
-  ])('is told with a warning if %s shows it', async (_, answer, headers, place) => {
+  ])('causes a warning if %s shows it', async (_, answer, headers, place) => {
     pagesAre([answer], headers);
     for (const columns of [[], [{ name: 'id', type: 'integer' }]]) {
       const { rows, warnings } = await extract({ records: 'rows', columns });
@@ -498,14 +498,14 @@ describe('a next page that is not read', () => {
     }
   });
 
-  it('is told for csv, whose rows are not counted', async () => {
+  it("causes a warning for csv, whose rows aren't counted", async () => {
     server.answer = (_, response) =>
       response.writeHead(200, { 'content-type': 'text/csv', link: '</?page=2>; rel="next"' }).end('id\n1\n');
     expect((await extract({})).warnings).toMatchObject([{ code: 'REST_MORE_PAGES' }]);
   });
 
   it.each([{ next: null }, { next: '' }, { has_more: false }, { links: { next: null } }])(
-    'is not seen in %j',
+    "isn't assumed from %j",
     async (members) => {
       pagesAre([{ rows: ids(0, 2), ...members }]);
       expect((await extract({ records: 'rows' })).warnings).toEqual([]);

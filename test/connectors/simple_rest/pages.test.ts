@@ -7,7 +7,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked, askedInFull } = restBench();
 
-test('page numbers go on until a page is empty, also where the server gives fewer than asked', async () => {
+test('page numbers continue until a page is empty, even if the server returns fewer than requested', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('p'));
     sendJson(response, { rows: ids(page * 3, page < 4 ? page * 3 + 3 : 0) });
@@ -17,7 +17,7 @@ test('page numbers go on until a page is empty, also where the server gives fewe
   expect(asked().at(-1)).toBe('/?n=100&p=4');
 });
 
-test('with stop_at short, the first page below its size is the last', async () => {
+test('with stop_at short, the first page below the page size is the last', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
     if (page > 2) response.writeHead(404).end();
@@ -27,7 +27,7 @@ test('with stop_at short, the first page below its size is the last', async () =
   expect((await extract({ paging })).rows).toEqual([...numbers(10, 15), ...numbers(20, 24)]);
 });
 
-test('offsets move on by what came, not by what was asked for', async () => {
+test('offsets advance by what was returned, not by what was requested', async () => {
   server.answer = ({ searchParams }, response) => {
     const from = Number(searchParams.get('skip'));
     sendJson(response, ids(from, Math.min(from + 3, 8)));
@@ -37,7 +37,7 @@ test('offsets move on by what came, not by what was asked for', async () => {
   expect(asked()).toEqual([0, 3, 6, 8].map((skip) => `/?limit=100&skip=${skip}`));
 });
 
-test('cursors are followed to the end, through pages without records', async () => {
+test('cursors are followed to the end, past pages without records', async () => {
   const pages: Record<string, unknown> = {
     '': { data: ids(0, 2), meta: { next: 'ä=&1' } },
     'ä=&1': { data: [], meta: { next: 7 } },
@@ -50,7 +50,7 @@ test('cursors are followed to the end, through pages without records', async () 
   expect((await extract({ records: 'data', paging, columns })).rows).toEqual(numbers(0, 3));
 });
 
-test('next links are followed, relative ones too, with the headers of the first request', async () => {
+test('next links are followed, including relative ones, with the headers of the first request', async () => {
   server.answer = ({ pathname }, response) =>
     sendJson(response, pathname === '/a' ? { v: ids(0, 1), '@odata.nextLink': 'b?x=1' } : { v: ids(1, 2) });
   const paging = { kind: 'next_link', path: '@odata.nextLink' };
@@ -60,7 +60,7 @@ test('next links are followed, relative ones too, with the headers of the first 
   expect(server.requests[1]!.headers.authorization).toBe('Bearer tok-12345');
 });
 
-test('Link headers are followed while they name a next page', async () => {
+test('Link headers are followed while they contain a next page', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page') ?? 1);
     const link = `<${server.url}/?page=9>; rel="last", </?page=${page + 1}>; title="a, b"; rel="prefetch next"`;
@@ -88,7 +88,7 @@ test('every page counts as a sign of life before the first row', async () => {
   expect(signs).toBe(3);
 });
 
-test('the columns of all pages are one table', async () => {
+test('the columns of all pages form one table', async () => {
   server.answer = ({ searchParams }, response) => {
     const pages: Record<string, unknown> = { '1': [{ a: 1 }], '2': [{ b: 'x', a: 2.5 }] };
     sendJson(response, pages[searchParams.get('page')!] ?? []);
@@ -123,12 +123,12 @@ test.each([
   [{ last: 'last' }, (n: number) => ({ last: n === 3 })],
   [{ total: 'total' }, () => ({ total: 6 })],
   [{ pages: 'pages' }, () => ({ pages: 3 })],
-])('pages end where the answer says so: %j', async (stop, said) => {
+])('pages end where the response says so: %j', async (stop, said) => {
   server.answer = (_, response, n) => sendJson(response, { rows: ids(n * 2, n * 2 + 2), ...said(n) });
   expect((await extract({ records: 'rows', paging: { kind: 'page', ...stop } })).rows).toEqual(numbers(2, 8));
 });
 
-test('pages are asked for in the body, in the path or in a header, where the request says so', async () => {
+test('the page is sent in the body, the path or a header, as the request says', async () => {
   server.answer = ({ pathname }, response) => {
     const { body, headers } = server.requests.at(-1)!;
     const page = pathname.startsWith('/path/')
@@ -154,7 +154,7 @@ test('pages are asked for in the body, in the path or in a header, where the req
   expect(askedInFull()).toEqual(['POST / {}', 'POST / {"at":1}', 'POST / {"at":2}']);
 });
 
-test('a server that ignores the paging parameter is noticed by the page that comes twice', async () => {
+test('a server that ignores the paging parameter is detected by the repeated page', async () => {
   server.answer = (_, response) => sendJson(response, ids(0, 5));
   expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'REST_PAGES_REPEAT', family: 'job' });
   expect(server.requests.length).toBe(2);
@@ -163,13 +163,13 @@ test('a server that ignores the paging parameter is noticed by the page that com
 test.each([
   [{ kind: 'next_link', path: 'next' }, (n: number) => (n % 2 === 0 ? '/?x=1' : '/?x=2')],
   [{ kind: 'cursor', cursor: 'next' }, (n: number) => `c${n % 3}`],
-])('pages that lead in circles are refused: %j', async (paging, next) => {
+])('circular pages are rejected: %j', async (paging, next) => {
   server.answer = (_, response, number) => sendJson(response, { rows: [{ number }], next: next(number) });
   expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_REPEAT' });
   expect(server.requests.length).toBeLessThan(5);
 });
 
-test('more pages than allowed are an error, exactly as many are not', async () => {
+test("more pages than allowed are an error, exactly as many aren't", async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(Number(searchParams.get('page')), searchParams.get('page') === '4' ? 0 : 99));
   const paging = { kind: 'page' };
@@ -177,7 +177,7 @@ test('more pages than allowed are an error, exactly as many are not', async () =
   await extract({ paging, max_pages: 4 });
 });
 
-test('a next link to another origin is refused, or followed without credentials where it is listed', async () => {
+test("a next link to another origin is rejected, or followed without credentials if it's listed", async () => {
   const other = await new TestServer().start();
   try {
     other.answer = (_, response) => sendJson(response, { v: ids(1, 2), next: null });

@@ -12,7 +12,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked } = restBench();
 
-test('the path stands behind the base address, parameters go into the query, those of type header into headers', async () => {
+test('the path follows the base URL, parameters go into the query, those of type header into headers', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   const parameters = [
     { name: 'since', value: '2026-01-01 & more', type: 'query' },
@@ -44,17 +44,17 @@ test.each([
     { paging: { kind: 'offset', parameter: '$skip', size: 5, size_parameter: '$top' } },
     '/x?s=a,b&%24top=5&%24skip=0',
   ],
-])('%s with %j is asked for in the spelling of a URI, and keeps its own', async (path, more, url) => {
+])('%s with %j is requested as a valid URI, and keeps its own escapes', async (path, more, url) => {
   server.answer = (_, response) => sendJson(response, []);
   for (const given of [{ path }, { endpoint_url: `${server.url}${path}` }]) {
     await extract({ ...given, ...more }, { auth: { kind: 'key', name: 'k', value: 'key 12345', in: 'query' } });
-    // An address that is given whole is what the URL makes of it.
+    // A URL that is given in full is normalized by the URL class.
     const own = 'endpoint_url' in given ? url.replace('p=50%25', 'p=50%') : url;
     expect(server.requests.at(-1)?.url).toBe(`${own}&k=key%2012345`);
   }
 });
 
-test('a body that is no text is sent as JSON, a text as it is, with the method as it is meant', async () => {
+test("a body that isn't a string is sent as JSON, a string unchanged, with the configured method", async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   await extract({ method: 'post', body: { q: 'ü' } });
   await extract({
@@ -77,13 +77,13 @@ test.each([
   [{ kind: 'bearer', token: 'tok-12345' }, { authorization: 'Bearer tok-12345' }, '/'],
   [{ kind: 'key', name: 'X-Key', value: 'key-12345' }, { 'x-key': 'key-12345' }, '/'],
   [{ kind: 'key', name: 'key', value: 'key-12345', in: 'query' }, {}, '/?key=key-12345'],
-])('credentials of kind %j arrive', async (auth, headers, url) => {
+])('credentials of kind %j are sent', async (auth, headers, url) => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   await extract({}, { auth });
   expect(server.requests).toMatchObject([{ url, headers }]);
 });
 
-test('redirects are followed at home, and refused abroad', async () => {
+test('redirects are followed within the origin, and rejected elsewhere', async () => {
   server.answer = ({ pathname }, response) => {
     if (pathname === '/new') return sendJson(response, ids(0, 1));
     response
@@ -97,7 +97,7 @@ test('redirects are followed at home, and refused abroad', async () => {
   expect(await failure({ path: 'loop' })).toMatchObject({ code: 'REST_REDIRECTS' });
 });
 
-test('a certificate is trusted through ca_file alone', async () => {
+test('a certificate is trusted only through ca_file', async () => {
   const args = [
     'req',
     '-x509',
@@ -128,7 +128,7 @@ test('a certificate is trusted through ca_file alone', async () => {
   }
 });
 
-test('check says what answers at the base address, and what does not', async () => {
+test("check reports what responds at the base URL, and what doesn't", async () => {
   const check = (source: Record<string, unknown>) => rest.check(contextOf(rest, { source, query: {}, folder }));
   server.answer = (_, response) => sendJson(response, {});
   expect(await check({ url: server.url })).toBe(`${server.url}/ answers with status 200 and application/json`);
@@ -140,7 +140,7 @@ test('check says what answers at the base address, and what does not', async () 
   expect(server.requests.length).toBe(3);
 });
 
-test('a data source as the service stores it is fetched raw', async () => {
+test('a data source is fetched raw if the service stores it that way', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });
     response.end(gzipSync('any \u0000 bytes'));

@@ -13,7 +13,7 @@ import { TestServer } from '../http-server.ts';
 
 type Options = Record<string, unknown>;
 
-/** What the runner hands in beside the options. */
+/** What the runner passes in addition to the options. */
 interface Run {
   readonly watermark?: string;
   readonly timezone?: string;
@@ -21,7 +21,7 @@ interface Run {
   readonly login?: TestLogin;
 }
 
-/** A server and an empty folder for each test of the file that calls this, and the connector between them. */
+/** A server and an empty folder for each test of the calling file, and the connector between them. */
 export function restBench() {
   const server = new TestServer();
   const folder = join(tmpdir(), `sluice-rest-${randomUUID()}`);
@@ -58,21 +58,21 @@ export function restBench() {
     folder,
     extract,
     failure,
-    /** The addresses that were asked for. */
+    /** The requested URLs. */
     asked: () => server.requests.map(({ url }) => url),
-    /** The same behind their methods, with the bodies behind them. */
+    /** The same with their methods in front, and their bodies after them. */
     askedInFull: () =>
       server.requests.map(({ method, url, body }) => [method, url, body].filter((one) => one !== '').join(' ')),
   };
 }
 
-/** The options that the connector has something against before anything is sent. */
+/** The options that the connector rejects before anything is sent. */
 export function faults(query: Options, source: Options = { url: 'https://h/' }): string[] {
   const context = contextOf(rest, { source, query, folder: '/' });
   return (rest.validate?.({ source: context.source, query: context.query }) ?? []).map(({ option }) => option);
 }
 
-/** Records with ids from `from` to before `to`, and the rows that become of them. */
+/** Records with IDs from `from` up to but excluding `to`, and the resulting rows. */
 export const ids = (from: number, to: number): { id: number }[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i }));
 export const numbers = (from: number, to: number): string[][] => ids(from, to).map(({ id }) => [String(id)]);

@@ -9,7 +9,7 @@ import { ids, numbers, restBench } from './rig.ts';
 const { server, folder, extract, failure } = restBench();
 
 test.each([408, 425, 429, 500, 502, 503, 504, 507, 511, 520, 522, 524, 527, 529, 530, 598])(
-  'status %d is asked again, after the pause that the server names',
+  'status %d is retried, after the pause that the server asks for',
   async (status) => {
     server.answer = (_, response, number) => {
       if (number > 1) return sendJson(response, ids(0, 1));
@@ -20,7 +20,7 @@ test.each([408, 425, 429, 500, 502, 503, 504, 507, 511, 520, 522, 524, 527, 529,
   },
 );
 
-test('retries end, and what the server asked for is handed on', async () => {
+test("retries are limited, and the server's requested delay is passed on", async () => {
   server.answer = (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end('maintenance until noon');
   expect(await failure({}, { retries: 2 })).toMatchObject({
     code: 'REST_BUSY',
@@ -35,8 +35,8 @@ test('retries end, and what the server asked for is handed on', async () => {
 });
 
 test.each<[string, Record<string, string>]>([
-  ['says when to come again', { 'retry-after': '0' }],
-  ['says that nothing is left', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
+  ['says when to retry', { 'retry-after': '0' }],
+  ['says that no requests are left', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
 ])('status 403 is a rate limit if it %s', async (_, headers) => {
   server.answer = (_url, response, number) => {
     if (number > 1) return sendJson(response, ids(0, 1));
@@ -62,13 +62,13 @@ test.each<[string, number, string, number]>([
   ['SOAP 1.2 Sender', 500, soapFault('<s:Code><s:Value>s:Sender</s:Value></s:Code>'), 1],
   ['SOAP 1.1 Server', 500, soapFault('<faultcode>s:Server</faultcode>'), 2],
   ['SOAP 1.2 Receiver', 400, soapFault('<s:Code><s:Value>s:Receiver</s:Value></s:Code>'), 2],
-  ['a query that GraphQL refuses', 500, graphErrors('GRAPHQL_VALIDATION_FAILED'), 1],
-  ['a limit of GraphQL', 400, graphErrors('THROTTLED'), 2],
+  ['a query that GraphQL rejects', 500, graphErrors('GRAPHQL_VALIDATION_FAILED'), 1],
+  ['a GraphQL rate limit', 400, graphErrors('THROTTLED'), 2],
   ['an error in JSON that is neither', 500, '{"errors": ["busy"]}', 2],
-  ['a code of GraphQL that is not known, with a status that passes', 500, graphErrors('SOMETHING_ELSE'), 2],
-  ['a status that says more than a fault of SOAP', 503, soapFault('<faultcode>s:Client</faultcode>'), 2],
-  ['a status that says more than an error of GraphQL', 429, graphErrors('FORBIDDEN'), 2],
-])('an answer is judged by what its body says: %s', async (_, status, text, requests) => {
+  ['an unknown GraphQL code, with a transient status', 500, graphErrors('SOMETHING_ELSE'), 2],
+  ['a status that is more specific than a SOAP fault', 503, soapFault('<faultcode>s:Client</faultcode>'), 2],
+  ['a status that is more specific than a GraphQL error', 429, graphErrors('FORBIDDEN'), 2],
+])('an error is classified by its body: %s', async (_, status, text, requests) => {
   server.answer = (_url, response) => void response.writeHead(status, { 'retry-after': '0' }).end(text);
   const problem = await failure({}, { retries: 1 });
   expect(problem).toMatchObject(
@@ -82,13 +82,13 @@ const reason12 = (code: string) =>
   `<s:Code><s:Value>s:${code}</s:Value></s:Code><s:Reason><s:Text xml:lang="en">Unknown customer 17</s:Text></s:Reason>`;
 
 test.each<[string, string, string]>([
-  ['Client of SOAP 1.1', reason('<faultcode>s:Client.Auth</faultcode>'), 'job'],
+  ['Client in SOAP 1.1', reason('<faultcode>s:Client.Auth</faultcode>'), 'job'],
   ["a server's own code", reason('<faultcode>E17</faultcode>'), 'job'],
   ['no code', reason(''), 'job'],
-  ['Sender of SOAP 1.2', reason12('Sender'), 'job'],
-  ['Server of SOAP 1.1', reason('<faultcode>s:Server.Busy</faultcode>'), 'try_later'],
-  ['Receiver of SOAP 1.2', reason12('Receiver'), 'try_later'],
-])('a SOAP fault with status 200 is an error with the words of the server: %s', async (_, fault, family) => {
+  ['Sender in SOAP 1.2', reason12('Sender'), 'job'],
+  ['Server in SOAP 1.1', reason('<faultcode>s:Server.Busy</faultcode>'), 'try_later'],
+  ['Receiver in SOAP 1.2', reason12('Receiver'), 'try_later'],
+])("a SOAP fault with status 200 is an error with the server's message: %s", async (_, fault, family) => {
   let asked = 0;
   server.answer = (_url, response) => {
     asked++;
@@ -106,7 +106,7 @@ test.each<[string, string, string]>([
   }
 });
 
-test('the words of a SOAP fault with status 500 are told without its tags', async () => {
+test('the message of a SOAP fault with status 500 is shown without its tags', async () => {
   server.answer = (_, response) => {
     response.writeHead(500, { 'content-type': 'text/xml' });
     response.end(soapFault(`${reason('<faultcode>s:Client</faultcode>')}<detail><a>A &amp; B</a></detail>`));
@@ -117,7 +117,7 @@ test('the words of a SOAP fault with status 500 are told without its tags', asyn
   });
 });
 
-test('records that are called Fault, or are read as data on purpose, are rows', async () => {
+test('records called Fault, or read as data on purpose, are rows', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'text/xml' });
     response.end('<s:Envelope xmlns:s="u"><s:Body><Faults><Fault><id>1</id></Fault></Faults></s:Body></s:Envelope>');
@@ -148,7 +148,7 @@ const cuts: Record<string, (response: import('node:http').ServerResponse) => voi
   },
 };
 
-test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked for again', async (_, cut) => {
+test.each(Object.entries(cuts))("a response that %s is never an end: it's requested again", async (_, cut) => {
   server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
   expect((await extract({})).rows).toEqual(numbers(5, 7));
   server.answer = (_url, response) => cut(response);
@@ -159,7 +159,7 @@ test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked 
   });
 });
 
-test('JSON that ends too early inside a complete answer is refused', async () => {
+test('JSON that ends too early in a complete response is rejected', async () => {
   server.answer = (_, response) => sendJson(response, '[{"id":1},');
   expect(await failure({})).toMatchObject({ code: 'JSON_TRUNCATED', message: expect.stringContaining('page 1') });
 });
@@ -168,9 +168,9 @@ const html = '<!DOCTYPE html><html><body>Please log in</body></html>';
 const paged = { paging: { kind: 'page', size: 2 } };
 
 test.each([
-  ['is cut off', '[{"id":2},'],
-  ['is a page of a proxy', html],
-])('a later page that %s is asked for again, and stands in the rows once', async (_, broken) => {
+  ['is truncated', '[{"id":2},'],
+  ["is a proxy's page", html],
+])('a later page that %s is requested again, and its rows appear once', async (_, broken) => {
   let faults = 0;
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
@@ -186,7 +186,7 @@ test.each([
   });
 });
 
-test('a first page that breaks off without a length is asked for again, a whole one that is no data is not', async () => {
+test("a first page without a length that breaks off is requested again; a complete one that isn't data isn't", async () => {
   const openEnded = (response: import('node:http').ServerResponse, text: string) => {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(text);
@@ -201,14 +201,14 @@ test('a first page that breaks off without a length is asked for again, a whole 
 test.each([
   ['THROTTLED', 'try_later', 3],
   ['BAD_USER_INPUT', 'job', 1],
-])('errors of GraphQL with the code %s and status 200 are %s', async (code, family, requests) => {
+])('GraphQL errors with the code %s and status 200 are %s', async (code, family, requests) => {
   server.answer = (_, response) => sendJson(response, graphErrors(code));
   const query = { method: 'POST', body: { query: '{ a { id } }' }, records: 'data.a' };
   expect(await failure(query, { retries: 2 })).toMatchObject({ code: 'REST_ANSWER_ERROR', family });
   expect(server.requests.length).toBe(requests);
 });
 
-test('an answer that stalls, and one that drips without end, time out', async () => {
+test('a response that stalls, and one that trickles endlessly, time out', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('[');
@@ -228,7 +228,7 @@ test('an answer that stalls, and one that drips without end, time out', async ()
   });
 });
 
-test('a server that is not there is a reason to try later', async () => {
+test('an unreachable server is a try_later problem', async () => {
   const gone = await new TestServer().start();
   const { url } = gone;
   await gone.stop();
@@ -247,7 +247,7 @@ test.each([
   [422, 'REST_REFUSED', 'job'],
   [501, 'REST_REFUSED', 'job'],
   [505, 'REST_REFUSED', 'job'],
-])('status %d is %s and is not asked again', async (status, code, family) => {
+])("status %d is %s and isn't retried", async (status, code, family) => {
   server.answer = (_, response) => void response.writeHead(status).end('{"error": "no\n such thing"}');
   expect(await failure({ path: 'x' })).toMatchObject({
     code,
@@ -257,7 +257,7 @@ test.each([
   expect(server.requests.length).toBe(1);
 });
 
-test('no credential stands in an error, even where the server repeats it', async () => {
+test('no error contains a credential, even if the server repeats it', async () => {
   server.answer = ({ href }, response) =>
     void response.writeHead(400).end(`you sent ${href} with ${server.requests.at(-1)!.headers.authorization}`);
   const password = 'hunter2-hunter2';
@@ -279,7 +279,7 @@ test('no credential stands in an error, even where the server repeats it', async
   expect(shown).toContain('[redacted]');
 });
 
-test('a page that a server shows instead of data is told by its words', async () => {
+test('a page that a server sends instead of data is reported with its text', async () => {
   const page =
     '<!DOCTYPE html><html><head><style>p{color:red}</style><title>No such page</title></head><p>Ask <b>Ann</b>.</p>';
   server.answer = (_, response) => void response.writeHead(404, { 'content-type': 'text/html' }).end(page);
@@ -290,19 +290,19 @@ test('a page that a server shows instead of data is told by its words', async ()
   });
 });
 
-test('a run that is stopped throws the reason, also in the pause before a retry', async () => {
+test('a stopped run throws the reason, even during the pause before a retry', async () => {
   const stop = new AbortController();
   const reason = new Error('stopped by the test');
   server.answer = (_, response) => {
     response.writeHead(503, { 'retry-after': '30' }).end();
   };
   const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
-  // Told when the pause begins.
+  // Emitted when the pause starts.
   const log = { ...context.log, warn: () => void setImmediate(() => stop.abort(reason)) };
   await expect(rest.extract({ ...context, log })).rejects.toBe(reason);
 });
 
-test('a run that is stopped while it reads its rows throws the reason', async () => {
+test('a run that is stopped while its rows are read throws the reason', async () => {
   server.answer = (_, response) => sendJson(response, ids(0, 200_000));
   const stop = new AbortController();
   const reason = new Error('stopped by the test');

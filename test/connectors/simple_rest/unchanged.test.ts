@@ -4,7 +4,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract } = restBench();
 
-test('data that has not changed is not sent again: the next run asks with what the last answer said', async () => {
+test("unchanged data isn't sent again: the next run asks with the values from the last response", async () => {
   server.answer = (_, response) => {
     const { headers } = server.requests.at(-1)!;
     const same =
@@ -24,7 +24,7 @@ test('data that has not changed is not sent again: the next run asks with what t
   expect(plain).toMatchObject({ rows: numbers(0, 2), watermark: undefined });
 });
 
-test('a server that says that nothing is left is not asked before it has forgotten', async () => {
+test("a server that says that no requests are left isn't called before its limit resets", async () => {
   const begun: number[] = [];
   server.answer = (_, response, n) => {
     begun.push(performance.now());
@@ -36,7 +36,7 @@ test('a server that says that nothing is left is not asked before it has forgott
     sendJson(response, n < 3 ? ids(n, n + 1) : [], headers);
   };
   await extract({ paging: { kind: 'page' } });
-  // Bounds from below are no measurement: a slow machine only adds to them.
+  // Lower bounds are not measurements: a slow machine only adds to them.
   expect(begun[1]! - begun[0]!).toBeGreaterThan(950);
   expect(begun[2]! - begun[1]!).toBeGreaterThan(200);
 });
