@@ -18,23 +18,23 @@ import { LoginBreaker } from './login-holds/login-breaker.ts';
 import { logEvents } from './logs/log-events.ts';
 import type { Installation } from './process/installation.ts';
 
-/** The real things, put together once per process. The config may be exchanged; the rest stays. */
+/** The composition root: real objects, created once per process. The config may be replaced; the rest stays. */
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
   readonly logins: Logins;
-  /** Asked before a source logs in. */
+  /** The circuit breaker that is asked before a source logs in. */
   readonly loginGate: LoginBreaker;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
-  /** What may be written into the state folder; absent: anything. */
+  /** Limits the size of the state folder; absent: no limit. */
   readonly room?: DiskSpace;
-  /** The package that runs; absent in processes that end soon. */
+  /** The running package; absent in short-lived processes. */
   readonly installation?: Installation;
   /** What startup found and recovered. */
   readonly healed: RecoverResult;
-  /** Closes connections and files. What is owed stays owed. */
+  /** Closes connections and files. Owed payloads stay owed. */
   close(): Promise<void>;
 }
 
@@ -42,13 +42,13 @@ export interface RuntimeOptions {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
-  /** Absent: the real one. */
+  /** Absent: the real network. */
   readonly network?: Network;
-  /** False: the state need not outlive this process, nor be seen by another. */
+  /** False: no other process needs the state, and it may end with this process. */
   readonly durable?: boolean;
 }
 
-/** Opens the state of a config, heals it and builds what moves rows with it. */
+/** Opens and recovers the state of a config, and creates everything that moves rows. */
 export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
@@ -94,7 +94,10 @@ function roomIn(
   return { room: new Disk({ store, limits, forgot: (what) => events.emit('payloads.forgotten', what) }) };
 }
 
-/** The gates to a config's destinations, over a store that is open. A destination with another key goes on with its day. */
+/**
+ * Opens the clients of a config's destinations, for an open store. A destination with a new key keeps the usage of its
+ * day.
+ */
 export async function openGateway(given: {
   store: Store;
   events: Events<SluiceEvents>;
@@ -108,7 +111,7 @@ export async function openGateway(given: {
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
-/** Writes down which account each destination of a config pays from. */
+/** Records which account each destination of a config charges. */
 export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
@@ -116,12 +119,12 @@ export function followAccounts(
   return store.accountHistory.track([...destinations.values()], daysOf(clock.now(), maxTravelMs));
 }
 
-/** What a run asks for the tokens of its source. */
+/** What a run needs to get the tokens of its source. */
 export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };
 
-/** The logins of a config's sources, over a store that is open. Configs without any do not pay for loading them. */
+/** Opens the logins of a config's sources, for an open store. Doesn't load the code if the config has none. */
 export async function openLogins(given: {
   store: Store;
   events: Events<SluiceEvents>;
@@ -135,8 +138,8 @@ export async function openLogins(given: {
 }
 
 /**
- * An extract that goes on waits for its source now and then, and what sending needs is loaded meanwhile. A small one is over
- * before that, and often found to be unchanged: it would be loaded for nothing.
+ * Preloads the HTTP client while a large extract waits for its source. A small extract ends sooner and often finds no
+ * changes, so loading would be wasted.
  */
 function loadWhileReading(events: Events<SluiceEvents>): void {
   events.listen((name, facts) => void (name === 'extract.progressed' && facts.rows > smallExtract && loadHttp()));

@@ -12,22 +12,22 @@ import { recoverInterrupted } from './run/recover-interrupted.ts';
 export interface DaemonOptions {
   readonly runtime: Runtime;
   readonly config: Config;
-  /** Where time is not that of this machine, what ticks with it. */
+  /** A timer for a simulated clock; absent: the machine's. */
   readonly timer?: Timer;
 }
 
 /**
- * The long-running worker: fires jobs when they are due, delivers what they make, takes a new config whole. What it
- * knows is in the store, so that it may be killed at any moment.
+ * The long-running worker: fires jobs when they're due, delivers their payloads, and activates a new config as a whole.
+ * Everything it knows is in the store, so it may be killed at any moment.
  */
 export class Daemon {
   readonly #runtime: Runtime;
   readonly #firings: FiringLoop;
   readonly #stop = new AbortController();
-  /** Former configs whose runs have not ended yet. */
+  /** Previous configs that still have runs in progress. */
   readonly #retiring = new Set<Promise<void>>();
   #now: ActiveConfig;
-  /** Configs are taken over one after the other. */
+  /** Serializes config changes. */
   #adopting: Promise<void> = Promise.resolve();
 
   constructor({ runtime, config, timer }: DaemonOptions) {
@@ -48,7 +48,7 @@ export class Daemon {
     exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });
   }
 
-  /** Resumes the schedules, sends what is owed, fires what was missed. What is told of the config goes into the log. */
+  /** Resumes the schedules, sends owed payloads and catches up on missed firings. `told` is added to the log line. */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
     await recoverInterrupted(config.jobs, this.#runtime);
@@ -85,12 +85,15 @@ export class Daemon {
     return this.#now.config;
   }
 
-  /** How the schedules are doing. */
+  /** The current state of the scheduler. */
   ticking(): Ticking {
     return this.#firings.ticking();
   }
 
-  /** Ends within a few seconds. Cancels running extracts, which start again at the next start; owed payloads stay owed. */
+  /**
+   * Stops within a few seconds. Running extracts are canceled and run again after the next start; owed payloads stay
+   * owed.
+   */
   async stop(reason: string): Promise<void> {
     this.#runtime.events.emit('daemon.stopping', { reason });
     this.#firings.stop();
@@ -126,7 +129,7 @@ export class Daemon {
 
   async #open(config: Config): Promise<ActiveConfig> {
     const { store, events, clock } = this.#runtime;
-    // Another process may have taken the new keys up already; what was sent since with the old ones counts as well.
+    // Another process may already use the new keys; requests sent since then with the old ones count as well.
     await followAccounts(this.#runtime, this.#now.config);
     const gateway = await openGateway({ store, events, clock, config });
     return new ActiveConfig({ config, gateway, logins: await openLogins({ store, events, clock, config }) });

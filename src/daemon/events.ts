@@ -5,16 +5,16 @@ import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
 import type { RunOutcome } from './run/run-outcome.ts';
 
-/** What happens to runs, firings and the daemon itself. Instants are epoch milliseconds. */
+/** Events about runs, firings and the daemon itself. Instants are epoch milliseconds. */
 export type RunEvents = {
-  /** An attempt of a run begins; `attempt` is there from the second on. */
+  /** An attempt of a run begins; `attempt` is present from the second one on. */
   'run.started': {
     readonly job: string;
     readonly run: string;
     readonly origin: 'person' | 'schedule';
     readonly attempt?: number;
   };
-  /** A passing fault ended an attempt of a run; the next one is due at `at`. */
+  /** A transient error ended an attempt of a run; the next one is due at `at`. */
   'run.retrying': {
     readonly job: string;
     readonly run: string;
@@ -25,7 +25,7 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  /** A run has ended, with its last attempt: once for each firing. */
+  /** A run has ended with its last attempt: once per firing. */
   'run.finished': {
     readonly job: string;
     readonly run: string;
@@ -33,44 +33,48 @@ export type RunEvents = {
     readonly rows: number;
     readonly bytes: number;
     readonly requests: number;
-    /** Of all its attempts, with the waits between them. */
+    /** Total time of all attempts, with the waits in between. */
     readonly milliseconds: number;
-    /** Absent if there was one. */
+    /** Absent if there was only one. */
     readonly attempts?: number;
     readonly code?: string;
     readonly message?: string;
     /** What a person can do about it. */
     readonly next?: string;
   };
-  /** Something about the data of a run that a person should know, though the run goes on. */
+  /** A warning about the data of a run; the run continues. */
   'run.warning': { readonly job: string; readonly run: string } & RunWarning;
-  /** Firings that came to nothing, and why: the job is still at its last one, or they were missed. `at`: of the first. */
+  /** Firings were skipped because the job is still running, or because they were missed. `at`: the first of them. */
   'firing.skipped': {
     readonly job: string;
     readonly at: number;
     readonly firings: number;
     readonly reason: string;
   };
-  /** A firing that waits for the end of the run before it. */
+  /** A firing waits for the end of the previous run. */
   'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
-  /** A firing that the disk was in the way of, full or failing: it fires again when the disk works. */
+  /** A firing was deferred because the disk is full or failing; it fires again when the disk works. */
   'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
-  /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
+  /** A firing was skipped because the job is throttled; `reason` says how and until when. */
   'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
-  /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */
+  /**
+   * The daily allowance doesn't suffice for all jobs: until `until`, only every nth firing of the job runs (0: none).
+   */
   'job.throttled': { readonly job: string; readonly every: number; readonly message: string; readonly until: number };
-  /** The job runs as its schedule says again. */
+  /** The job follows its schedule again. */
   'job.unthrottled': { readonly job: string };
-  /** Even with the least important jobs throttled, so many requests are missing until the day turns. */
+  /** Even with the least important jobs throttled, this many requests are missing today. */
   'quota.short': {
     readonly account: string;
     readonly destination: string;
     readonly requests: number;
     readonly until: number;
   };
-  /** Owed to a destination that the config does not have: it stays owed until one of that name is there again. */
+  /** Payloads are owed to a destination that isn't in the config; they stay owed until it's added again. */
   'config.stranded': { readonly destination: string; readonly payloads: number };
-  /** There was no room for something new: files of delivered payloads that were kept for a rollback are gone, the oldest first. */
+  /**
+   * The disk limit was reached: files of delivered payloads that were kept for a rollback were deleted, oldest first.
+   */
   'payloads.forgotten': { readonly payloads: number; readonly bytes: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
   /** The new config is refused as a whole: the previous one stays active. */
@@ -78,9 +82,9 @@ export type RunEvents = {
   /** The schedules stopped, or a firing stays overdue: the supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
-  /** The wall clock was set by more than two seconds, back where they are below zero. */
+  /** The wall clock was set by more than two seconds; negative: back. */
   'clock.set': { readonly seconds: number; readonly message: string };
-  /** The state takes no writes: the disk is full, fails or is read-only. */
+  /** The state isn't writable: the disk is full, failing or read-only. */
   'state.unwritable': {
     readonly code: string;
     readonly message: string;
@@ -88,9 +92,9 @@ export type RunEvents = {
     readonly next?: string;
   };
   'state.writable': Readonly<Record<string, never>>;
-  /** A source was looked at, and answered. */
+  /** A check of a source succeeded. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
-  /** It did not: the next run that reads it is likely to fail as well. */
+  /** A check of a source failed: the next run that reads it is likely to fail too. */
   'source.failed': {
     readonly source: string;
     readonly milliseconds: number;
@@ -99,7 +103,9 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  /** The login of a source was refused: all sources of the account wait until `until`, or for a person where it is absent. */
+  /**
+   * The login of a source was refused: all sources of the account wait until `until`, or for a person if it's absent.
+   */
   'source.on_hold': {
     readonly source: string;
     readonly place: string;
@@ -109,7 +115,7 @@ export type RunEvents = {
     readonly message: string;
     readonly until?: number;
   };
-  /** The login works: jobs that waited run. */
+  /** The login works again: waiting jobs run. */
   'source.resumed': { readonly source: string; readonly place: string; readonly user: string };
   'daemon.started': {
     readonly version: string;
@@ -121,10 +127,10 @@ export type RunEvents = {
     readonly scheduled: number;
     readonly owed: number;
   };
-  /** The installed package is another one than at the start. */
+  /** The installed package differs from the one at startup. */
   'daemon.outdated': { readonly code: string; readonly message: string; readonly seen: string };
   'daemon.stopping': { readonly reason: string };
 };
 
-/** Everything that is ever said. Log, progress and history listen to this. */
+/** All events. Log, progress and history subscribe to them. */
 export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents & AlertEvents;

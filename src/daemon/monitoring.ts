@@ -50,14 +50,14 @@ export class Monitoring {
     this.#systemd = systemd;
   }
 
-  /** Call it before the daemon starts: a port in use must fail before a job fires. */
+  /** Call this before the daemon starts: a port in use must fail before a job fires. */
   static async open(given: MonitoringOptions): Promise<Monitoring> {
     const monitoring = new Monitoring(given);
     if (given.monitor !== undefined) await monitoring.#listen(given.monitor);
     return monitoring;
   }
 
-  /** The daemon has started. `remark`: text for the systemd status, besides the number of jobs. */
+  /** The daemon has started. `note`: text for the systemd status, besides the number of jobs. */
   async started(note?: string): Promise<void> {
     this.#note = note;
     await this.#heartbeat.write();
@@ -81,7 +81,7 @@ export class Monitoring {
     }
   }
 
-  /** Call it before the daemon stops. */
+  /** Call this before the daemon stops. */
   async stopping(): Promise<void> {
     this.#heartbeat.stop();
     await Promise.all([this.#systemd.stopping(), this.#alerts?.stop(), this.#checks?.stop()]);

@@ -5,7 +5,10 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import { limitsOf, routeOf } from './route.ts';
 
-/** Which occasion a kind is told as. The rest cannot be told: there is no channel, or no process that would know the end of it. */
+/**
+ * The occasion under which a kind is reported. Other kinds aren't reported: there is no channel, or no process that
+ * would notice their end.
+ */
 const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   failed: 'failed',
   blocked: 'failed',
@@ -26,11 +29,11 @@ const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
 interface AlertContext {
   readonly config: Config;
   readonly alerts: Alerts;
-  /** Whether this process knows the schedules of a daemon. */
+  /** Whether this process knows the daemon's schedules. */
   readonly hasBeat: boolean;
 }
 
-/** What people are told of the conditions: the rules of when and whom. What is wrong is judged by the conditions alone. */
+/** Applies the rules of when and whom to notify. Whether something is wrong is decided by the conditions alone. */
 export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
   const { config, hasBeat } = context;
   const told = conditions.flatMap((condition) => {
@@ -55,7 +58,7 @@ function alertOf(
   return [{ subject, occasion, level, cause, since, what, code, to, remindMs }];
 }
 
-/** Undefined: it is not told yet. */
+/** Undefined: not reported yet. */
 function levelOf(
   { kind, level, failures }: Condition,
   { firstFailure, afterFailures }: Pick<Alerts, 'firstFailure' | 'afterFailures'>,
@@ -69,7 +72,7 @@ function levelOf(
   return ['quota', 'login', 'login_refused', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
 }
 
-/** Failures with one cause are told together. */
+/** Failures with the same cause are reported together. */
 function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
   if (kind === 'failed' || kind === 'blocked') {
     return `${code} ${job?.extract?.source.name ?? job?.destination.name ?? ''}`;
@@ -77,13 +80,13 @@ function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
   return kind === 'dead' ? `${code} ${job?.destination.name ?? ''}` : '';
 }
 
-/** The only job that it is about, whose own channels and limits count. */
+/** The only affected job, whose own channels and limits apply. */
 function jobOf({ subject, jobs }: Condition, config: Config): Job | undefined {
   const isOfJob = subject.startsWith('job:') || (subject.startsWith('source:') && jobs.length === 1);
   return isOfJob ? config.jobs.get(jobs[0] ?? '') : undefined;
 }
 
-/** Conditions of jobs that people do not want to be told of, and of logins and sources that no other job uses. */
+/** Conditions of muted jobs, and of logins and sources that only muted jobs use. */
 function isMuted({ subject, jobs }: Condition, config: Config): boolean {
   if (!/^(job|source|login):/.test(subject)) return false;
   return jobs.every((name) => config.jobs.get(name)?.alerts === false);

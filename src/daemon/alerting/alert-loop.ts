@@ -13,7 +13,7 @@ import { UnwritableAlert } from './unwritable.ts';
 
 /** Polling interval for what has no event: time passing, other processes. */
 const scanEveryMs = 60_000;
-/** Debounce: a burst of events causes one scan; slow scans are rarer. */
+/** Debounce: a burst of events causes one scan; slow scans run less often. */
 const restMs = 1_000;
 const restFactor = 20;
 
@@ -51,8 +51,8 @@ const relevantEvents: ReadonlySet<keyof SluiceEvents> = new Set([
 ]);
 
 /**
- * Scans for conditions and sends alerts while the daemon runs. It's isolated: a broken channel, or a bug here, stops
- * neither jobs nor delivery.
+ * Scans for conditions and sends alerts while the daemon runs. Isolated: a broken channel or a bug here stops neither
+ * jobs nor delivery.
  */
 export class AlertLoop {
   readonly #given: AlertLoopOptions;
@@ -79,7 +79,7 @@ export class AlertLoop {
     this.#loop = this.#run();
   }
 
-  /** Scans now: something has changed that has no event. */
+  /** Scans now, for changes without an event. */
   scanNow(): void {
     this.#pause.abort();
   }
@@ -112,7 +112,7 @@ export class AlertLoop {
       });
       const rest = Math.min(scanEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));
       await this.#sleep(Math.min(wait, scanEveryMs));
-      // Stopping also ends this pause.
+      // Stopping aborts this pause.
       await clock.sleep(rest, signal).catch(() => undefined);
     }
   }
@@ -148,7 +148,7 @@ export class AlertLoop {
     return Math.max(0, Math.min(scanEveryMs, beating, ...next));
   }
 
-  /** One at a time, in parallel with the scans: a slow channel delays no other alert. */
+  /** One send at a time, in parallel with the scans: a slow channel doesn't delay other alerts. */
   #send({ folder }: Config, alerts: Alerts): void {
     if (this.#sending !== undefined) return;
     const { store, clock, events, log } = this.#given.runtime;
@@ -162,7 +162,7 @@ export class AlertLoop {
       .catch((error: unknown) => log.error('failed to send alerts', { error: String(error) }))
       .finally(() => {
         this.#sending = undefined;
-        // It may be due before the loop means to look again.
+        // The next retry may be due before the next scan.
         if (this.#sendAt !== undefined && this.#sendAt < this.#wakeAt) this.#pause.abort();
       });
   }

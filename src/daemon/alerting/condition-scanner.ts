@@ -37,7 +37,7 @@ export class ConditionScanner {
   }
 }
 
-/** What a look over this config, which found these conditions, can say of what it has not found. */
+/** What a scan over this config can say about an alert that's no longer among the conditions. */
 function standingIn(
   conditions: readonly Condition[],
   {
@@ -60,7 +60,7 @@ function standingIn(
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
-    // Whether its failure is over is known when the run that is tried again has ended.
+    // Whether the failure is over is known only when the retried run has ended.
     if (occasion === 'failed' && retried.has(subject)) return 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);

@@ -11,7 +11,7 @@ import { explainJob } from '../explain/explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';
 import { reportDisk } from '../report/report-disk.ts';
 
-/** What the reader of an alert wants to know next: what the dashboard shows, what Sluice does, and how to fix it. */
+/** What the reader of an alert needs: what the dashboard shows, what Sluice does next, and how to fix it. */
 export async function describe(
   subject: string,
   {

@@ -1,6 +1,6 @@
 import type { Bulletin } from '../../alerts/alert.ts';
 
-/** What the log says of a bulletin that is owed to its channels now. */
+/** Log fields for an alert that has just been enqueued. */
 export function raisedFacts({ occasion, kind, to, fresh, open, recovered }: Bulletin) {
   const told = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
   return {

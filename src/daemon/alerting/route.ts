@@ -2,12 +2,12 @@ import type { AlertLimits, Alerts, Occasion } from '../../config/alerts.ts';
 import type { Job } from '../../config/config.ts';
 import { fitsJob } from '../../config/job-pattern.ts';
 
-/** What holds for a job, or for what concerns no single one. */
+/** The limits of a job, or the global ones if there's no single job. */
 export function limitsOf(job: Job | undefined, alerts: Alerts): AlertLimits {
   return job?.alerts === undefined || job.alerts === false ? alerts : { ...alerts, ...job.alerts };
 }
 
-/** The channels that hear of it, sorted: the job's own, else those of all rules that fit, else all. */
+/** The channels for an alert, sorted: the job's own, else those of all matching rules, else all. */
 export function routeOf({ occasion, job }: { occasion: Occasion; job?: Job }, alerts: Alerts): string[] {
   const own = job?.alerts === undefined || job.alerts === false ? undefined : job.alerts.to;
   if (own !== undefined) return [...new Set(own)].sort();

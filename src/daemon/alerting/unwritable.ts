@@ -19,13 +19,13 @@ interface UnwritableOptions {
 interface Told {
   readonly since: number;
   readonly what: string;
-  /** By channel: when it took the message last. */
+  /** When each channel last accepted the message. */
   readonly taken: Map<string, number>;
 }
 
 /**
- * The one alert that cannot be kept in the state before it is sent: that the state takes no writes. It is remembered in
- * memory alone, sent to each channel until that takes it, and again after `remind`.
+ * The only alert that can't be stored before it's sent: the state isn't writable. It's kept in memory, sent to each
+ * channel until it's accepted, and repeated after `remind`.
  */
 export class UnwritableAlert {
   readonly #given: UnwritableOptions;
@@ -35,7 +35,7 @@ export class UnwritableAlert {
     this.#given = given;
   }
 
-  /** Tells of it, or that it is over; `problem`: why the state takes no writes now. */
+  /** Reports the problem, or its end. `problem`: why the state isn't writable now. */
   async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
     const told = this.#told;
     if (problem !== undefined) {

@@ -2,13 +2,13 @@ import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import type { CheckSourceResult } from './check-source.ts';
 
-/** What the last look at a source came to. Instants are epoch milliseconds. */
+/** The result of the last check of a source. Instants are epoch milliseconds. */
 export interface SourceCheck {
   readonly source: string;
   readonly at: number;
-  /** Why it did not answer; absent: it did. */
+  /** Why it didn't respond; absent if it did. */
   readonly trouble?: {
-    /** Since when it has not answered. */
+    /** Since when it hasn't responded. */
     readonly since: number;
     readonly code: string;
     readonly message: string;
@@ -18,13 +18,13 @@ export interface SourceCheck {
 
 const prefix = 'check:';
 
-/** The last look at each source that was ever looked at, by its name. */
+/** The last check of each source that was ever checked, by name. */
 export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise<Map<string, SourceCheck>> {
   const rows = await settings.below(prefix);
   return new Map(rows.map(({ value }) => JSON.parse(value) as SourceCheck).map((one) => [one.source, one]));
 }
 
-/** Writes a look down, secrets out. */
+/** Stores a check result, redacted. */
 export async function saveCheck(
   { settings }: Pick<Store, 'settings'>,
   answer: CheckSourceResult,

@@ -5,26 +5,26 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import type { Logins } from '../compose.ts';
 import type { LoginBreaker } from '../login-holds/login-breaker.ts';
 
-/** What a source answered, or why it did not. */
+/** What a source answered, or why it didn't. */
 export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
 
 export interface CheckSourceOptions {
   readonly config: Pick<Config, 'folder'>;
   readonly logins: Logins;
   readonly loginGate: LoginBreaker;
-  /** A person asks: the login is tried though it is on hold, and a good answer lifts that. */
+  /** True if a person asks: the login is tried even if it's on hold, and success lifts the hold. */
   readonly isPerson?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** A source that says nothing for so long does not answer. */
+/** A source that doesn't respond within this time counts as unreachable. */
 const patienceMs = 60_000;
 
 /**
- * Makes the connector's smallest real call, for a minute at most; nothing of it goes to the service, so it costs no request of
- * the day. Throws the signal's reason alone.
+ * Makes the connector's smallest real call, with a timeout of one minute. It sends nothing to the service, so it
+ * doesn't use the daily allowance. Throws only the signal's reason.
  */
 export async function checkSource(source: Source, given: CheckSourceOptions): Promise<CheckSourceResult> {
   const { config, logins, loginGate, clock, log, signal } = given;
@@ -40,7 +40,7 @@ export async function checkSource(source: Source, given: CheckSourceOptions): Pr
     late.abort(problem);
     throw problem;
   });
-  // Whatever becomes of the one that loses, it has been answered.
+  // The loser of the race may still reject; mark that as handled.
   for (const one of [asked, waited]) one.catch(() => undefined);
   try {
     return { message: await Promise.race([asked, waited]) };

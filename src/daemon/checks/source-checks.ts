@@ -10,13 +10,13 @@ export interface SourceChecksOptions {
   readonly config: () => Config;
 }
 
-/** How many sources are looked at at a time: runs have the machine, checks have what is left. */
+/** Maximum number of concurrent checks. Runs take precedence. */
 const atATime = 2;
-/** One that did not answer is looked at again after this, or after its own span where that is shorter. */
+/** Retry interval for a source that didn't respond, unless its own interval is shorter. */
 const againMs = 15 * 60_000;
-/** What other processes do to the state is noticed this often. */
+/** Polling interval for changes to the state by other processes. */
 const lookEveryMs = 10 * 60_000;
-/** Where a run is under way, its end is looked for this often. */
+/** Polling interval for the end of a run that reads the source. */
 const besideMs = 60_000;
 const restMs = 1_000;
 
@@ -28,9 +28,9 @@ export class SourceChecks {
   readonly #given: SourceChecksOptions;
   readonly #stop = new AbortController();
   readonly #queue = new PQueue({ concurrency: atATime });
-  /** Sources that are being looked at, or are about to be. */
+  /** Sources with a check in progress or about to start. */
   readonly #under = new Map<string, AbortController>();
-  /** Sources to look at though nothing says so but the start. */
+  /** Sources to check because of the startup probe only. */
   #wanted = new Set<string>();
   #nap = new AbortController();
   #loop: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class SourceChecks {
     this.#given = given;
   }
 
-  /** Begins to look; with `probe` once at every source that an enabled job reads, whatever its span. */
+  /** Starts checking; with `probe`, first checks every source of an enabled job once, whatever its interval. */
   start({ probe }: { probe: boolean }): void {
     const { events } = this.#given.runtime;
     if (probe)
@@ -52,7 +52,7 @@ export class SourceChecks {
     this.#loop = this.#run();
   }
 
-  /** Ends at once; a look under way counts for nothing. */
+  /** Stops immediately and discards a check in progress. */
   async stop(): Promise<void> {
     this.#deaf();
     this.#stop.abort(new Error('the daemon stops'));
@@ -76,7 +76,7 @@ export class SourceChecks {
     }
   }
 
-  /** Begins the looks that are due. Returns milliseconds to the next one. */
+  /** Starts the checks that are due. Returns milliseconds until the next one. */
   async #round(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock } = runtime;
@@ -90,7 +90,7 @@ export class SourceChecks {
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
       const wait = this.#dueAt(source, { check, runAt }) - clock.now();
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
-      // A run under way says more than a look could; its end wakes us, where it is one of this process.
+      // A run in progress tells more than a check; its end wakes us if it's in this process.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
       if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });
@@ -99,7 +99,7 @@ export class SourceChecks {
     return Math.min(lookEveryMs, ...waits);
   }
 
-  /** Sources whose login is on hold: nothing is asked of them before the next attempt is due. */
+  /** Sources whose login is on hold: they aren't contacted before the next attempt is due. */
   async #onHold({ sources }: Config): Promise<ReadonlySet<string>> {
     const { store, loginGate } = this.#given.runtime;
     const names = new Set<string>();
@@ -110,7 +110,7 @@ export class SourceChecks {
     return names;
   }
 
-  /** When a source is to be looked at, epoch milliseconds. `runAt`: when the last run began that read it. */
+  /** When to check a source next, epoch milliseconds. `runAt`: start of the last run that read it. */
   #dueAt({ name, checkEveryMs }: Source, { check, runAt }: { check: SourceCheck | undefined; runAt: number }): number {
     if (this.#wanted.has(name)) return 0;
     const every = checkEveryMs ?? Number.POSITIVE_INFINITY;
@@ -155,14 +155,14 @@ export class SourceChecks {
     }
   }
 
-  /** A run reads it now: that is as good as a look. */
+  /** A run reads the source now, which counts as a check. */
   #giveWay(job: string): void {
     const source = this.#given.config().jobs.get(job)?.extract?.source.name;
     if (source !== undefined) this.#under.get(source)?.abort(new Error('a run reads the source'));
   }
 }
 
-/** The sources that enabled jobs read, each with those jobs. */
+/** The sources of enabled jobs, each with its jobs. */
 export function sourcesOf(jobs: Iterable<Job>): Map<Source, Job[]> {
   const found = new Map<string, { source: Source; jobs: Job[] }>();
   for (const job of jobs) {

@@ -9,12 +9,12 @@ import { SourceReader } from '../../pipeline/source.ts';
 import type { Column } from '../../sdk/column.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
-/** A query that gives no columns within this time is left alone: it has to work before it knows them. */
+/** Timeout for the columns: a query that is slower computes rows before it knows its columns, so it's skipped. */
 const patienceMs = 60_000;
 
 export type ColumnsAnswer = { readonly message: string } | { readonly problem: Problem };
 
-/** Whether a job names columns that can be looked for without reading a row: see `columnsFirst` of connectors. */
+/** Whether a job names columns that can be checked without reading a row: see `columnsFirst` of connectors. */
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
   if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
   const { transforms, write, query, source } = extract;
@@ -24,8 +24,8 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 }
 
 /**
- * Opens the query of a job, and looks for the columns that its options, transforms, `write`, format and guards name. It is left before
- * its first row. Throws the signal's reason alone.
+ * Opens the query of a job and checks that the columns named in its options, transforms, `write`, format and guards
+ * exist. Stops before the first row. Throws only the signal's reason.
  */
 export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {
   try {
@@ -62,7 +62,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   }
 }
 
-/** The columns of the payload. Throws Problems of columns that are named and not there. */
+/** The columns of the payload. Throws Problems for named columns that don't exist. */
 function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
   if (write !== undefined) checkNamedColumns(columns, write);
   const chain = new Chain(transforms, columns);

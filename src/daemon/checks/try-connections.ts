@@ -9,19 +9,19 @@ import { namesColumns, tryColumns } from './try-columns.ts';
 
 const atATime = 4;
 
-/** What one look at a source or a destination came to. */
+/** The result of testing a source, destination or job. */
 export interface ConnectionTest {
   readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;
-  /** One sentence; empty when there is a problem. */
+  /** One sentence; empty if there's a problem. */
   readonly message: string;
   readonly problem?: Problem;
 }
 
 /**
- * Makes the smallest real call to every source and to every destination, and looks whether queries give the columns that jobs
- * name, where that reads no row. One request a destination, paid for and paced like any other; it asks for what an upload
- * needs, so a key without the permission is found here.
+ * Makes the smallest real call to every source and destination, and checks that queries return the columns that jobs
+ * name, if that's possible without reading rows. Sends one request per destination, charged and rate-limited like any
+ * other, to an endpoint that needs the same permissions as an upload, so that a key without them is detected.
  */
 export async function tryConnections(config: Config, signal: AbortSignal): Promise<ConnectionTest[]> {
   const runtime = await composeRuntime({ config });
@@ -37,7 +37,7 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
   }
 }
 
-/** Looks for the columns that jobs name, where their source answers. */
+/** Checks the columns that jobs name, if their source responds. */
 async function tryJobs(
   looks: readonly ConnectionTest[],
   { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
@@ -54,7 +54,7 @@ async function tryJobs(
   );
 }
 
-/** The same of the sources that enabled jobs read, and of no destination: it costs no request of the day. */
+/** Tests only the sources of enabled jobs and no destination, so it doesn't use the daily allowance. */
 export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<ConnectionTest[]> {
   const queue = new PQueue({ concurrency: atATime });
   const sources = [...sourcesOf(config.jobs.values()).keys()];

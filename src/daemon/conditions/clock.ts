@@ -1,10 +1,10 @@
 import { clockSetText, readClockSet } from '../process/clock-note.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** For so long it is wrong that the clock was set. */
+/** How long a changed clock counts as a condition. */
 const openMs = 60 * 60_000;
 
-/** A clock that was set by minutes or more, not long ago. */
+/** The clock was recently set by minutes or more. */
 export async function findClockSet({ store, overview }: Pick<Snapshot, 'store' | 'overview'>): Promise<Condition[]> {
   const set = await readClockSet(store);
   if (set === undefined || Math.abs(overview.now - set.at) >= openMs) return [];

@@ -4,7 +4,7 @@ import type { Store } from '../../state/store.ts';
 import type { ActiveRecord } from '../config/config-record.ts';
 import type { Overview } from '../report/overview.ts';
 
-/** Everything that can be wrong, worst for the person who looks first. */
+/** Everything that can be wrong, most severe first. */
 export const conditionKinds = [
   'left_out',
   'blocked',
@@ -36,7 +36,10 @@ export type ConditionKind = (typeof conditionKinds)[number];
 export const conditionLevels = ['error', 'warning'] as const;
 export type ConditionLevel = (typeof conditionLevels)[number];
 
-/** One thing that is wrong now. Status, the page, readiness, metrics, explain and alerts render it and judge nothing themselves. */
+/**
+ * One thing that is wrong now. Status, pages, readiness, metrics, explain and alerts only render conditions and decide
+ * nothing themselves.
+ */
 export interface Condition {
   /** `job:orders`, `destination:main`, `account:main`, `source:shop`, `login:crm`, `channel:ops`, `config`, `scheduler` … */
   readonly subject: string;
@@ -46,18 +49,18 @@ export interface Condition {
   readonly since: number;
   /** One sentence without a full stop. */
   readonly what: string;
-  /** Names of the jobs that it affects now; empty if it affects none, or none yet. */
+  /** Names of the jobs that it affects now; may be empty. */
   readonly jobs: readonly string[];
   readonly code?: string;
   /** A command or a sentence. */
   readonly fix?: string;
-  /** When it is tried again by itself, epoch milliseconds. */
+  /** When it's retried automatically, epoch milliseconds. */
   readonly until?: number;
-  /** How many runs in a row have failed. */
+  /** Number of consecutive failed runs. */
   readonly failures?: number;
 }
 
-/** Everything that conditions are read from: one look at the store. */
+/** Everything that conditions are derived from, read from the store once. */
 export interface Snapshot {
   readonly config: Config;
   readonly store: Store;
@@ -66,7 +69,7 @@ export interface Snapshot {
   readonly jobs: readonly Job[];
   /** Logins that only a person can renew. */
   readonly needy: readonly LoginReport[];
-  /** What the daemon took, if it took the config that is asked about. */
+  /** The daemon's record of its active config, if that's the config in question. */
   readonly taken: ActiveRecord | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'sluice config show; fix the file, then sluice reload';
 
-/** Parts of the config that are not active: jobs left out because of their errors, other errors, a refused reload. */
+/** Parts of the config that aren't active: jobs left out because of errors, other errors, a refused reload. */
 export function findConfigFaults({
   config,
   overview,
@@ -52,12 +52,12 @@ export function findConfigFaults({
   ];
 }
 
-/** Whether the fault of a job is in the file alone: the daemon took a config in which the job has none. */
+/** Whether a job's error is only in the file: the daemon's active config has the job without errors. */
 export function isInFileOnly(job: string, taken: ActiveRecord | undefined): boolean {
   return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
 }
 
-/** The daemon's as it wrote them down; those of the file that the daemon does not have, too. */
+/** Errors recorded by the daemon, plus those of the file that the daemon doesn't have. */
 function leftOutOf(
   { leftOut }: Snapshot['config'],
   taken: ActiveRecord | undefined,

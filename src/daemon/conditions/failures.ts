@@ -7,14 +7,14 @@ import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
-/** A run that is tried again for so long has failed, as people see it. */
+/** A run that has been retried for this long counts as failed. */
 const patienceMs = 15 * 60_000;
 
 /**
- * Jobs whose newest runs failed or are tried again, and jobs on hold because they blocked the process. Failures that a login
- * causes belong to the login.
+ * Jobs whose newest runs failed or are being retried, and jobs on hold because they blocked the process. Failures
+ * caused by a login are reported for the login.
  *
- * @param stale names of the jobs whose data is too old.
+ * @param stale names of the jobs whose data is too old
  */
 export async function findFailures(
   { store, jobs, needy, overview }: Snapshot,

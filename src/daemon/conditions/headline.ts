@@ -1,15 +1,15 @@
 import { countOf, countText } from '../../lib/count-text.ts';
 import type { Condition, ConditionLevel } from './condition.ts';
 
-/** The jobs that conditions of a level are about, each once. */
+/** The distinct jobs affected by conditions of a level. */
 export function affectedJobs(conditions: readonly Condition[], level: ConditionLevel): Set<string> {
   return new Set(conditions.flatMap((condition) => (condition.level === level ? condition.jobs : [])));
 }
 
 /**
- * All conditions in one line: `All 5 jobs healthy`, `1 of 3 jobs needs attention`.
+ * A summary of all conditions in one line: `All 5 jobs healthy`, `1 of 3 jobs needs attention`.
  *
- * @param names all jobs of the config, those left out too.
+ * @param names all jobs of the config, including those left out
  */
 export function headlineOf(conditions: readonly Condition[], names: Iterable<string>): string {
   const jobs = new Set(names).size;

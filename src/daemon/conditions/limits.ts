@@ -4,13 +4,13 @@ import { alertDefaults } from '../../config/options/alerts.ts';
 import { fractionOf } from '../../config/options/field.ts';
 import { spanOf } from '../../lib/span.ts';
 
-/** How old the data of a job may become; undefined: by its schedule; false: it never counts as too old. */
+/** How old a job's data may become; undefined: derived from its schedule; false: it's never stale. */
 export function staleAfterOf({ alerts: own }: Job, { alerts }: Config): number | false | undefined {
   if (own !== undefined && own !== false && 'staleAfterMs' in own) return own.staleAfterMs;
   return alerts?.staleAfterMs;
 }
 
-/** From when on it is too late, with or without a section `alerts`. */
+/** The effective thresholds, with or without an `alerts` section. */
 export function thresholdsOf({ alerts }: Config): Pick<Alerts, 'unsentAfterMs' | 'quotaLeft'> {
   return alerts ?? defaults;
 }

@@ -7,18 +7,18 @@ import { firingsLeft, throttleDay } from '../throttle/throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** Calculating the rest of the day takes a while with thousands of jobs. */
+/** Planning the rest of the day takes a while with thousands of jobs, so the result is cached for this long. */
 const planEveryMs = 900_000;
 
-/** What becomes of an account whose day does not reach for all that its schedules ask. */
+/** An account whose allowance doesn't suffice for its schedules today. */
 interface Shortage {
-  /** Jobs that run less often because of it. */
+  /** Jobs that are throttled because of it. */
   readonly throttled: number;
-  /** When its requests will end even so, about; undefined when they last. */
+  /** When its requests will run out despite throttling, approximately; undefined if they suffice. */
   readonly endsAt: number | undefined;
 }
 
-/** Accounts whose requests of the day are used up, or will be before it is over, or do not reach for all. */
+/** Accounts whose daily allowance is used up, will be used up before the day ends, or doesn't suffice for all jobs. */
 export class QuotaShortages {
   #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
@@ -29,7 +29,7 @@ export class QuotaShortages {
     );
   }
 
-  /** By the name of each account's first destination; accounts whose day reaches are not in it. */
+  /** By the name of each account's first destination; excludes accounts with enough requests. */
   async #plan({ config, store, overview }: Snapshot): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
@@ -98,7 +98,7 @@ function shortOf(
   return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
 }
 
-/** Jobs that wait for requests of the account, or run less often to save them. */
+/** Jobs that wait for requests of the account, or are throttled to save them. */
 function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
   const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
   const isAffected = (name: string): boolean =>
@@ -107,7 +107,7 @@ function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): 
   return users.map(({ name }) => name).filter(isAffected);
 }
 
-/** What scheduled work may bring the account to: the least that any of its destinations allows. */
+/** The limit for scheduled work: the smallest of the account's destinations. */
 function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Snapshot): number {
   const limits = destinations.flatMap((name) => {
     const destination = config.destinations.get(name);

@@ -23,7 +23,7 @@ import { Staleness } from './staleness.ts';
 import { findUnwritable } from './state.ts';
 import { findStranded } from './stranded.ts';
 
-/** What a process that reads again and again need not compute each time: calendars, the plan of the day, a walk over the folder. */
+/** A cache for processes that read conditions repeatedly: calendars, the plan of the day, the folder's size. */
 export class ConditionCache {
   readonly staleness = new Staleness();
   readonly shortages = new QuotaShortages();
@@ -32,18 +32,18 @@ export class ConditionCache {
 
 export interface ReadConditionsOptions {
   readonly clock: Clock;
-  /** The store as it was read already. */
+  /** The overview, if it was read already. */
   readonly overview?: Overview;
-  /** How the schedules are, in the process that runs them. Absent: as the daemon wrote it down. */
+  /** Liveness of the schedules, in the process that runs them. Absent: as stored by the daemon. */
   readonly liveness?: Liveness | undefined;
   readonly cache?: ConditionCache;
 }
 
 /**
- * Reads everything that is wrong: the one place that judges it. Reads the store and connects to nothing.
+ * Determines everything that is wrong: the only place that decides it. Reads the store and makes no connections.
  *
- * @param store absent if nothing has run here yet.
- * @returns conditions, errors first, at most one for each subject and kind; empty if everything is as it should be.
+ * @param store absent if nothing has run here yet
+ * @returns conditions, errors first, at most one per subject and kind; empty if everything is fine
  */
 export async function readConditions(
   config: Config,
@@ -80,7 +80,7 @@ export async function readConditions(
   ]);
 }
 
-/** Errors first, then by kind; within a kind as found, which is the order of the config. */
+/** Errors first, then by kind; within a kind, in the order of the config. */
 function sorted(conditions: readonly Condition[]): Condition[] {
   const ranked = conditions.map((condition) => ({ ...condition, what: redact(condition.what) }));
   const rank = ({ level, kind }: Condition): number =>

@@ -3,7 +3,9 @@ import { deadFix } from '../explain/dead-fix.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** Results that guards hold back, payloads that the service refuses, and destinations that refuse our credentials or do not answer. */
+/**
+ * Quarantined results, payloads rejected by the service, and destinations that refuse our credentials or don't respond.
+ */
 export function findRejected(snapshot: Snapshot): Condition[] {
   const { overview, config } = snapshot;
   const owed = overview.waiting.filter(
@@ -22,13 +24,13 @@ export function findRejected(snapshot: Snapshot): Condition[] {
   ];
 }
 
-/** Payloads that only a person can move. */
+/** Payloads that need a person's decision. */
 function settledBadly({ overview, jobs }: Snapshot): Condition[] {
   return jobs.flatMap((job): Condition[] => {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
     const shown = overview.publishedAsOf(job) ?? 0;
-    // One that something newer took the place of is history, as where a data source was made again.
+    // A dead payload that was superseded is history, for example after its data source was created again.
     const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of > shown);
     const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
     return [
@@ -66,7 +68,10 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
   };
 }
 
-/** One that took something a minute ago is there, whatever else waits. It is tried again by itself, so at first it is a warning. */
+/**
+ * A destination that accepted a payload a minute ago is reachable, whatever else waits. It's retried automatically, so
+ * at first it's a warning.
+ */
 function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
   const takenAt = overview.lastTakenAt(rows[0]!.url) ?? 0;
   const since = Math.max(takenAt, Math.min(...rows.map(({ waiting_since }) => waiting_since)));

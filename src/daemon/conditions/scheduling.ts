@@ -2,7 +2,7 @@ import { countText } from '../../lib/count-text.ts';
 import type { Liveness } from '../process/heartbeat.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Schedules that fire nothing: the daemon's have stopped, or there is no daemon for what is due or owed. */
+/** Schedules that don't fire: the daemon's have stopped, or there's no daemon although something is due or owed. */
 export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | undefined): Condition[] {
   const { now, daemon } = overview;
   const overdue = jobs.filter((job) => {
@@ -26,7 +26,7 @@ export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | u
   return daemon === undefined && liveness === undefined ? withoutDaemon({ overview, overdue, jobs }) : [];
 }
 
-/** Runs can also be started by a timer or a person, so only what has been missed counts. */
+/** A timer or a person may also start runs, so only missed firings count. */
 function withoutDaemon({
   overview,
   overdue,

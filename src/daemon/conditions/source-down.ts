@@ -3,7 +3,10 @@ import { sourcesOf } from '../checks/source-checks.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
-/** Sources that did not answer when they were last checked, before a run has failed over it. What a login causes belongs to the login. */
+/**
+ * Sources that didn't respond to their last check, before a run has failed because of it. Failures caused by a login
+ * are reported for the login.
+ */
 export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));
   return [...sourcesOf(jobs)].flatMap(([{ name, login }, readers]): Condition[] => {
@@ -28,7 +31,7 @@ export function findSilentSources({ overview, jobs, needy }: Snapshot): Conditio
   });
 }
 
-/** Which run will be the first to fail. */
+/** Names the first run that will fail. */
 function foretell(readers: Snapshot['jobs'], { nextRun }: Snapshot['overview']): string {
   const due = readers.flatMap((job) => {
     const at = nextRun(job);

@@ -5,7 +5,7 @@ import { nextFiring } from '../../schedule/schedule.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { staleAfterOf } from './limits.ts';
 
-/** A job that should have fired so often since its last good result is late for a reason. */
+/** A job is late if it missed this many firings since its last good result. */
 const missedFirings = 3;
 const leastMs = 3_600_000;
 const atOnce = 100;
@@ -18,8 +18,8 @@ interface Known {
 }
 
 /**
- * Finds jobs whose instance shows data that is too old. Measured from the last good publication, or from when the job was
- * first seen where there is none, so it fires though nothing runs. The calendar is only asked when a publication is new.
+ * Finds jobs whose instance shows stale data. Age counts from the last publication, or from when the job was first
+ * seen, so it also grows when nothing runs. Calendars are computed only after a new publication.
  */
 export class Staleness {
   readonly #known = new Map<string, Known>();
@@ -32,7 +32,7 @@ export class Staleness {
     const pace = await this.#paceOf(ground);
     const found: Condition[] = [];
     for (const [i, job] of looked.entries()) {
-      // A calendar takes its time: others have a turn in between.
+      // Calendars are slow to compute: yield to the event loop.
       if (i % atOnce === atOnce - 1) await breathe();
       const at = published.get(job.name);
       const from = at ?? seen.get(job.name) ?? overview.now;
@@ -45,7 +45,7 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
     const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
-    // Nothing is late within the hour, so no calendar is asked: the first look at thousands of jobs would take seconds.
+    // Nothing is late within an hour, so skip the calendar: the first scan of thousands of jobs would take seconds.
     if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
@@ -56,7 +56,7 @@ export class Staleness {
     return staleAt;
   }
 
-  /** A job that was made to run less often because of the requests of the day is not late by that. */
+  /** A throttled job isn't late because it skips firings. */
   async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
     const ends = await store.throttledJobs.ends();
     return (job) => {
@@ -68,20 +68,20 @@ export class Staleness {
   }
 }
 
-/** How often a job fires at present. */
+/** How often a job currently fires. */
 interface Pace {
-  /** Only every n-th firing runs. */
+  /** Only every nth firing runs. */
   readonly every: number;
-  /** No firing before this is missed (epoch ms). */
+  /** Firings before this don't count as missed (epoch ms). */
   readonly from: number;
 }
 
-/** Without a limit of its own only what has a schedule can be late. */
+/** Without a limit of its own, only a scheduled job can be late. */
 function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined): boolean {
   return staleAfterMs === undefined ? schedule !== undefined : staleAfterMs !== false;
 }
 
-/** The third firing after the last publication, and not within an hour; undefined for a job that is never due. */
+/** The third firing after the last publication, but at least an hour later; undefined for a job that is never due. */
 function bySchedule({ schedule }: Job, published: number, { every, from }: Pace): number | undefined {
   if (schedule === undefined) return undefined;
   let at: number | null = Math.max(published, from);
@@ -89,7 +89,7 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
   return at === null ? undefined : Math.max(at, published + leastMs);
 }
 
-/** When each job's data was last known to be good; a bulk refresh has no data of its own, there its run counts. */
+/** When each job's data was last known to be good. A bulk refresh has no data of its own, so its run counts. */
 async function publishedOf(jobs: readonly Job[], { overview, store }: Snapshot): Promise<Map<string, number>> {
   const published = new Map<string, number>();
   const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lasts(['refreshed']) : [];

@@ -1,8 +1,8 @@
 import type { Condition, Snapshot } from './condition.ts';
 
-/** A state that takes no writes: nothing can be fetched, and nothing that happens is recorded. */
+/** The state isn't writable: nothing can be fetched or recorded. */
 export async function findUnwritable({ store, overview, jobs }: Snapshot): Promise<Condition[]> {
-  // The daemon writes all the time and knows it without a try.
+  // The daemon writes constantly, so it knows without a probe.
   const isDaemon = overview.daemon?.owner === store.processes.self;
   const problem = isDaemon ? store.unwritable() : await store.probe();
   if (problem === undefined) return [];

@@ -4,7 +4,7 @@ import type { Gateway } from '../../delivery/gateway.ts';
 import { UsageWatch } from '../../delivery/usage-watch.ts';
 import type { Logins } from '../compose.ts';
 
-/** The active config with its open resources. A run keeps the config that it started with. */
+/** The active config with its resources. A run keeps the config that it started with. */
 export class ActiveConfig {
   readonly config: Config;
   readonly gateway: Gateway;
@@ -26,7 +26,7 @@ export class ActiveConfig {
     this.#deliverer.start();
   }
 
-  /** Call it when a new payload is owed. */
+  /** Call this when a new payload is owed. */
   nudge(): void {
     this.#deliverer.nudge();
   }
@@ -38,17 +38,17 @@ export class ActiveConfig {
     this.#usage = new UsageWatch(this.gateway);
   }
 
-  /** Call it when a request was sent on this account. */
+  /** Call this when a request was charged to this account. */
   sent(account: string): void {
     this.#usage.look(account);
   }
 
-  /** Call it when the account was rate-limited, without knowing whether for a second or for the day. */
+  /** Call this when the account was rate-limited and it's unclear whether for a second or for the day. */
   paused(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
   }
 
-  /** Tracks a run that uses this gateway. */
+  /** Tracks a run that uses this config's clients. */
   async follow<T>(run: Promise<T>): Promise<T> {
     this.#runs.add(run);
     try {

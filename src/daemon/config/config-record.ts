@@ -31,7 +31,7 @@ export interface RecordedFault {
   readonly next?: string;
 }
 
-/** A text of the config that was not taken, with why. `at`: epoch milliseconds. */
+/** A config that was rejected, with the reason. `at`: epoch milliseconds. */
 export interface RejectedConfig extends ConfigRecord {
   readonly at: number;
   readonly faults: readonly RecordedFault[];
@@ -47,28 +47,28 @@ export interface LeftOutJob {
 export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;
-  /** When it took it, epoch milliseconds. */
+  /** When it became active, epoch milliseconds. */
   readonly at: number;
-  /** Whether the file says something else by now. */
+  /** Whether the file has changed since. */
   readonly differs: boolean;
-  /** What kept parts out when it was taken; a reload takes the whole or nothing. */
+  /** Errors that kept parts out at startup; a reload is all or nothing. */
   readonly faults: readonly RecordedFault[];
-  /** The jobs that were left out, each with its faults. */
+  /** The jobs that were left out, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];
-  /** A later text that it was told to take and did not. */
+  /** A later config that was rejected. */
   readonly refused?: RejectedConfig;
 }
 
 type Owned<T> = T & { readonly owner: string };
 type RecordContext = { readonly store: Store; readonly clock: Clock };
 
-/** The text of a config as it stands on the disk; to be taken before it is loaded, so that no later edit is missed. */
+/** The text of a config on disk. Read it before loading the config, so that no later edit is missed. */
 export async function recordOf(file: string): Promise<ConfigRecord> {
   const text = await readFile(file).catch(() => '');
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** A config that is about to be taken, ready to be written down. Small, whatever it was loaded from. */
+/** A config that is about to become active, ready to be recorded. Small, whatever the size of the config. */
 export interface PreparedRecord extends ConfigRecord {
   readonly faults: readonly RecordedFault[];
   readonly leftOut: readonly LeftOutJob[];
@@ -96,7 +96,7 @@ export async function saveRecord({ shown, ...note }: PreparedRecord, { store, cl
   });
 }
 
-/** Writes down that this process was told to take a config and did not. */
+/** Records that this process rejected a config. */
 export async function saveRejection(
   note: ConfigRecord,
   { store, clock }: RecordContext,
@@ -107,12 +107,12 @@ export async function saveRejection(
   await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
-/** A fault as other processes are told of it. */
+/** The stored form of a config error. */
 export function recordedFault({ code, message, where, next }: Problem): RecordedFault {
   return { code, place: placeOf(where), message, next };
 }
 
-/** The active config of the daemon `owner`; undefined if it is not known. */
+/** The active config of the daemon `owner`; undefined if unknown. */
 export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
   const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
   if (taken === undefined) return undefined;
@@ -124,7 +124,7 @@ export async function readRecord(store: Store, owner: string): Promise<ActiveRec
   };
 }
 
-/** The whole of it. */
+/** The whole effective config of the daemon `owner`. */
 export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
   const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
   if (found === undefined) return undefined;

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Job } from '../../config/config.ts';
 import type { TargetAddress } from '../../delivery/address.ts';
 
-/** Where the job's data is; undefined for a declared data source that has not been created yet. */
+/** The job's target; undefined for a declared data source that hasn't been created yet. */
 type Address = TargetAddress | undefined;
 
 /**
- * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: another query
- * hasn't been read yet, and another instance doesn't have what was delivered before, even if it's a data source of the same
- * name that was created again. Secrets, schedule and limits are not
- * part of it, so that a new password doesn't reset the checkpoint. If the job keeps its rows, only what determines those
- * rows is part of it, since every run transforms all of them.
+ * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: a changed
+ * query must be read from the start, and another instance lacks the earlier data, even if it's a recreated data source
+ * of the same name. Secrets, schedule and limits aren't part of it, so that a new password doesn't reset the
+ * checkpoint. If the job keeps its rows, only what determines those rows is part of it, since every run transforms all
+ * of them.
  */
 export function queryFingerprint(job: Job, address: Address): string {
   const { extract } = job;

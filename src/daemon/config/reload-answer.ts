@@ -5,9 +5,9 @@ import type { RecordedFault } from './config-record.ts';
 const askedName = 'daemon.reload.asked';
 const answerName = 'daemon.reload';
 
-/** What became of a reload, as the daemon wrote it down. */
+/** The stored result of a reload. */
 export interface ReloadAnswer {
-  /** The newest request that it answers. */
+  /** The newest request that this answers. */
   readonly asked: number;
   readonly jobs: number;
   /** Why the config was refused; empty if it is active. */
@@ -16,7 +16,7 @@ export interface ReloadAnswer {
   readonly note?: string;
 }
 
-/** Leaves a request for a reload, for a signal that carries no words. Returns its number. */
+/** Stores a reload request, because a signal can't carry data. Returns its number. */
 export function askForReload(store: Store): Promise<number> {
   return store.transaction(async ({ settings }) => {
     const asked = Number((await settings.find(askedName)) ?? 0) + 1;
@@ -25,17 +25,17 @@ export function askForReload(store: Store): Promise<number> {
   });
 }
 
-/** The newest request. Read it before the config: an answer must never confirm an edit that the reload has not seen. */
+/** The newest request. Read it before the config: an answer must never confirm an edit that the reload didn't see. */
 export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
 }
 
-/** Writes down what became of a reload. */
+/** Stores the result of a reload. */
 export async function answerReload(answer: ReloadAnswer, store: Store): Promise<void> {
   await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
 }
 
-/** The answer of the process `owner` to this request, or to a later one; undefined while there is none. */
+/** The answer of process `owner` to this request or a later one; undefined if there's none yet. */
 export async function answerTo(
   asked: number,
   { store, owner }: { readonly store: Store; readonly owner: string },

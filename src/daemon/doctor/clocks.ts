@@ -6,14 +6,19 @@ import { durationText } from '../../lib/time-text.ts';
 import type { Runtime } from '../compose.ts';
 import { bad, type Finding, good } from './finding.ts';
 
-/** What the count of the day allows for near midnight (delivery/quota.ts); beyond it a request may be charged to the wrong day. */
+/**
+ * Clock skew that the daily count tolerates near midnight (delivery/quota.ts); beyond it, a request may be charged to
+ * the wrong day.
+ */
 const mostSkewMs = 5_000;
-/** The `Date` of an answer is whole seconds, cut off (RFC 9110, section 6.6.1). */
+/**
+ * The `Date` header has whole seconds, truncated (RFC 9110, section 6.6.1), so on average it's half a second behind.
+ */
 const halfSecondMs = 500;
 
 /**
- * Holds this machine's clock against the service's: one small request for each account, paid for and paced like any
- * other. An answer that refuses us tells the time as well.
+ * Compares this machine's clock with the service's: one small request per account, charged and rate-limited like any
+ * other. An error response also has the time.
  */
 export async function examineClocks(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Finding[]> {
   const accounts = Map.groupBy(config.destinations.values(), ({ account }) => account);
@@ -53,7 +58,7 @@ async function examineClock(
   return clockFinding(name, { date: date + halfSecondMs, began, ended: clock.now() });
 }
 
-/** `date`: the service's time, somewhere between `began` and `ended` of ours. Epoch milliseconds. */
+/** `date`: the service's time, at some point between our `began` and `ended`. Epoch milliseconds. */
 export function clockFinding(
   name: string,
   { date, began, ended }: { date: number; began: number; ended: number },

@@ -5,8 +5,8 @@ import { examineClocks } from './clocks.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * Asks every source that an enabled job reads, and holds this machine's clock against that of each account's service. Sources
- * say what their account may do beyond reading, if they can tell.
+ * Tests every source of an enabled job, and compares this machine's clock with that of each account's service. If a
+ * source can tell, reports what its account may do beyond reading.
  */
 export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const runtime = await composeRuntime({ config });

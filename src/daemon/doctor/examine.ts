@@ -12,7 +12,7 @@ import { examineVersions } from './versions.ts';
 import { writtenSecrets } from './written-secrets.ts';
 import { examineZones } from './zones.ts';
 
-/** Free room that a state needs besides its payloads: its database, the log of that, a draft. */
+/** Free space that a state needs besides its payloads: the database, its write-ahead log, one payload in progress. */
 const spareBytes = 64 * 1024 * 1024;
 const forOthers = 0o077;
 
@@ -44,7 +44,7 @@ function examineFiles({ file, state }: Config): Finding[] {
     const stat = statOf(path);
     if (stat === undefined) continue;
     const mode = (stat.mode & 0o777).toString(8);
-    // Root looks after the state of a service, and leaves it to its user.
+    // As root, the state of a service is expected to belong to the service's user.
     if (![0, stat.uid].includes(process.getuid?.() ?? 0)) {
       found.push(bad('state owner', `${path} belongs to user ${stat.uid}`, asOwner(stat.uid)));
     }
@@ -56,7 +56,7 @@ function examineFiles({ file, state }: Config): Finding[] {
   return found;
 }
 
-/** Undefined also for what this user may not look at: the finding about the database tells that. */
+/** Also undefined if this user lacks permission; the database check reports that. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -65,7 +65,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Files that the config takes values from by `${file:PATH}`. */
+/** Files referenced by `${file:PATH}` in the config. */
 function examineSecretFiles({ file, folder }: Config): Finding[] {
   const named = [...readFileSync(file, 'utf8').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) =>
     resolve(folder, path!),
@@ -125,7 +125,7 @@ function roomFinding(state: string, payloads: number): Finding {
   return diskFinding({ free: bavail * bsize, payloads, state });
 }
 
-/** Bytes free against what is owed and twice the largest payload so far. */
+/** Compares free space with the owed payloads and twice the largest payload so far. */
 export function diskFinding({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
   const message = `${Math.floor(free / 1e6)} MB free, ${Math.ceil(wanted / 1e6)} MB may be required`;

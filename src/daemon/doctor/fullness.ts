@@ -7,7 +7,10 @@ import { diskCondition } from '../conditions/disk.ts';
 import { diskStatusOf } from '../report/report-disk.ts';
 import { bad, type Finding, good } from './finding.ts';
 
-/** How full the state folder is, and of what, as all that tell of it judge it; `payloads` are those that its outbox knows. */
+/**
+ * How full the state folder is and what it contains, by the same rules as everywhere else; `payloads` are those in its
+ * outbox.
+ */
 export function examineFullness(
   { state: folder, disk: limits }: Pick<Config, 'state' | 'disk'>,
   payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,

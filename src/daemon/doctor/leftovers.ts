@@ -5,12 +5,12 @@ import { commandLine } from '../../lib/command-line.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const dayMs = 86_400_000;
-/** More than this, left by runs that died, is worth a start of the daemon: each start sweeps. */
+/** If dead runs left more than this, restarting the daemon is worthwhile, because each start sweeps. */
 const worthBytes = 100_000_000;
 
 /**
- * What crashes and restores have left in a state folder: payloads and drafts that nothing refers to, stages of backups
- * that were killed, former states that were put aside. `known` holds the paths that the database refers to.
+ * Leftovers of crashes and restores in a state folder: unreferenced payloads and partial files, staging folders of
+ * killed backups, states that a restore set aside. `known` has the paths that the database refers to.
  */
 export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, now: number): Finding[] {
   if (!existsSync(state)) return [];
@@ -31,7 +31,7 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
   ];
 }
 
-/** Files of payloads/ older than a day that nothing refers to. */
+/** Unreferenced files in payloads/ older than a day. */
 export function orphansFinding({
   count,
   bytes,

@@ -1,7 +1,7 @@
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { type Finding, good } from './finding.ts';
 
-/** What runs here. A Node that is too old does not get this far: `src/cli/sluice.js` refuses it. */
+/** Versions of Sluice, Node and SQLite. An outdated Node doesn't get here: `src/cli/sluice.js` refuses it. */
 export function examineVersions(sluice: string): Finding {
   const database = new SqliteDatabase(':memory:');
   const sqlite = String(database.prepare('select sqlite_version()').value());

@@ -1,13 +1,16 @@
 import { below, type Document, type Path, readDocument } from '../../config/text/document.ts';
 import { redact } from '../../lib/redact.ts';
 
-/** Where a config file holds secrets by themselves: `destinations.main.api_key (line 3)`; never the secrets. */
+/**
+ * Literal secrets in a config file by location, such as `destinations.main.api_key (line 3)`; never the secrets
+ * themselves.
+ */
 export function writtenSecrets(file: string, text: string): string[] {
   if (redact(text) === text) return [];
   const document = readDocument(file, text);
   const named = secretsBelow('', document.value, document);
   if (named.length > 0) return named;
-  // In a comment, or part of what is no value by itself.
+  // The secret is in a comment or is only part of a value.
   return text.split('\n').flatMap((line, i) => (redact(line) === line ? [] : [`line ${i + 1}`]));
 }
 

@@ -4,10 +4,10 @@ import '../../lib/temporal.ts';
 
 const fix = 'install a newer Node, which includes newer time zones';
 const hour = 3_600_000;
-/** Zones whose changes differ most from each other: looked at whatever the config names. */
+/** Zones with very different rules, which are checked in addition to those in the config. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
 
-/** The zones database: the law of New York, and the same answer from both of Node's calendars. */
+/** Checks the time-zone database: New York's rules, and that both of Node's calendars agree. */
 export function examineZones({ jobs }: Config, now: number): Finding[] {
   const named = [...jobs.values()].flatMap(({ schedule }) =>
     schedule !== undefined && 'timezone' in schedule ? [schedule.timezone] : [],
@@ -15,7 +15,7 @@ export function examineZones({ jobs }: Config, now: number): Finding[] {
   return [examineNewYork(now), examineCalendars([...new Set([...samples, ...named])], now)];
 }
 
-/** The service's day turns by the clock of New York: its changes this year have to be those of the law. */
+/** The service's day ends at midnight in New York, so this year's changes there must match the law. */
 function examineNewYork(now: number): Finding {
   const year = new Date(now).getUTCFullYear();
   const start = Temporal.ZonedDateTime.from(`${year}-01-01T00:00[America/New_York]`);
@@ -42,7 +42,7 @@ function examineCalendars(zones: readonly string[], now: number): Finding {
   return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, fix);
 }
 
-/** Now, and an hour before and after each of the next four changes. */
+/** Now, and one hour before and after each of the next four changes. */
 function instantsOf(zone: string, now: number): number[] {
   const instants = [now];
   let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);

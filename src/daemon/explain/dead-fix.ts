@@ -1,7 +1,7 @@
 import type { Job } from '../../config/config.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
-/** What helps a payload that the service refuses. A target that does not exist takes no payload, however often it is sent. */
+/** How to fix a rejected payload. If the target doesn't exist, resending can't help. */
 export function deadFix({ code, run }: OutboxRow, { name, target }: Job): string {
   if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, after fixing the cause`;
   return target.kind === 'datasource'

@@ -5,30 +5,30 @@ import type { Silence } from '../report/overview.ts';
 import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Explanation } from './explain-links.ts';
 
-/** What is known of a job, and of what is in its way. Instants are epoch milliseconds. */
+/** What is known about a job and what blocks it. Instants are epoch milliseconds. */
 export interface Facts {
   readonly job: Job;
   readonly now: number;
   /** Newest first. */
   readonly runs: readonly RunRow[];
-  /** Of this job: owed, held back or dead; the oldest first. */
+  /** This job's owed, quarantined and dead payloads, oldest first. */
   readonly waiting: readonly OutboxRow[];
   readonly runningSince?: number;
   readonly daemonSince?: number;
-  /** Why a daemon that lives fires nothing. */
+  /** Why a live daemon fires nothing. */
   readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly attempt?: NextAttempt;
   readonly missing?: string;
   readonly throttle?: ThrottledJobRow;
-  /** Its source did not answer when it was looked at. */
+  /** Set if the last check of its source failed. */
   readonly silence?: Silence;
-  /** When the account has requests again. */
+  /** When the account has requests left again. */
   readonly quotaUntil?: number;
-  /** What is wrong that affects it, errors first. */
+  /** Conditions that affect the job, errors first. */
   readonly conditions: readonly Condition[];
 }
 
-/** What the facts come to: in a few words, link by link, what happens by itself and what a person can do. */
+/** The conclusion from the facts: a short verdict, the chain of causes, what happens next and what a person can do. */
 export type RuleResult = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;

@@ -16,8 +16,8 @@ interface LeftOutOptions {
 }
 
 /**
- * Explains a job that the config has and cannot use, such as in a shell that lacks a variable: from the state alone, which knows
- * what the job's last payload was and where it went.
+ * Explains a job whose config can't be used, for example in a shell without a required variable. Uses only the state,
+ * which has the job's last payload and its target.
  */
 export async function explainLeftOut(
   job: string,
@@ -60,7 +60,7 @@ export async function explainLeftOut(
   };
 }
 
-/** Older payloads say little about what is shown now. */
+/** Older runs say little about what is shown now. */
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';

@@ -4,7 +4,7 @@ import { warningsOf } from '../../state/runs/runs.ts';
 import type { OutboxRow, RunRow, SkipRow } from '../../state/tables.ts';
 import type { Silence } from '../report/overview.ts';
 
-/** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
+/** One link in the chain of causes, from the dashboard backward. Instants are epoch milliseconds. */
 export interface Link {
   readonly at?: number;
   readonly message: string;
@@ -15,21 +15,21 @@ export interface Link {
 export interface Explanation {
   readonly job: string;
   readonly instance?: string;
-  /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
+  /** Age of the data that the instance was last known to show; absent if it never received any from this state. */
   readonly shows_as_of?: number;
-  /** A request since then had no answer: it may show something newer. */
+  /** A later request is unanswered, so it may show something newer. */
   readonly in_doubt?: true;
-  /** In a few words: `up to date`, `waiting for the quota` … */
+  /** A short phrase: `up to date`, `waiting for the quota` … */
   readonly verdict: string;
   /** From the newest fact to the oldest. */
   readonly because: readonly Link[];
-  /** What happens by itself, and when. */
+  /** What happens automatically, and when. */
   readonly next?: Link;
   /** What a person can do about it: a sentence or a command. */
   readonly fix?: string;
 }
 
-/** What keeps a payload from where it belongs. */
+/** Why a payload isn't delivered. */
 export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
   return {
     at: last_attempt_at ?? owed_at,
@@ -38,7 +38,7 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
   };
 }
 
-/** That a payload waits to be sent. */
+/** A payload waits to be sent. */
 export const owedAt = ({ owed_at }: OutboxRow): Link => ({
   at: owed_at,
   message: 'the payload is owed and on disk; no data is lost',
@@ -76,7 +76,7 @@ export function currentLinks(
   );
 }
 
-/** How a run ended. A source that said that nothing has changed gave no rows, and what is shown has some all the same. */
+/** How a run ended. An unchanged source returned no rows although the instance shows some, so the count is left out. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
   const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
   const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
@@ -88,7 +88,7 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
   };
 }
 
-/** What a run warned of. */
+/** The warnings of a run. */
 export const warningLinks = (run: RunRow): Link[] =>
   warningsOf(run).map(({ code, message, seen }) => ({
     at: run.ended_at ?? run.started_at,
@@ -96,13 +96,13 @@ export const warningLinks = (run: RunRow): Link[] =>
     code,
   }));
 
-/** Firings that came to nothing. */
+/** Skipped firings. */
 export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link {
   const many = firings === 1 ? 'a firing was' : `${countText(firings)} firings since then were`;
   return { at, message: `${many} skipped: ${reason}` };
 }
 
-/** The last look at its source, where nothing answered. */
+/** The last check of its source, if it failed. */
 export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
@@ -116,7 +116,7 @@ export function hinderedBy({ code, attempts }: OutboxRow): string {
   return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 
-/** What it waits for. `spent`: until when the quota is used up. */
+/** What it waits for. `spent`: until when the allowance is used up. */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
   if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';

@@ -7,7 +7,7 @@ import { deadFix } from './dead-fix.ts';
 import type { Facts, RuleResult } from './explain-facts.ts';
 import { checkedAt, ended, extracted, hinderedBy, type Link, owedAt, troubleOf, waitText } from './explain-links.ts';
 
-/** The first rule that fits says it: what only a person can end comes before what ends by itself. */
+/** The first matching rule decides. Rules that need a person come before those that resolve by themselves. */
 export function applyRules(facts: Facts): RuleResult {
   const rules = [
     unwritable,
@@ -69,7 +69,7 @@ function loginRefused(facts: Facts): RuleResult | undefined {
   return { verdict: 'login refused', because: [{ at: since, message: what, code }], ...resuming(facts, until), fix };
 }
 
-/** What comes next for a job whose login is tried again then, or not by itself. */
+/** When a job runs next after its login hold; empty if it isn't retried automatically. */
 function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'next'> {
   const { job, nextAt, now } = facts;
   if (!job.enabled || job.schedule === undefined) return upcoming(facts);
@@ -127,7 +127,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   return { verdict, because, next: { at, message: 'the daemon sends it' }, ...(row.code === null ? {} : { fix }) };
 }
 
-/** What a person can do about a payload that is tried again by itself. */
+/** What a person can do about a payload that is retried automatically. */
 function awaited({ code }: OutboxRow): string {
   return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
     ? 'no action needed: Sluice sends it after the wait; "sluice status" shows what other programs use of the account'
@@ -178,12 +178,12 @@ function failed(facts: Facts): RuleResult | undefined {
   };
 }
 
-/** A run that was told to stop is no failure. */
+/** A run that was stopped isn't a failure. */
 const isFailing = ({ conditions, job }: Facts): boolean =>
   !job.enabled ||
   conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');
 
-/** What ran last was good, but something should have run since. */
+/** The last run was good, but another should have run since. */
 function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;
@@ -212,7 +212,7 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
   discarded: 'older data: a person discarded the last result',
 };
 
-/** What a job is whose last run was good, although something is wrong. */
+/** Verdicts for a job whose last run was good although something is wrong. */
 const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   left_out: 'left out because of an error in the config',
   failed: 'failing',
@@ -229,7 +229,9 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   state: 'the state is not writable',
 };
 
-/** No rule of the job's own says anything: it shows what the last run gave, and is up to date unless a condition says otherwise. */
+/**
+ * No other rule matched: the job shows the result of its last run, and is up to date unless a condition says otherwise.
+ */
 function settled(facts: Facts): RuleResult {
   const [last] = facts.runs;
   if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };

@@ -11,18 +11,18 @@ import { explainLeftOut } from './explain-left-out.ts';
 import { currentLinks, type Explanation, skippedFiring, warningLinks } from './explain-links.ts';
 import { applyRules } from './explain-rules.ts';
 
-/** More runs of a job than this make its story no clearer. */
+/** More runs than this don't make the explanation clearer. */
 const runsLookedAt = 50;
 
-/** What is explained from: a config, and what its state says. */
+/** The input of an explanation: a config and its state. */
 export interface ExplainOptions {
   readonly config: Config;
   /** Absent: nothing has run here yet. */
   readonly store: Store | undefined;
   readonly clock: Clock;
-  /** Where the store has been read already. */
+  /** The overview, if it was read already. */
   readonly overview?: Overview;
-  /** What is wrong, where that has been read already. */
+  /** The conditions, if they were read already. */
   readonly conditions?: readonly Condition[];
   readonly cache?: ConditionCache;
 }
@@ -32,13 +32,13 @@ export async function explainJob(job: Job, given: ExplainOptions): Promise<Expla
   return (await explainJobs([job], given))[0] as Explanation;
 }
 
-/** The same of several jobs, which are looked at together. */
+/** Like {@link explainJob}, for several jobs with one read of the store. */
 export async function explainJobs(jobs: readonly Job[], given: ExplainOptions): Promise<Explanation[]> {
   const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
   return explainAll(jobs, given, overview);
 }
 
-/** The same of every job that writes to an instance; empty where none does. */
+/** Explains every job that writes to an instance; empty if there is none. */
 export async function explainInstance(instance: string, given: ExplainOptions): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
   const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
@@ -46,7 +46,7 @@ export async function explainInstance(instance: string, given: ExplainOptions): 
   return [...(await explainAll(jobs, given, overview)), ...left.filter((one) => one.instance === instance)];
 }
 
-/** The same of a job of the config that cannot be used for its faults. */
+/** Explains a job of the config that was left out because of errors. */
 export async function explainLeftOutJob(job: string, given: ExplainOptions): Promise<Explanation> {
   const overview = await readOverview(given.config, given.store, given.clock);
   return (await explainLeft([job], given, overview))[0] as Explanation;
@@ -90,13 +90,13 @@ async function explainOne(
   };
 }
 
-/** Firings that came to nothing since the last run began are part of every story. */
+/** Adds firings skipped since the last run began, whatever the verdict. */
 function withSkip(judgement: RuleResult, skip: SkipRow | undefined): RuleResult {
   if (skip === undefined) return judgement;
   return { ...judgement, because: [skippedFiring(skip), ...judgement.because] };
 }
 
-/** What the last run warned of ends the story; the first fix is told if there is no more urgent one. */
+/** Adds the warnings of the last run; its first fix is used if there's no more urgent one. */
 function withWarnings(judgement: RuleResult, last: RunRow | undefined): RuleResult {
   if (last === undefined || last.warnings === null) return judgement;
   const fix = judgement.fix ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;

@@ -8,7 +8,10 @@ import type { RunEvents } from '../events.ts';
 import type { Firing } from './firing.ts';
 import { WaitingFirings } from './waiting-firings.ts';
 
-/** A run that found too little room is repeated when there is so much more: each repetition reads its source again. */
+/**
+ * A run that found too little space is repeated when this much more is free, because each repetition reads its source
+ * again.
+ */
 const moreBytes = 1_000_000;
 
 interface DiskRetriesOptions {
@@ -17,13 +20,13 @@ interface DiskRetriesOptions {
   readonly emit: Emit<RunEvents>;
   readonly fire: (firing: Firing) => void;
   readonly failed: (message: string, error: unknown) => void;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that came to nothing because the disk was full, failed or was read-only. They fire again when it works: without
- * this a full disk at night costs a daily job its day.
+ * Firings that failed because the disk was full, failing or read-only. They fire again when it works; otherwise a full
+ * disk at night would cost a daily job its run.
  */
 export class DiskRetries {
   readonly #options: DiskRetriesOptions;
@@ -39,7 +42,7 @@ export class DiskRetries {
     });
   }
 
-  /** Fires it again when the disk lets it. False where the problem is another one. `began`: its run is in the history. */
+  /** Fires again when the disk works. False if the problem has another cause. `began`: its run is in the history. */
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
     const { store, emit, fire, stop } = this.#options;
     if (!isOfDisk(problem) || stop.aborted) return false;
@@ -50,19 +53,19 @@ export class DiskRetries {
     return true;
   }
 
-  /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
+  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.replaceBy(firing);
   }
 
-  /** `wantedBytes`: what has to be free on the disk; undefined: the state has to take a write. */
+  /** `wantedBytes`: space that must be free; undefined: the state must be writable. */
   async #isReady(wantedBytes: number | undefined): Promise<boolean> {
     const { store } = this.#options;
     return wantedBytes === undefined ? (await store.probe()) === undefined : freeBytes(store.folder) >= wantedBytes;
   }
 }
 
-/** Whether a firing that came to nothing because of this waits for the disk. */
+/** Whether a firing that failed with this problem waits for the disk. */
 export function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
 }

@@ -15,18 +15,18 @@ import { Scheduler, type Ticking } from './scheduler.ts';
 
 interface FiringLoopOptions {
   readonly runtime: Runtime;
-  /** What firings run with now. */
+  /** The config that firings use now. */
   readonly active: () => ActiveConfig;
   readonly timer: Timer | undefined;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
   readonly fault: (message: string, error: unknown, facts?: object) => void;
 }
 
-/** Firings that come to nothing for one reason are one note in the history. */
+/** A fixed text, because consecutive firings skipped for the same reason share one row in the history. */
 const loginReason = 'the login of its source was refused and is on hold; it runs when that works';
 
-/** The main loop: takes the firings that are due through the queue to their runs, and each to its end. */
+/** The main loop: takes due firings through the queue to their runs, and each run to its end. */
 export class FiringLoop {
   readonly #runtime: Runtime;
   readonly #active: () => ActiveConfig;
@@ -67,7 +67,7 @@ export class FiringLoop {
     });
   }
 
-  /** Resumes the schedules, and the attempts that wait; how many jobs have a schedule. */
+  /** Resumes the schedules and the waiting retries. Returns the number of scheduled jobs. */
   async load({ jobs, concurrency }: Config): Promise<number> {
     this.#queue.setConcurrency(concurrency);
     await this.#retries.load(jobs);
@@ -75,13 +75,13 @@ export class FiringLoop {
     return this.#scheduler.next().length;
   }
 
-  /** Takes over the schedules of a config, all of them or none; {@link resume} fires by them. */
+  /** Adopts the schedules of a config, all or none; {@link resume} starts firing them. */
   async adopt(config: Config): Promise<void> {
     await this.#scheduler.adopt(config.jobs.values());
     await this.#retries.adopt(config);
   }
 
-  /** Fires at once what an adopted config makes due. */
+  /** Fires whatever the adopted config makes due. */
   resume({ concurrency }: Config): void {
     this.#queue.setConcurrency(concurrency);
     this.#scheduler.look();
@@ -92,7 +92,7 @@ export class FiringLoop {
     this.#working = this.#work();
   }
 
-  /** A look at a source had an answer. */
+  /** A check of a source succeeded. */
   answered(source: string): void {
     this.#retries.answered(source);
   }
@@ -101,19 +101,19 @@ export class FiringLoop {
     return { ...this.#scheduler.ticking(), line: this.#queue.waiting(this.#runtime.clock.now()) };
   }
 
-  /** Nothing fires any more. */
+  /** Stops all firing. */
   stop(): void {
     this.#scheduler.stop();
   }
 
-  /** Resolves when nothing runs any more, and all of it is written down. */
+  /** Resolves when nothing is running and everything is recorded. */
   async idle(): Promise<void> {
     await this.#working;
     await this.#queue.idle();
     await Promise.all([this.#notes.idle(), this.#retries.idle()]);
   }
 
-  /** Each firing that is due goes into the queue, which runs it when it is its turn. */
+  /** Queues each due firing; the queue runs it. */
   async #work(): Promise<void> {
     while (await this.#scheduler.waitForDue()) {
       for (const due of this.#scheduler.due()) {
@@ -123,7 +123,7 @@ export class FiringLoop {
     }
   }
 
-  /** `isAgain`: it was admitted before, and has waited since. */
+  /** `isAgain`: it was admitted before and has waited since. */
   async #admit(firing: Firing, isAgain = false): Promise<void> {
     try {
       if (await this.#admits(firing, isAgain)) return this.#offer(firing);
@@ -133,7 +133,9 @@ export class FiringLoop {
     this.#done(firing);
   }
 
-  /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
+  /**
+   * A firing that the throttle skips must not replace another one, so this is checked before anything is ended for it.
+   */
   async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
     if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);
     const throttled = await this.#throttler.judge(firing.job, firing.at, this.#active().config);
@@ -177,10 +179,10 @@ export class FiringLoop {
   }
 
   async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
-    // Its row in the store stays as it is: the next start fires it.
+    // Its row in the store doesn't change, so the next start fires it.
     if (this.#runtime.installation?.look()) return;
     const now = this.#active();
-    // A job that stood in line while the config was exchanged runs as it is now, or not at all.
+    // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
       return this.#skip(firing, 'the config does not fire this job any more');
@@ -202,7 +204,7 @@ export class FiringLoop {
       seat,
     });
     const outcome = await now.follow(run);
-    // An attempt has no firing of its own in the history: what it waits for is written down before its run is given up.
+    // An attempt has no separate firing in the history, so what it waits for is recorded before its run is given up.
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
@@ -229,7 +231,7 @@ export class FiringLoop {
     else this.#retries.giveUp(firing);
   }
 
-  /** A firing that threw on its way to a run. */
+  /** A firing threw before its run began. */
   #failed(firing: Firing, error: unknown): void {
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);

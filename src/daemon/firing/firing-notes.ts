@@ -7,16 +7,16 @@ import type { Scheduler } from './scheduler.ts';
 interface FiringNotesOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
   readonly scheduler: Scheduler;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Told of what the state did not take. */
+  /** Called with writes that the state refused. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
 
-/** Firings that come to nothing, and clocks that were set: said and written down. */
+/** Reports and records skipped firings and clock changes. */
 export class FiringNotes {
   readonly #options: FiringNotesOptions;
-  /** What is being written down. */
+  /** Writes in progress. */
   #writing: Promise<unknown> = Promise.resolve();
   #throttling: Promise<void> = Promise.resolve();
 
@@ -34,7 +34,7 @@ export class FiringNotes {
     });
   }
 
-  /** The run that fires instead, if there is one, settles when the job fires next. */
+  /** If a run fires instead, it records when the job fires next. */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
     this.#skip(name, skipped, 'they were missed, and the misfire policy passes them over', async (parts) => {
@@ -43,8 +43,8 @@ export class FiringNotes {
   }
 
   /**
-   * Records that the day has no room for this firing: the job continues with its next one. Firings are recorded one at a
-   * time, so that many of them don't keep runs waiting for the state.
+   * Records that the throttle skips this firing. Such records are written one at a time, so that many of them don't
+   * block runs from writing to the state.
    */
   throttled(firing: Firing, reason: string): Promise<void> {
     const noted = this.#throttling.then(() => this.#noteThrottled(firing, reason));
@@ -62,7 +62,7 @@ export class FiringNotes {
     runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 
-  /** Kept first: who hears of it looks into the store. */
+  /** Store it first, because subscribers read the store. */
   clockSet(by: number): void {
     const { failed, runtime } = this.#options;
     const { store, clock, events } = runtime;
@@ -72,17 +72,17 @@ export class FiringNotes {
     this.write(noted);
   }
 
-  /** Waits for `work`, which must not throw, before {@link idle}. */
+  /** Makes {@link idle} wait for `work`, which must not throw. */
   write(work: Promise<unknown>): void {
     this.#writing = Promise.all([this.#writing, work]);
   }
 
-  /** Resolves when all of it is written down. */
+  /** Resolves when everything is recorded. */
   async idle(): Promise<void> {
     await this.#writing;
   }
 
-  /** Said at once, and written down together with when the job fires next. */
+  /** Emits the event now, and stores the note together with the job's next firing. */
   #skip(
     job: string,
     { first, last, firings }: SkippedFirings,

@@ -3,21 +3,21 @@ import type { SkippedFirings } from '../../schedule/misfire.ts';
 import type { Repositories } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 
-/** Where it's written down what becomes of firings. */
+/** The repositories that record what happens to firings. */
 export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
 
-/** A firing that is to be acted on. */
+/** A due firing. */
 export interface Firing {
   readonly job: Job;
-  /** The instant it was planned for, epoch milliseconds. */
+  /** Its planned time, epoch milliseconds. */
   readonly at: number;
-  /** The instant that its run is dated, if not now: dates in queries are relative to it. */
+  /** The logical time of its run, if not now: relative dates in queries use it. */
   readonly logicalAt?: number;
-  /** Another attempt at it, after the last one failed. */
+  /** A retry after a failed attempt. */
   readonly attempt?: RetryRow;
-  /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
+  /** It was missed and has a run of its own now: it waits for its turn even if the job is running. */
   readonly isCatchUp: boolean;
-  /** It had a run before, which is over; when the job fires next is recorded since. */
+  /** It had a run before, which has ended; the job's next firing was recorded since. */
   readonly isRepeated?: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface Firing {
 export interface DueFirings {
   readonly job: Job;
   readonly firing?: Firing;
-  /** Those that the misfire policy skips. */
+  /** The firings that the misfire policy skips. */
   readonly skipped?: SkippedFirings;
 }
 
-/** The key of a waiting firing: its job, if the job's next firing may replace it, or its run, if it already has one. */
+/** Key of a waiting firing: its job, if the job's next firing may replace it, or its run, if it already has one. */
 export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }
 
-/** The firing for another run, which is no attempt of the former one. */
+/** The firing for a new run, which isn't a retry of the previous one. */
 export function newRunOf({ attempt, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
   return hadRun ? { ...firing, isRepeated: true } : firing;
 }

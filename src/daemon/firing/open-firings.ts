@@ -1,4 +1,4 @@
-/** Firings that came due and have neither begun nor come to nothing: the instants of each job. */
+/** Firings that came due and have neither begun nor been skipped: the instants per job. */
 export class OpenFirings {
   readonly #byJob = new Map<string, Set<number>>();
 
@@ -13,7 +13,7 @@ export class OpenFirings {
     if (open?.delete(at) === true && open.size === 0) this.#byJob.delete(job);
   }
 
-  /** The first one of a job; infinity if none is open. */
+  /** The first one of a job; infinity if there is none. */
   first(job: string): number {
     return Math.min(...(this.#byJob.get(job) ?? []), Number.POSITIVE_INFINITY);
   }

@@ -24,7 +24,7 @@ export interface QueuedRun {
   end(): void;
 }
 
-/** What becomes of a firing that is offered. */
+/** The result of offering a firing to the queue. */
 export type OfferResult =
   /** `replaced`: the attempt whose place in the queue it takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }

@@ -15,9 +15,9 @@ interface Planned {
   readonly job: Job;
   readonly schedule: Schedule;
   plan: Plan;
-  /** Since when what was missed is being made good, one run after the other. */
+  /** Since when missed firings are being caught up, one run at a time. */
   behindSince?: number | undefined;
-  /** The instant of the firing that has to be done before the next of them. */
+  /** The firing that must be done before the job's next one. */
   waitsFor?: number | undefined;
 }
 
@@ -25,34 +25,34 @@ export interface SchedulerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly failed: (error: unknown) => void;
-  /** Told when the clock was set, by so many milliseconds; must not throw. */
+  /** Called with the number of milliseconds by which the clock was set; must not throw. */
   readonly clockSet?: (by: number) => void;
   readonly timer?: Timer;
 }
 
-/** What can be seen of the ticking from outside. Milliseconds. */
+/** The observable state of the scheduler's timer. Milliseconds. */
 export interface Ticking {
-  /** Since the plan was last looked at; undefined while it is not to be looked at at all. */
+  /** Since the plan was last checked; undefined while it isn't running. */
   readonly silence: number | undefined;
-  /** How far the firing that should have been first is behind its instant; 0 when none is. */
+  /** How overdue the first firing is; 0 if none is. */
   readonly overdue: number;
   readonly scheduled: number;
-  /** Firings that were taken up and have not begun: how many, and how far the first of them is behind its instant. */
+  /** Accepted firings that haven't begun: their number, and how overdue the oldest is. */
   readonly line?: { readonly firings: number; readonly oldest: number };
 }
 
-/** Knows when each job is due next, in memory for the ticking and in the store for the next start. */
+/** Knows when each job is due next: in memory for the timer, in the store for the next start. */
 export class Scheduler {
   readonly #given: SchedulerOptions;
   readonly #timer: Timer;
   #planned = new Map<string, Planned>();
   #hasResumed = false;
-  /** Jobs of which firings were written down as deferred. */
+  /** Jobs with firings recorded as deferred. */
   readonly #deferred = new Set<string>();
-  /** Entries beside the firings. */
+  /** Waiting retries, beside the firings. */
   readonly attempts = new PendingAttempts();
   readonly #open = new OpenFirings();
-  /** What came due and was not asked for yet. */
+  /** Due firings that weren't fetched yet. */
   #cameDue: DueFirings[] = [];
   #wake: (() => void) | undefined;
   #isStopped = false;
@@ -62,16 +62,13 @@ export class Scheduler {
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
-  /**
-   * Takes over a config's jobs, all of them or none: unedited schedules go on where they were, also when their instant
-   * has passed. What is due fires at the next look.
-   */
+  /** Adopts a config's jobs, all or none. Unchanged schedules continue; whatever is due fires at the next check. */
   async adopt(jobs: Iterable<Job>): Promise<void> {
     const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
     );
     const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
-    // What goes on is taken as it is now: a firing may have moved it on while the store was written.
+    // Takes the current plan: a firing may have advanced it while the store was written.
     const planned = wanted.map(({ job, schedule }): [string, Planned] => {
       const known = this.#unedited(job.name, schedule);
       return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
@@ -80,13 +77,13 @@ export class Scheduler {
     this.#hasResumed = true;
   }
 
-  /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
+  /** While a job waits for a retry, no other missed firing of it fires. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
     const attempt = this.attempts.find(name)?.row;
     return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
-  /** Whether firings of the job were missed and wait for their turn. */
+  /** Whether missed firings of the job wait for their turn. */
   hasBacklog(name: string): boolean {
     const plan = this.#planned.get(name)?.plan;
     return plan !== undefined && this.#isDue(plan);
@@ -96,17 +93,17 @@ export class Scheduler {
     return nextAt !== null && nextAt <= this.#given.clock.now();
   }
 
-  /** Fires what is due now, once started. */
+  /** Fires what is due, once started. */
   look(): void {
     this.#timer.look();
   }
 
-  /** What came due since this was asked last, in the order of its instants. */
+  /** Firings that came due since the last call, ordered by instant. */
   due(): DueFirings[] {
     return this.#cameDue.splice(0);
   }
 
-  /** Resolves when something is {@link due}; with false when the scheduler stops. */
+  /** Resolves to true when something is {@link due}, to false when the scheduler stops. */
   async waitForDue(): Promise<boolean> {
     if (this.#cameDue.length === 0 && !this.#isStopped) {
       await new Promise<void>((resolve) => {
@@ -116,13 +113,13 @@ export class Scheduler {
     return !this.#isStopped;
   }
 
-  /** All that was to be done about a firing is done, whatever came of it: what was missed besides it may go on. */
+  /** A firing is done, whatever its result: other missed firings may continue. */
   done({ job, at }: Firing): void {
     this.#open.delete(job.name, at);
     this.goOn(job.name, at);
   }
 
-  /** The next missed firing of a job may fire if it waits for the one at this instant, unless another attempt follows. */
+  /** The next missed firing of a job may fire if it waits for this instant's firing, unless a retry follows. */
   goOn(name: string, at: number): void {
     const planned = this.#planned.get(name);
     if (planned?.waitsFor !== at || this.attempts.has(name)) return;
@@ -148,7 +145,7 @@ export class Scheduler {
     this.#wake?.();
   }
 
-  /** The next firing of each job, soonest first. */
+  /** The next firing of each job, earliest first. */
   next(): { job: string; at: number }[] {
     const all = [...this.#planned].map(([job, { plan }]) => ({ job, at: plan.nextAt }));
     return all.filter((one): one is { job: string; at: number } => one.at !== null).sort((a, b) => a.at - b.at);
@@ -165,7 +162,7 @@ export class Scheduler {
     return { silence: this.#timer.silence(), overdue, scheduled };
   }
 
-  /** Plans and writes down what does not go on in memory; what the store has of other jobs is forgotten. */
+  /** Plans and records new and changed schedules; deletes the stored ones of other jobs. */
   async #planAfresh(
     wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
     parts: FiringRecords,
@@ -186,13 +183,13 @@ export class Scheduler {
     return plans;
   }
 
-  /** What is planned of a job, where its schedule is still the same. Its firings may be on their way: the store stays. */
+  /** The plan of a job with an unchanged schedule. Firings may be in progress, so the store isn't touched. */
   #unedited(name: string, schedule: Schedule): Planned | undefined {
     const known = this.#planned.get(name);
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
   }
 
-  /** What can fire: not what waits for another firing of its job to be done. */
+  /** Everything that may fire, except what waits for another firing of its job. */
   *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
@@ -200,7 +197,7 @@ export class Scheduler {
     for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
-  /** The clock was set: what is planned for a time that is far off now is planned again. */
+  /** The clock was set: firings that are now too far in the future are planned again. */
   #replan(): void {
     const now = this.#given.clock.now();
     const moves: Move[] = [];
@@ -214,7 +211,7 @@ export class Scheduler {
     if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
   }
 
-  /** Others see when jobs fire next. A firing that is on its way has another instant in the store, and writes the next one itself. */
+  /** Stores moved firings for other processes. A firing in progress writes the next instant itself. */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
     await this.#given.store.transaction(async ({ schedules }) => {
       for (const move of moves) await schedules.move(move);
@@ -227,7 +224,7 @@ export class Scheduler {
     this.#wake?.();
   }
 
-  /** The plan of the schedule is left as it is. */
+  /** Takes a retry; the plan of the schedule doesn't change. */
   #takeAttempt(name: string): DueFirings | undefined {
     const job = this.#planned.get(name)?.job;
     const attempt = this.attempts.take(name)?.row;
@@ -253,10 +250,10 @@ export class Scheduler {
   }
 
   /**
-   * Records when a job fires next: its first firing that came due and is still open, so that no end of the process loses
-   * it, or else what is planned. Records nothing for a job that isn't planned any more.
+   * Records when a job fires next: its first due firing that is still open, so that a crash doesn't lose it, or else
+   * the planned one. Records nothing for a job that is no longer planned.
    *
-   * @param settled a firing that begins or comes to nothing
+   * @param settled a firing that begins or is skipped
    */
   async settle(name: string, parts: FiringRecords, settled?: Firing): Promise<void> {
     const planned = this.#planned.get(name);
@@ -268,8 +265,8 @@ export class Scheduler {
   }
 
   /**
-   * Writes down that a firing, and what it has taken the place of, has its run. Call it in the transaction that begins the
-   * run, so that a crash neither loses this firing nor lets it fire twice.
+   * Records that a firing, and those it replaced, has its run. Call it in the transaction that begins the run, so that
+   * a crash neither loses the firing nor fires it twice.
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
@@ -277,7 +274,7 @@ export class Scheduler {
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 
-  /** Writes down that a firing waits, or that its run was given up: the next start fires it unless it has begun by then. */
+  /** Records that a firing waits, or that its run was given up: the next start fires it if it has not begun by then. */
   async defer(firing: Firing, { deferredFirings }: FiringRecords): Promise<void> {
     this.#deferred.add(firing.job.name);
     await deferredFirings.add(rowOf(firing));
@@ -288,7 +285,7 @@ function rowOf({ job, at, logicalAt }: Firing): DeferredFiringRow {
   return { job: job.name, at, logical_at: logicalAt ?? null };
 }
 
-/** `deferred`: the earliest firing that waited when the last process ended. */
+/** `deferred`: the earliest firing that was waiting when the last process ended. */
 function planOf(row: ScheduleRow | undefined, deferred = Number.POSITIVE_INFINITY): Plan | undefined {
   return row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
 }

@@ -1,10 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
 import { type Firing, placeOfFiring } from './firing.ts';
 
-/** What firings wait for is checked this often while there are any. */
+/** Polling interval while firings are waiting. */
 const checkEveryMs = 10_000;
 
-/** A firing, and the check whether it may go: resolves with what fires it, or with undefined as long as it has to wait. */
+/**
+ * A waiting firing and its condition: `check` resolves to the function that fires it, or to undefined while it must
+ * wait.
+ */
 interface Waiting {
   readonly firing: Firing;
   readonly check: () => Promise<(() => void) | undefined>;
@@ -12,13 +15,16 @@ interface Waiting {
 
 interface WaitingFiringsOptions {
   readonly clock: Clock;
-  /** Told if a check throws; the firings go on waiting. */
+  /** Called if a check throws; the firings keep waiting. */
   readonly failed: (error: unknown) => void;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
-/** Firings that wait for a condition outside of the daemon, polled while there are any; the newest of each job takes the place. */
+/**
+ * Firings that wait for a condition outside the daemon, polled while there are any. The newest firing of a job replaces
+ * an older one.
+ */
 export class WaitingFirings {
   readonly #options: WaitingFiringsOptions;
   readonly #waiting = new Map<string, Waiting>();
@@ -33,7 +39,7 @@ export class WaitingFirings {
     void this.#poll();
   }
 
-  /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
+  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));
   }
@@ -53,7 +59,7 @@ export class WaitingFirings {
     for (const [key, waiting] of [...this.#waiting]) {
       if (this.#options.stop.aborted) return;
       const fire = await waiting.check();
-      // Another may have taken its place meanwhile.
+      // Another firing may have replaced it meanwhile.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);
       fire();

@@ -6,14 +6,14 @@ import type { EncryptionKey } from '../../oauth/keys.ts';
 import type { SourceAccount } from '../../sdk/connector.ts';
 import type { LoginAccount } from '../../state/login-holds.ts';
 
-/** Whom a source logs in as, and what the login rests on. */
+/** The account that a source logs in to, and the secret it uses. */
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /** The login of a source; undefined if it has none. */
 export function loginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
   if (login !== undefined) return oauthLogin(login);
   if (connector.account === undefined) {
-    // The connector does not say which of its options are about the login: any other value of one may be another login.
+    // The connector doesn't declare which options belong to the login, so a change of any option may be a new login.
     return { connector: connector.id, place: hostIn(options) ?? `source ${name}`, account: '', secret: options };
   }
   const account = connector.account(options);
@@ -22,7 +22,7 @@ export function loginOf({ name, connector, options, login }: Source): SourceLogi
   return { connector: connector.id, place, account: user, ...rest };
 }
 
-/** Sources of any connector may share it. */
+/** The account is independent of the connector, because any source may share the login. */
 function oauthLogin(login: Login): SourceLogin {
   const { description, grant, clientId, clientSecret, privateKey, accountFile, subject, username, password } = login;
   const account = username ?? subject ?? (clientId === '' ? (accountFile ?? '') : clientId);
@@ -36,8 +36,8 @@ function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /**
- * Keyed hash of all that a login rests on, the content of its files included: without the key, which is not in the database, no
- * password can be tried against it.
+ * Keyed hash of everything a login depends on, including the content of its files. The key isn't in the database, so
+ * the hash can't be used to guess passwords.
  */
 export async function hashSecret(
   { secret, files = [] }: SourceLogin,
@@ -52,7 +52,7 @@ export async function hashSecret(
   return hash.digest('base64');
 }
 
-/** Whether two hashes are the same, in constant time. */
+/** Compares two hashes in constant time. */
 export function isSameHash(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);

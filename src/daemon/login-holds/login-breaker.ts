@@ -22,23 +22,23 @@ export interface LoginBreakerOptions {
   readonly sealKeys?: SealKeys;
 }
 
-/** How long a login that was refused once, twice … waits until it is tried again. */
+/** Backoff after the first, second … refusal of a login. */
 const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
-/** An attempt that got no answer to the login is made again after this. */
+/** Retry interval for an attempt that got no answer about the login. */
 const unansweredMs = 5 * 60_000;
 
 /**
- * Keeps refused logins from being sent until an account is locked: a circuit breaker for each account and secret. Every path that
- * logs in on its own asks here; a person who tries a connection does not.
+ * A circuit breaker per account and secret: stops sending a refused login before the server locks the account. Every
+ * automatic login asks it; a person who tests a connection bypasses it.
  */
 export class LoginBreaker {
   readonly #given: LoginBreakerOptions;
   readonly keys: EncryptionKeys;
-  /** Attempts that runs have taken and not made yet. */
+  /** Attempts claimed by runs that haven't made them yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly serializer: LoginSerializer;
   readonly #ownKey = { bytes: randomBytes(32) };
-  /** Problems that were looked at: many jobs may share one answer of a token address, which is one refusal. */
+  /** Problems already counted: many jobs may share one answer of a token endpoint, which is one refusal. */
   readonly noted = new WeakSet<Problem>();
 
   constructor(given: LoginBreakerOptions) {
@@ -47,7 +47,7 @@ export class LoginBreaker {
     this.serializer = new LoginSerializer(given);
   }
 
-  /** The hold on a source's login as its secret is in memory; undefined if it may log in. */
+  /** The hold on a source's login with the secret in memory; undefined if it may log in. */
   async find(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source);
     if (login === undefined) return undefined;
@@ -56,15 +56,15 @@ export class LoginBreaker {
     return undefined;
   }
 
-  /** The hold that keeps a source from being looked at: not one whose next attempt is due. */
+  /** The hold that prevents a check of a source; undefined if its next attempt is due. */
   async blocking(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.findRenewed(source);
     return hold === undefined || this.isDue(hold) ? undefined : hold;
   }
 
   /**
-   * Asks for a run that is about to begin: the hold that keeps it from that, or what is to be called when the run is over. If an
-   * attempt is due, it is this run's, so that of all that are due at the same time one begins.
+   * Call this before a run begins: returns the hold that prevents it, or a function to call when the run is over. If an
+   * attempt is due, this run claims it, so only one of all waiting runs begins.
    */
   async begin(source: Source): Promise<{ readonly hold: LoginHoldRow } | { end(): Promise<void> }> {
     const hold = await this.findRenewed(source);
@@ -73,13 +73,13 @@ export class LoginBreaker {
     const name = nameOf(hold);
     this.#taken.set(name, hold);
     const end = async (): Promise<void> => {
-      // The run ended before its login.
+      // The run ended before it logged in.
       if (this.#taken.delete(name)) await this.unanswered(hold);
     };
     return { end };
   }
 
-  /** The attempt that the present run has taken for the login, if it has. */
+  /** The attempt that the current run has claimed for the login, if any. */
   takeAttempt(hold: LoginHoldRow): LoginHoldRow | undefined {
     const name = nameOf(hold);
     const taken = this.#taken.get(name);
@@ -87,7 +87,7 @@ export class LoginBreaker {
     return taken;
   }
 
-  /** As {@link find}, after the files and commands that the secret comes from were read again, if there is a hold. */
+  /** Like {@link find}, but if there is a hold, first re-reads the files and commands that the secret comes from. */
   async findRenewed(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.find(source);
     if (hold === undefined || source.renew === undefined) return hold;
@@ -99,7 +99,7 @@ export class LoginBreaker {
     return at !== null && at <= this.#given.clock.now();
   }
 
-  /** Opens a source by asking first; what becomes of the login is written down. `isPerson`: it is tried in spite of a hold. */
+  /** Guards a source: asks before it's opened, and records whether the login succeeded. `isPerson`: ignores a hold. */
   guard(source: Source, { isPerson = false }: { isPerson?: boolean } = {}): LoginGuard {
     return async ({ signal, login }, open) => {
       const account = loginOf(source);
@@ -108,29 +108,32 @@ export class LoginBreaker {
     };
   }
 
-  /** Tells the present secret of a source from others, within this process. */
+  /** Distinguishes a source's current secret from others, within this process. */
   async fingerprint(source: Source): Promise<string> {
     const login = loginOf(source);
     return login === undefined ? '' : hashSecret(login, this.#ownKey, this.#given.folder);
   }
 
-  /** Takes the attempt that is due, before it is made: a process that dies over it has made it. False if another one took it. */
+  /**
+   * Claims the due attempt before it's made (write-ahead): if the process dies, the attempt counts. False if another
+   * process claimed it.
+   */
   claim(source: Source, hold: LoginHoldRow): Promise<boolean> {
     return this.#given.store.loginHolds.claim(hold, this.#retryAt(source, hold.refusals + 1));
   }
 
-  /** An attempt that was taken got no answer to the login. */
+  /** A claimed attempt got no answer about the login. */
   unanswered(hold: LoginHoldRow): Promise<void> {
     return this.#given.store.loginHolds.postpone(hold, this.#given.clock.now() + unansweredMs);
   }
 
-  /** Writes down that the login was refused. */
+  /** Records that the login was refused. */
   async refused(source: Source, { code, message }: Problem): Promise<void> {
     const { store, emit } = this.#given;
     const key = await this.#keyOf(source);
     const retryAt = (refusals: number): number | null => this.#retryAt(source, refusals);
     let kept: LoginHoldRow | undefined;
-    // A disk that takes no writes must not hide why the run failed: the hold is written down when it does.
+    // If the disk refuses writes, that must not hide why the run failed; the hold is recorded later.
     await store.settle(`login ${key.place} ${key.account}`, async ({ loginHolds }) => {
       kept = await loginHolds.refuse(key, { code, message, retryAt });
     });
@@ -141,14 +144,14 @@ export class LoginBreaker {
     });
   }
 
-  /** Writes down that a path answered 401 to a fresh credential. The second path puts the login on hold. */
+  /** Records that a path answered 401 to a fresh credential. A second path puts the login on hold. */
   async refusedAt(source: Source, problem: Problem): Promise<void> {
     const { code, message, refusedPath: path = '' } = problem;
     const isLogin = await this.#given.store.loginHolds.suspect(await this.#keyOf(source), { code, message, path });
     if (isLogin) await this.refused(source, problem);
   }
 
-  /** The login works. Costs one look while nothing was refused. */
+  /** The login works. Costs one query if nothing was refused. */
   async accepted(source: Source): Promise<void> {
     const login = loginOf(source)!;
     const { store, emit } = this.#given;
@@ -173,7 +176,7 @@ export class LoginBreaker {
     return { connector, place, account, key_id: key.id, secret };
   }
 
-  /** The row of this very login, on hold or suspected, with whichever key it was hashed. */
+  /** The row of this login, on hold or suspected, whichever key it was hashed with. */
   async #known(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source)!;
     for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;

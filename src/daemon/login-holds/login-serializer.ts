@@ -5,7 +5,10 @@ import type { Store } from '../../state/store.ts';
 
 /** After a successful login, other logins of the account run in parallel for this long. */
 const confirmedMs = 60_000;
-/** If a login got no answer about its secret, the waiting ones run in parallel: serialized timeouts would take too long. */
+/**
+ * If a login got no answer about its secret, waiting logins run in parallel for this long: serialized timeouts would
+ * take too long.
+ */
 const unansweredMs = 1000;
 /** Maximum wait for a login in another process. */
 const otherMs = 30_000;
@@ -13,7 +16,7 @@ const otherMs = 30_000;
 /** One secret of an account. */
 export interface Secret {
   readonly account: string;
-  /** Tells it from other secrets of the account. */
+  /** Distinguishes it from other secrets of the account. */
   readonly fingerprint: string;
 }
 
@@ -76,7 +79,7 @@ export class LoginSerializer {
     this.#confirmed.set(nameOf(secret), this.#clock.monotonic() + confirmedMs);
   }
 
-  /** The server did not say whether the secret is good. */
+  /** The server didn't say whether the secret is valid. */
   unanswered(secret: Secret): void {
     const name = nameOf(secret);
     const until = this.#clock.monotonic() + unansweredMs;
@@ -87,7 +90,7 @@ export class LoginSerializer {
     this.#confirmed.delete(nameOf(secret));
   }
 
-  /** Waits for those that came before. False if that takes too long. */
+  /** Waits for earlier logins. False if that takes too long. */
   async #isOver(before: Promise<void>, { signal, forMs }: AcquireOptions): Promise<boolean> {
     signal.throwIfAborted();
     const enough = new AbortController();

@@ -14,18 +14,19 @@ interface LoginWaitsOptions {
   /** The source of a job in the active config. */
   readonly sourceOf: (job: string) => Source | undefined;
   readonly failed: (error: unknown) => void;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings whose source has its login on hold. When an attempt is due, one of them makes it, and all of them fire once the hold is
- * lifted, also by another process: otherwise a daily job would lose its day to a directory server that was away for a minute.
+ * Firings whose source login is on hold. When an attempt is due, one of them makes it. All fire once the hold is
+ * lifted, also by another process; otherwise an outage of a directory server for a minute would cost a daily job its
+ * run.
  */
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
   readonly #waiting: WaitingFirings;
-  /** Accounts whose attempt is on its way, and the firing that makes it. */
+  /** Accounts with an attempt in progress, and the firing that makes it. */
   readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
@@ -33,7 +34,7 @@ export class LoginWaits {
     this.#waiting = new WaitingFirings(options);
   }
 
-  /** Keeps a firing that came to nothing because of a refused login. False where the problem is another one. */
+  /** Defers a firing that failed because of a refused login. False if the problem has another cause. */
   defer(firing: Firing, problem: Problem | undefined): boolean {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     const next = newRunOf(firing);
@@ -41,7 +42,7 @@ export class LoginWaits {
     return true;
   }
 
-  /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
+  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.replaceBy(firing);
   }
@@ -55,21 +56,21 @@ export class LoginWaits {
     return gate.isDue(hold) && !this.#trying.has(login) ? () => this.#try(firing, login) : undefined;
   }
 
-  /** One of all that wait for the account. */
+  /** Fires one of all that wait for the account. */
   #try(firing: Firing, login: string): void {
     this.#trying.set(login, firing);
     this.#options.fire(firing);
   }
 
-  /** All that was to be done about a firing is done: if it made an attempt, another firing may make the next one. */
+  /** A firing is done: if it made an attempt, another firing may make the next one. */
   done(firing: Firing): void {
     for (const [login, one] of this.#trying) if (one === firing) this.#trying.delete(login);
   }
 }
 
-/** Whether a firing that came to nothing because of this waits for its login. */
+/** Whether a firing that failed with this problem waits for its login. */
 export function isToWait({ job: { schedule } }: Pick<Firing, 'job'>, problem: Problem | undefined): boolean {
-  // What is not made good when it is missed is not made good now.
+  // With misfire policy `skip`, missed firings aren't caught up, so this one isn't either.
   if (schedule?.misfire?.policy === 'skip') return false;
   return problem?.isLoginRefused === true || problem?.code === onHold;
 }

@@ -5,7 +5,7 @@ import { loginText } from './account.ts';
 
 export const onHold = 'LOGIN_ON_HOLD';
 
-/** The login of a source was refused, and it is not sent again for now. */
+/** The login of a source was refused and is on hold. */
 export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   return new Problem({
     code: onHold,
@@ -23,6 +23,6 @@ export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): str
   return at === null ? 'not retried automatically' : `retried at ${instantText(at)}`;
 }
 
-/** What a person does about it. */
+/** What a person should do about it. */
 export const resumeAdvice = (source: string): string =>
   `fix the credentials of source ${source}, then sluice reload; if they are correct: sluice sources resume ${source}`;

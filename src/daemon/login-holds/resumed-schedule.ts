@@ -2,20 +2,20 @@ import { runsDue } from '../../schedule/misfire.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 
-/** What is left of a schedule while the login of its source is on hold. */
+/** A schedule while the login of its source is on hold. */
 export interface ResumedSchedule {
-  /** When the login is tried again: no firing runs before that. */
+  /** When the login is tried again: no firing runs earlier. */
   readonly at: number;
-  /** Runs that are due then. */
+  /** Number of runs that are due then. */
   readonly runs: number;
 }
 
 /**
- * What becomes of the firings of a job during a hold. Those that come due until it's tried again are made up for then, as if they had
- * been missed; with `misfire: skip` none of them waits.
+ * What happens to the firings of a job during a hold. Firings that come due before the next attempt are caught up then,
+ * like missed ones; with `misfire: skip`, none waits.
  *
- * @param nextAt the firing that waits already, or the next one; null if there is none.
- * @returns undefined if the login isn't tried again by itself.
+ * @param nextAt the firing that already waits, or the next one; null if there is none
+ * @returns undefined if the login isn't tried again automatically
  */
 export function resumedSchedule(
   schedule: Schedule,

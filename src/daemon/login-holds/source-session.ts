@@ -17,20 +17,20 @@ interface SourceSessionOptions {
   readonly isPerson: boolean;
 }
 
-/** A request may take its time to answer: others with the same credentials wait no longer than this. */
+/** Maximum time that requests with the same credentials wait for a slow one. */
 const maxRequestMs = 30_000;
 
 /** One run or check of a source, from when it is opened to its last reconnect. */
 export class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
-  /** The secret that was sent last. */
+  /** The last secret that was sent. */
   #secret: Secret | undefined;
-  /** It was accepted in this run or check. */
+  /** True if it was accepted in this run or check. */
   #isAccepted = false;
-  /** The attempt that was due is this one's. */
+  /** The due attempt, if this session claimed it. */
   #trial: LoginHoldRow | undefined;
-  /** The connector logs in by {@link logIn}: only that knows what was accepted. */
+  /** True if the connector logs in through {@link logIn}, which then decides what was accepted. */
   #logsIn: boolean;
 
   constructor(given: SourceSessionOptions) {
@@ -40,7 +40,7 @@ export class SourceSession {
     this.#name = JSON.stringify([connector, place, account]);
   }
 
-  /** Opens the source, once it may log in. */
+  /** Opens the source when it's allowed to log in. */
   async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     try {
@@ -70,7 +70,7 @@ export class SourceSession {
     const end = await gate.serializer.acquire(secret, { signal, forMs: isRequest ? maxRequestMs : undefined });
     try {
       await this.#ask();
-      // It may have been read again.
+      // The secret may have been re-read.
       if (source.renew !== undefined) await this.#present();
       return await attempt();
     } catch (thrown) {
@@ -81,7 +81,7 @@ export class SourceSession {
     }
   }
 
-  /** A request after one that was accepted. */
+  /** A request after an accepted one. */
   async #repeat<T>(request: () => Promise<T>): Promise<T> {
     const { gate } = this.#given;
     try {
@@ -132,11 +132,11 @@ export class SourceSession {
       await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
     } else if (trial !== undefined) await gate.unanswered(trial);
     else if (this.#secret === undefined || signal.aborted) return;
-    // Whatever else a request is answered, it isn't for its credentials that the others have to wait.
+    // Whatever the answer is, other requests no longer need to wait for these credentials.
     else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 
-  /** The first token is the login. Others are asked for in the middle of a run. */
+  /** The first token is the login. Later ones are fetched during the run. */
   #noting(login: TokenSource): TokenSource {
     let isFirst = true;
     const first = async (): Promise<Token> => {

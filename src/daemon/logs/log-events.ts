@@ -2,7 +2,7 @@ import type { Events } from '../../lib/events.ts';
 import { type Level, type Log, quietLog } from '../../lib/log.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** Events that are worth more than a debug line. What is healthy and frequent stays quiet. */
+/** Levels of the events above debug. Frequent events of a healthy system stay at debug. */
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
   'run.started': 'info',
   'run.finished': 'info',
@@ -63,7 +63,7 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
 
 const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
 
-/** One emit, one line: the event's name is the message, its facts are the fields. */
+/** One log line per event: the event's name is the message, its facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   if (log === quietLog) return;
   events.listen((name, facts) => {
@@ -72,7 +72,7 @@ export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   });
 }
 
-/** Instants as a person reads them and the command line shows them, spans without a tail of digits. */
+/** Instants as the command line shows them, durations without long fractions. */
 function readable(facts: object): object {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [

@@ -5,7 +5,7 @@ import { otherLines } from './other-lines.ts';
 
 type Name = keyof typeof eventWords;
 
-/** The areas of the page, by what event names begin with. */
+/** Sections of the page, by the prefix of the event name. */
 const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Runs', 'run', 'extract'],
   ['Payloads', 'payload', 'payloads', 'upload', 'refresh'],
@@ -16,7 +16,7 @@ const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Config, state and daemon', 'config', 'state', 'daemon'],
 ];
 
-/** docs/logs.md, made of what the events say of themselves. Throws for an event that has no place on it. */
+/** docs/logs.md, generated from the documentation of the events. Throws for an event without a section. */
 export function logPage(): string {
   const names = Object.keys(eventWords) as Name[];
   const placed = areas.map(
@@ -60,7 +60,7 @@ function othersText(): string {
 ${['| `msg` | Level | Meaning | Fields |', '|---|---|---|---|', ...rows].join('\n')}`;
 }
 
-/** Each fact once, with all that it means; what it means in one event alone names that. */
+/** Each field once, with all its meanings; a meaning specific to one event names that event. */
 function factsText(names: readonly Name[]): string {
   const meanings = new Map<string, Map<string, Name[]>>();
   for (const name of names) {

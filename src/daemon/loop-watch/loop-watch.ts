@@ -5,42 +5,42 @@ import type { Events } from '../../lib/events.ts';
 import { type BlockedRecord, makeBlockedFolder } from '../../state/runs/blocked-runs.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** The event loop is blocked when nothing has had a turn for so long. */
+/** The event loop counts as blocked after this time without a tick. */
 const limitMs = 30_000;
 const ticks = 30;
 
-/** What the worker is given. */
+/** The worker's data. */
 export interface WatchOrder {
-  /** Counted up by the main thread whenever its event loop turns. */
+  /** Incremented by the main thread in each tick of its event loop. */
   readonly beats: SharedArrayBuffer;
-  /** Above zero while the main thread waits for the disk. */
+  /** Greater than zero while the main thread waits for the disk. */
   readonly diskSteps: ArrayBufferLike;
   readonly limitMs: number;
   readonly ticks: number;
-  /** Where the record goes; it is there. */
+  /** The existing folder that the record is written to. */
   readonly folder: string;
-  /** The descriptor that a line of JSON goes to; absent: a sentence goes to standard error. */
+  /** The descriptor for JSON log lines; absent: a sentence goes to standard error. */
   readonly log?: number;
 }
 
-/** The runs that read their sources now. */
+/** The runs that are reading their sources. */
 export type Reading = BlockedRecord['runs'];
 
 export interface LoopWatchOptions {
   /** The state folder. */
   readonly folder: string;
   readonly events: Events<SluiceEvents>;
-  /** Where lines of JSON are logged to; absent: nowhere. */
+  /** The descriptor for JSON log lines; absent: none. */
   readonly log?: number;
 }
 
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 
 /**
- * Watches the event loop from a thread of its own, which goes on when the main thread does not. When nothing has had a
- * turn for half a minute, the thread writes down which sources were being read and ends the process; `takeBlockedRuns`
- * settles that at the next start. If the main thread waits for the disk, no source is to blame, and the record says so. A machine or process that was stopped stops the thread as well, so its time does not count.
- * A debugger stops the main thread on purpose: then there is no watch.
+ * A watchdog thread for the event loop. If the loop doesn't tick for half a minute, the thread records which sources
+ * were being read and ends the process; `takeBlockedRuns` processes the record at the next start. If the main thread is
+ * waiting for the disk, the record blames no source. Suspending the machine or process suspends the thread too, so that
+ * time doesn't count. A debugger pauses the main thread on purpose, so then there's no watchdog.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions;
@@ -57,7 +57,10 @@ export class LoopWatch {
     });
   }
 
-  /** Begins to watch, if it has not: a daemon does so at once, short commands with the first source that they read. */
+  /**
+   * Starts the watchdog if it isn't running: a daemon starts it immediately, short commands with the first source that
+   * they read.
+   */
   start(): void {
     if (this.#worker !== undefined || inspectedAt() !== undefined) return;
     const { folder, log } = this.#options;
@@ -73,7 +76,7 @@ export class LoopWatch {
       log,
     };
     this.#worker = new Worker(new URL(`./watch-worker.${ending}`, import.meta.url), { workerData: order });
-    // Without it all is as it was before there was a watch.
+    // If the worker fails, the process continues without a watchdog.
     this.#worker.on('error', () => this.close());
     this.#worker.unref();
   }
@@ -100,7 +103,7 @@ export class LoopWatch {
   }
 }
 
-/** A run does not read its source any more. */
+/** Events after which a run no longer reads its source. */
 const endings: ReadonlySet<string> = new Set([
   'extract.finished',
   'extract.unchanged',

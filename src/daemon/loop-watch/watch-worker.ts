@@ -10,12 +10,12 @@ import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
- * How long the main thread may take to show where it is: first it lists its scripts, a thousand and more, which takes 0.1 s,
- * and seconds on a busy machine.
+ * Maximum time to get the main thread's stack: the debugger first lists a thousand scripts, which takes 0.1 s, or
+ * seconds on a busy machine.
  */
 const stackPatienceMs = 10_000;
 const maxFrames = 10;
-/** How long the disk may take for the record. */
+/** Maximum time to write the record. */
 const recordPatienceMs = 10_000;
 
 const { beats, diskSteps, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
@@ -25,7 +25,7 @@ const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
 let silentTicks = 0;
-/** Those of them in which the main thread waited for the disk. */
+/** Silent ticks in which the main thread was waiting for the disk. */
 let diskTicks = 0;
 
 parentPort!.on('message', (runs: Reading) => {
@@ -43,14 +43,14 @@ const timer = setInterval(() => {
   void end();
 }, limitMs / ticks);
 
-/** Writes down what is known, and ends the process. */
+/** Records what is known, and ends the process. */
 async function end(): Promise<void> {
   const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
   const seconds = limitMs / 1000;
   const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
-  // What is said first does not need the disk.
+  // Log first, because that doesn't need the disk.
   await writeLog(record).catch(() => undefined);
-  // The record decides what runs next time; without it the process is ended all the same, also if the disk does not take it.
+  // The record decides what runs after the restart, but the process is ended even if the disk refuses it.
   await Promise.race([writeRecord(record).catch(() => undefined), wait(recordPatienceMs)]);
   killSelf();
 }
@@ -59,11 +59,11 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // There is nothing left to try.
+    // Nothing left to try.
   }
 }
 
-/** Survives the end of the process, and a power cut. */
+/** Durable: survives the end of the process and a power loss. */
 async function writeRecord(record: BlockedRecord): Promise<void> {
   const unfinished = `${path}.part`;
   const file = await createPrivateHandle(unfinished);
@@ -81,7 +81,7 @@ async function writeRecord(record: BlockedRecord): Promise<void> {
   await list.sync().finally(() => list.close());
 }
 
-/** What logs is loaded now: a watch that sees nothing should cost nothing. */
+/** Loads the logger only now: a watchdog that finds nothing should cost nothing. */
 async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<void> {
   if (descriptor !== undefined) {
     const { openLog } = await import('../../lib/log.ts');
@@ -100,8 +100,8 @@ async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<vo
 }
 
 /**
- * Where the main thread is, innermost first, as the debugger sees it: nothing else sees a thread that is busy. Empty where it
- * is outside of JavaScript, in a query of SQLite, say.
+ * The main thread's stack, innermost frame first, from the debugger, because nothing else can inspect a busy thread.
+ * Empty if it's outside JavaScript, such as in an SQLite query.
  */
 async function mainThreadStack(): Promise<string[]> {
   const session = new Session();

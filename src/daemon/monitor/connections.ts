@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 
 /**
  * Limits the open connections of a server. At the limit a new one closes the one that has been without a request for
- * longest, or the oldest if all have one. Node's `maxConnections` refuses the new one instead, so connections that never send a
- * request, or never read the answer, keep everyone else out.
+ * longest, or the oldest if all have one. Node's `maxConnections` would refuse the new one instead, so connections that
+ * never send a request or never read the response could lock everyone else out.
  */
 export function limitConnections(server: Server, max: number): void {
-  /** Whether a request is under way, in the order in which that last changed. */
+  /** Whether each has a request in progress, ordered by when that last changed. */
   const open = new Map<Socket, boolean>();
   const note = (socket: Socket, isAsking: boolean): void => {
     open.delete(socket);

@@ -6,7 +6,7 @@ import { classOf, Names } from './labels.ts';
 
 type Facts<N extends keyof SluiceEvents> = SluiceEvents[N];
 
-/** Not `job`: that is what Prometheus itself calls the list of targets that this one is of. */
+/** Not `job`, which Prometheus uses for the scrape job. */
 const jobLabel = 'job_name';
 const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
 const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
@@ -19,7 +19,9 @@ export interface CountersOptions {
   readonly now: () => number;
 }
 
-/** What is counted from events alone: nothing on the way of a row knows of it. Names and units as Prometheus has them. */
+/**
+ * Metrics counted from events, so the data path doesn't know about them. Names and units follow Prometheus conventions.
+ */
 export class Counters {
   readonly #config: () => Config;
   readonly #now: () => number;
@@ -109,12 +111,12 @@ export class Counters {
     this.#begin();
   }
 
-  /** What was published before this process began. Epoch milliseconds. */
+  /** Sets the last publication before this process started. Epoch milliseconds. */
   remember(job: string, at: number): void {
     this.#published.set({ [jobLabel]: this.#jobs.of(job) }, at / 1000);
   }
 
-  /** The first failure must be a step from 0 to 1: Prometheus sees no increase where a series begins with 1. */
+  /** Initializes the series with 0: Prometheus sees no increase if a series starts at 1. */
   #begin(): void {
     for (const name of this.#config().jobs.keys()) {
       const job = this.#jobs.of(name);
@@ -197,13 +199,13 @@ export class Counters {
     this.remember(job, this.#now());
   }
 
-  /** An account goes by the first destination that pays from it: its own name may be a hash over credentials. */
+  /** The label of an account is its first destination, because the account's own name may be a hash of credentials. */
   #account(account: string): string {
     return this.#accounts.of(accountLabel(this.#config(), account));
   }
 }
 
-/** What an account is called outside: the first destination that pays from it. */
+/** The public name of an account: its first destination. */
 export function accountLabel({ destinations }: Config, account: string): string {
   for (const { name, account: own } of destinations.values()) if (own === account) return name;
   return 'former';

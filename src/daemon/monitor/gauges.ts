@@ -92,7 +92,7 @@ export class Gauges {
     this.#ticking = gauge('scheduler_ticking', '1 while the scheduler runs, 0 if it has stopped.');
   }
 
-  /** Brings all of them up to date. */
+  /** Updates all gauges. */
   async read(): Promise<void> {
     const { ticking, heartbeat } = this.#given;
     const { overdue, scheduled, line = { firings: 0, oldest: 0 } } = ticking();
@@ -123,7 +123,7 @@ export class Gauges {
     this.#stateRoom.set(disk.room_bytes);
   }
 
-  /** Every kind is there with 0, so that a rule can tell "nothing is wrong" from "not asked". */
+  /** Every kind is exported, with 0 if absent, so that a rule can tell "no condition" from "not reported". */
   async #readConditions(): Promise<void> {
     const conditions = await this.#given.conditions();
     for (const kind of conditionKinds) {

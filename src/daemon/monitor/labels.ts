@@ -1,7 +1,7 @@
-/** Maximum number of values of a label: beyond it, the values are merged, so that no config can flood the scraper. */
+/** Maximum number of values per label. Beyond it, values are merged, so that no config can flood the scraper. */
 const mostNames = 1000;
 
-/** The values of one label, first come, first named; what comes after the thousandth is `other`. */
+/** The values of one label, in order of appearance; after the first thousand, the value is `other`. */
 export class Names {
   readonly #known = new Set<string>();
 
@@ -13,7 +13,7 @@ export class Names {
   }
 }
 
-/** `2xx` and so on; `none` where no answer came. */
+/** `2xx` and so on; `none` if there was no response. */
 export function classOf(status: number | undefined): string {
   return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

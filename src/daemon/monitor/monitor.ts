@@ -17,11 +17,14 @@ import { Gauges } from './gauges.ts';
 import { isOwnName } from './own-name.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
-/** Requests for metrics are short and rare; no scraper needs more connections than this. */
+/** Maximum connections: metrics requests are short and rare, so no scraper needs more. */
 const maxConnections = 64;
 const patienceMs = 10_000;
 
-/** Gauges that the client library calls as only counters are called; `nodejs_active_handles` and its like have the same by kind. */
+/**
+ * Gauges whose names from the client library look like counters; `nodejs_active_handles` and the others report the same
+ * by type.
+ */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export interface MonitorOptions {
@@ -38,12 +41,12 @@ interface Answer {
   readonly text: string;
 }
 
-/** Pages for people, at paths that are not the monitor's own; undefined where there is none. */
+/** HTML pages at other paths than the monitor's own; undefined if there is none. */
 export type Pages = (path: URL) => Promise<Answer | undefined>;
 
 /**
- * `/healthz`, `/readyz` and `/metrics`, for machines that watch, and the pages for people. It listens only where it was told to, only reads, and
- * what it says goes through the same redaction as every log line.
+ * Serves `/healthz`, `/readyz` and `/metrics` for monitoring, and the HTML pages. Listens only on the configured
+ * address, is read-only, and redacts its output like every log line.
  */
 export class Monitor {
   readonly #registry = new Registry();
@@ -74,7 +77,7 @@ export class Monitor {
     this.#readiness = new Readiness({ events, heartbeat, conditions, jobs: () => config().jobs.size });
   }
 
-  /** Begins to listen; returns the address. Throws `MONITOR_CANNOT_LISTEN`. */
+  /** Starts to listen and returns the URL. Throws `MONITOR_CANNOT_LISTEN`. */
   async listen({ host, port, names = [] }: MonitorAddress): Promise<{ readonly url: string }> {
     await this.#rememberPublished();
     this.#names = [host, ...names];

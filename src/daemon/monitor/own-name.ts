@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
 /**
- * Whether a request with this `Host` is meant for this machine: it names an IP address, a name without a dot, the machine's
- * own name, or one of `names`. A web page can make its own name point here and have a browser read the answers (DNS
- * rebinding); such a name is in the public tree, so it has a dot.
+ * Whether the `Host` of a request is this machine: an IP address, a name without a dot, the machine's own name, or one
+ * of `names`. Otherwise a web page could resolve its own name to this machine and read the responses in a browser (DNS
+ * rebinding); such a name is public, so it contains a dot.
  */
 export function isOwnName(host: string | undefined, names: readonly string[]): boolean {
   const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';

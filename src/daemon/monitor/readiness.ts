@@ -4,7 +4,7 @@ import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import type { SluiceEvents } from '../events.ts';
 import type { Heartbeat } from '../process/heartbeat.ts';
 
-/** One thing that was checked. */
+/** One readiness check. */
 export interface ReadinessResult {
   readonly name: string;
   readonly ok: boolean;
@@ -20,14 +20,14 @@ export interface ReadinessOptions {
   readonly jobs: () => number;
 }
 
-/** Conditions that keep the daemon as a whole from its work; one job that fails does not. */
+/** Conditions that affect the whole daemon; a single failing job doesn't. */
 const checks = [
   { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
   { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
   { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses us' },
 ] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
 
-/** What each kind is called where names may be told, but no data: a condition's own sentence can quote some. */
+/** A public description of each kind without data: a condition's own sentence may quote some. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
   state: ({ code = '' }) => `the state is not writable: ${code}`,
   disk: () => 'the state folder has no room for another result',
@@ -37,7 +37,7 @@ const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => st
   credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses the credentials`,
 };
 
-/** Knows whether the daemon is alive, and whether it can do its work. */
+/** Liveness and readiness of the daemon. */
 export class Readiness {
   readonly #given: ReadinessOptions;
   #isStopping = false;

@@ -2,39 +2,39 @@ import { dayOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
 import { firingsOf } from './planned-firings.ts';
 
-/** A job as far as its requests go. Costs are thousandths of a request for one firing, so that sums stay exact. */
+/** The requests of one job. Costs are thousandths of a request per firing, so that sums are exact. */
 export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
   readonly schedule: Schedule;
-  /** Runs that make up for missed firings, due at once or at `runsFrom`. */
+  /** Catch-up runs, due now or at `runsFrom`. */
   readonly overdue: number;
-  /** The job doesn't run before this instant: the login of its source is on hold. */
+  /** The job doesn't run before this time, because the login of its source is on hold. */
   readonly runsFrom?: number;
-  /** When the firing sends, with the repeats that its sends have needed of late. */
+  /** Cost of a firing that sends, including recent retries. */
   readonly worst: number;
-  /** What a firing has come to of late: runs that found nothing new send nothing. */
+  /** Average recent cost of a firing; runs without changes send nothing. */
   readonly expected: number;
-  /** Of jobs with the same one that fire together, only the first pays: they go out as one request. */
+  /** Jobs with the same bundle that fire together share one request, charged to the first. */
   readonly bundle?: string;
 }
 
-/** One account. Several destinations may share it, each up to a limit of its own. */
+/** One account. Several destinations may share it, each with its own limit. */
 export interface PlannedAccount {
   readonly account: string;
-  /** By destination: requests a day that scheduled work may bring the account to. */
+  /** Per destination: the account's usage per day up to which scheduled work may send. */
   readonly limits: ReadonlyMap<string, number>;
-  /** Requests of the present day that are gone. */
+  /** Requests used today. */
   readonly used: number;
-  /** Of these, the ones that others were seen to make. */
+  /** The part of it made by others. */
   readonly others?: number;
-  /** Requests that wait to be sent before anything else, by job. */
+  /** Pending requests that are sent first, by job. */
   readonly owed: ReadonlyMap<string, number>;
-  /** The service has said that nothing is left until then (epoch ms). */
+  /** Until when the allowance is used up, as the service reported it (epoch ms). */
   readonly spentUntil?: number;
 }
 
-/** One firing and whether the worst case leaves it without its requests. */
+/** One firing, and whether it gets no requests in the worst case. */
 export interface PlannedFiring {
   readonly at: number;
   readonly job: string;
@@ -44,16 +44,16 @@ export interface PlannedFiring {
   readonly short: boolean;
 }
 
-/** What a case comes to on one day of one account. Requests, rounded up. */
+/** One case for one day of one account. Requests, rounded up. */
 export interface Course {
-  /** All that is wanted of the day from now on, what is owed included. */
+  /** All requests needed from now on today, including pending ones. */
   readonly wanted: number;
-  /** What is left for scheduled work when all of it was sent; negative when it does not fit. */
+  /** What is left for scheduled work after all were sent; negative if they don't fit. */
   readonly left: number;
   readonly fits: boolean;
-  /** The first firing that gets nothing (epoch ms). */
+  /** The first firing without requests (epoch ms). */
   readonly ends_at?: number;
-  /** Who waits for the day to turn, most firings first. */
+  /** Jobs that wait for the next day, most firings first. */
   readonly short: readonly { readonly job: string; readonly firings: number; readonly first_at: number }[];
 }
 
@@ -72,7 +72,7 @@ export interface DayPlan {
   readonly by_job: readonly JobPlan[];
 }
 
-/** One job's part of a day, in requests, rounded up. */
+/** One job's share of a day, in requests, rounded up. */
 export interface JobPlan {
   readonly job: string;
   readonly firings: number;
@@ -80,7 +80,7 @@ export interface JobPlan {
   readonly last_at: number;
   readonly worst: number;
   readonly expected: number;
-  /** Of the worst case: repeats of sends that did not get through at once. */
+  /** In the worst case: retries of failed sends. */
   readonly retries: number;
   readonly short: number;
 }
@@ -89,9 +89,9 @@ export interface PlanOptions {
   readonly jobs: readonly PlannedJob[];
   readonly accounts: readonly PlannedAccount[];
   readonly now: number;
-  /** Firings before this instant count (epoch ms). */
+  /** End of the plan, exclusive (epoch ms). */
   readonly until: number;
-  /** Told of every firing, in order of time. */
+  /** Called for every firing, in chronological order. */
   readonly onFiring?: (firing: PlannedFiring) => void;
 }
 
@@ -99,9 +99,9 @@ const whole = 1000;
 const free = { worst: 0, expected: 0 };
 
 /**
- * Walks through the firings in order of time and pays each from its account's day, once at its worst and once as is to be
- * expected. A firing that cannot be paid goes short for the rest of its day; of each job that went short the newest
- * result opens the day after. Memory grows with distinct schedules and jobs, not with the firings of jobs.
+ * Simulates the firings in chronological order and charges each to its account's day, once in the worst case and once
+ * in the expected case. A firing without enough requests is short for the rest of its day; the newest result of each
+ * job that was short is sent first on the next day. Memory grows with distinct schedules and jobs, not with firings.
  */
 export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptions): DayPlan[] {
   const known = new Map(accounts.map((planned) => [planned.account, planned]));
@@ -132,7 +132,7 @@ export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptio
   return [...done, ...[...open.values()].map((day) => day.plan())].sort((a, b) => a.turns_at - b.turns_at);
 }
 
-/** One job's part of a day while it is walked through; costs in thousandths of a request. */
+/** One job's share of a simulated day; costs in thousandths of a request. */
 interface JobTally {
   readonly job: PlannedJob;
   readonly first: number;
@@ -146,7 +146,7 @@ interface JobTally {
 
 const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short: 0 };
 
-/** One account's day while it is walked through. */
+/** One account's day during the simulation. */
 class Day {
   readonly turnsAt: number;
   readonly #account: PlannedAccount;
@@ -171,7 +171,7 @@ class Day {
     }
   }
 
-  /** Whether the firing goes short in the worst case. */
+  /** Charges a firing. Returns whether it's short in the worst case. */
   pay(job: PlannedJob, { at, worst, expected }: { at: number; worst: number; expected: number }): boolean {
     const limit = this.#account.limits.get(job.destination)!;
     const short = !this.#worst.pay({ job: job.job, cost: worst, limit, at });
@@ -187,7 +187,7 @@ class Day {
     return short;
   }
 
-  /** The day after: a full allowance, and what went short before it. */
+  /** The next day: a full allowance, and the results that were short before. */
   next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);

@@ -1,17 +1,20 @@
 import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
 
-/** Firings are put in order by slices of this length, so that they are never all in memory. */
+/** Firings are sorted in slices of this length, so that they are never all in memory. */
 const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** Runs that make good what was missed, due at once or when the job runs again. */
+  /** Catch-up runs, due now or when the job runs again. */
   readonly overdue: number;
-  /** The job does not run before this instant; absent: it may run now. */
+  /** The job doesn't run before this instant; absent: it may run now. */
   readonly runsFrom?: number;
 }
 
-/** All firings in order of time; those of one instant in the order of the config. Each schedule is calculated once. */
+/**
+ * All firings in chronological order; those of the same instant in the order of the config. Each schedule is computed
+ * once.
+ */
 export function* firingsOf<J extends Firing>(
   jobs: readonly J[],
   now: number,
@@ -33,15 +36,15 @@ export function* firingsOf<J extends Firing>(
 const startOf = ({ runsFrom }: Firing, now: number): number => Math.max(now, runsFrom ?? now);
 
 interface Group<J> {
-  /** The instants of the calendar, which jobs that are spread over it share. */
+  /** The calendar's instants, shared by jobs that are spread around them. */
   readonly nominal: readonly number[];
   readonly offset: number;
   readonly jobs: { readonly job: J; readonly order: number }[];
-  /** The first instant that was not yielded yet. */
+  /** Index of the first instant that wasn't yielded yet. */
   next: number;
 }
 
-/** The firings of a group up to and with an instant that were not yielded yet. */
+/** The firings of a group up to and including an instant that weren't yielded yet. */
 function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
   const due: { at: number; order: number; job: J }[] = [];
   for (; group.next < group.nominal.length; group.next++) {
@@ -52,7 +55,7 @@ function take<J>(group: Group<J>, last: number): { at: number; order: number; jo
   return due;
 }
 
-/** Jobs that fire at the same instants; each calendar is calculated once, however its jobs are spread. */
+/** Jobs that fire at the same instants. Each calendar is computed once, however its jobs are spread. */
 function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
   const ordered = jobs.map((job, order) => ({ job, order }));
   const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));

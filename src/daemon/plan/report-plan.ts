@@ -22,18 +22,18 @@ import {
   planRequests,
 } from './plan-requests.ts';
 
-/** What one account's day comes to, with what to do where it does not fit. */
+/** The plan of one account's day, with advice if it doesn't fit. */
 export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly destinations: readonly string[];
-  /** The service has said that nothing is left until then (epoch ms). */
+  /** Until when the allowance is used up, as the service reported it (epoch ms). */
   readonly spent_until?: number;
-  /** What the service says that the account may use on this day; absent when it has not said. */
+  /** The account's allowance for this day, as the service reported it; absent if it hasn't. */
   readonly allowance?: number;
   /** Jobs without a history: each of their firings counts as one request. */
   readonly guessed: readonly string[];
-  /** How the daemon makes the running day fit: every n-th firing runs (0: none). Empty when it fits, or is another day. */
+  /** How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits, or is another day. */
   readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
-  /** What would make it fit, the least painful first; empty when it fits. */
+  /** What would make it fit, least disruptive first; empty if it fits. */
   readonly next: readonly string[];
 }
 
@@ -41,10 +41,10 @@ export interface AccountPlan extends Omit<DayPlan, 'account'> {
 export interface PlanReport {
   readonly now_at: number;
   readonly until: number;
-  /** The worst case fits every account's day. */
+  /** The worst case fits all accounts' days. */
   readonly fits: boolean;
   readonly accounts: readonly AccountPlan[];
-  /** In order of time; undefined where there are more than {@link mostListed}. */
+  /** In chronological order; undefined if there are more than {@link mostListed}. */
   readonly firings?: readonly PlannedFiring[];
   readonly firings_in_all: number;
 }
@@ -58,10 +58,12 @@ export interface PlanQuestion {
   readonly until?: number;
 }
 
-/** A longer list of firings would help no reader, and would not fit into one text. */
+/** A longer list helps no reader, and wouldn't fit into one string. */
 const mostListed = 100_000;
 
-/** Calculates from the store how many requests the schedules will need per account. Sends none and changes nothing. */
+/**
+ * Computes from the store how many requests the schedules will need per account. Sends no requests and changes nothing.
+ */
 export async function reportPlan({
   config,
   store,
@@ -131,7 +133,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   const written = row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
   const { nextAt } = resumePlan(schedule, written, now);
   const resumed = loginHold && resumedSchedule(schedule, loginHold, { nextAt, now });
-  // A person may let it run again at any moment, so only the expectation leaves it out.
+  // A person may resume it at any moment, so only the expected case leaves it out.
   const held = (await store?.holds.find(job.name)) !== undefined || (loginHold !== undefined && resumed === undefined);
   const { worst, expected } = costOf(tally);
   return {
@@ -207,7 +209,7 @@ interface PlanContext {
   readonly isSpent: boolean;
 }
 
-/** What would make a day fit that does not. A schedule is only named when it was counted and found sparse enough. */
+/** What would make an overbooked day fit. Only names a schedule if it was computed and is sparse enough. */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
   if (isSpent) return ['wait for midnight: owed payloads are sent then'];
@@ -234,7 +236,10 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
   return advice;
 }
 
-/** The same schedule with fewer minutes, the densest that fires at most that often; undefined when there is none. */
+/**
+ * The densest schedule with the same pattern and fewer minutes that fires at most that often; undefined if there is
+ * none.
+ */
 function sparserThan(
   schedule: Schedule,
   { after, until, most }: { after: number; until: number; most: number },

@@ -1,24 +1,24 @@
 import { durationText } from '../../lib/time-text.ts';
 import type { Store } from '../../state/store.ts';
 
-/** A clock that was set, as it is kept for those who tell people. Milliseconds. */
+/** A clock change, stored for alerts. Milliseconds. */
 export interface ClockSet {
-  /** When, by the clock as it was set to. */
+  /** When, by the new clock. */
   readonly at: number;
-  /** By how much; below zero: back. */
+  /** By how much; negative: back. */
   readonly by: number;
 }
 
 const settingName = 'clock.set';
-/** From this on people are told. */
+/** Changes of at least this much cause an alert. */
 const alertedMs = 5 * 60_000;
 
-/** Keeps that the clock was set, where it is worth an alert. */
+/** Stores a clock change if it's large enough for an alert. */
 export async function noteClockSet(store: Store, set: ClockSet): Promise<void> {
   if (Math.abs(set.by) >= alertedMs) await store.settings.set(settingName, JSON.stringify(set));
 }
 
-/** The last time that the clock was set by so much that people are told; undefined where it never was. */
+/** The last clock change that causes an alert; undefined if there was none. */
 export async function readClockSet(store: Store): Promise<ClockSet | undefined> {
   const text = await store.settings.find(settingName);
   return text === undefined ? undefined : (JSON.parse(text) as ClockSet);

@@ -4,18 +4,18 @@ import { Problem } from '../../lib/problem.ts';
 const lookEveryMs = 10_000;
 
 export interface InstallationOptions {
-  /** Told once, before the signal is aborted. */
+  /** Called once, before the signal is aborted. */
   readonly changed: (problem: Problem) => void;
-  /** The stamp that this process started with; undefined where the sources run, which have none. */
+  /** The build stamp that this process started with; undefined when running from source, which has none. */
   readonly started?: string | undefined;
-  /** The stamp on the disk now; undefined if it is gone. */
+  /** The stamp on disk now; undefined if it's missing. */
   readonly read?: () => string | undefined;
 }
 
 /**
- * Whether the installed package is still the one that this process started with. Much of it is loaded when it is first needed,
- * from files whose names change with each build: after `npm install --global` of another build, a process that goes on finds some
- * of them missing and others not matching what it has in memory. So it has to end, and its service manager starts the new one.
+ * Detects whether the installed package was replaced since startup. Many modules are loaded lazily from files whose
+ * names change with each build: after `npm install --global` of another build, a running process would find some
+ * missing and others incompatible. So it must end, and its service manager starts the new build.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -29,12 +29,12 @@ export class Installation {
     this.#timer.unref();
   }
 
-  /** Aborted, with a Problem as its reason, when another package was found. */
+  /** Aborted, with a Problem as reason, when another package was found. */
   get signal(): AbortSignal {
     return this.#changed.signal;
   }
 
-  /** Looks now. True if the package is not the one of the start any more: nothing new must begin. */
+  /** Checks now. True if the package was replaced: nothing new may begin. */
   look(): boolean {
     if (this.signal.aborted) return true;
     const { started, read = readStamp, changed } = this.#options;
@@ -43,7 +43,7 @@ export class Installation {
     try {
       found = read();
     } catch {
-      // A disk that does not answer, or too many open files: nothing is known of the package.
+      // If the disk doesn't respond or too many files are open, the package's state is unknown.
       return false;
     }
     if (found === started) return false;

@@ -4,15 +4,14 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Log } from '../../lib/log.ts';
 
 const run = promisify(execFile);
-/** The child says one sentence and waits until it was heard. */
+/** Timeout for `systemd-notify`, which sends one message and waits for its acknowledgment. */
 const longestMs = 5_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Tells systemd how the daemon is doing, as sd_notify(3) has it. Node cannot open a datagram socket of its own kind, so
- * the words go through `systemd-notify`, which every machine with systemd has: the unit needs `NotifyAccess=all`.
- * Without NOTIFY_SOCKET in the environment it says nothing.
+ * Notifies systemd according to sd_notify(3). Node can't open Unix datagram sockets, so it runs `systemd-notify`, which
+ * every machine with systemd has; the unit needs `NotifyAccess=all`. Does nothing if NOTIFY_SOCKET isn't set.
  */
 export class Systemd {
   readonly #env: Environment;
@@ -27,19 +26,19 @@ export class Systemd {
     this.#isMute = env.NOTIFY_SOCKET === undefined || env.NOTIFY_SOCKET === '';
   }
 
-  /** The config is active and jobs fire; called again after each reload. `remark`: shown beside it in the status. */
+  /** The config is active and jobs fire; also called after each reload. `remark`: additional status text. */
   ready(jobs: number, remark?: string): Promise<void> {
     const more = remark === undefined ? '' : `; ${remark}`;
     return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} active${more}`);
   }
 
-  /** On standby for another daemon: the service manager need not wait until that one ends. */
+  /** This process is a standby for another daemon, so the service manager needn't wait for that one to end. */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
     return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);
   }
 
-  /** A new config is being read; {@link ready} ends it. */
+  /** A config reload has started; {@link ready} ends it. */
   reloading(): Promise<void> {
     return this.#say('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   }
@@ -50,8 +49,8 @@ export class Systemd {
   }
 
   /**
-   * Pings the watchdog twice in each of its periods, where the unit has one (WATCHDOG_USEC), as long as `isWell`. An
-   * event loop that hangs pings no more by itself.
+   * Pings the watchdog twice per period if the unit has one (WATCHDOG_USEC), while `isWell` is true. A hanging event
+   * loop sends no pings.
    */
   watch(isWell: () => boolean): void {
     const periodMs = Number(this.#env.WATCHDOG_USEC) / 1000;
@@ -62,7 +61,7 @@ export class Systemd {
     this.#timer.unref();
   }
 
-  /** One after the other: the last word has to be heard last. */
+  /** One at a time, so that the last message arrives last. */
   #say(...words: readonly string[]): Promise<void> {
     this.#last = this.#last.then(() => this.#send(words));
     return this.#last;

@@ -13,54 +13,57 @@ import { type NextAttempt, nextAttempt } from '../retry/next-attempt.ts';
 import { nextThrottledRun } from '../throttle/next-throttled-run.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
-/** A daemon that began so shortly ago may not have looked at its schedules yet. */
+/** A daemon younger than this may not have checked its schedules yet. */
 const beginningMs = 60_000;
 
 export type Silence = NonNullable<SourceCheck['trouble']> & { readonly at: number };
 
-/** Where all jobs stand, as read from the store at one moment. Instants are epoch milliseconds. */
+/** The state of all jobs, as read from the store at one moment. Instants are epoch milliseconds. */
 export interface Overview {
   readonly now: number;
-  /** The daemon of this state, where one is alive. */
+  /** The live daemon of this state, if any. */
   readonly daemon?: {
     readonly owner: string;
     readonly takenAt: number;
-    /** Set where it fires nothing though it lives: what is wrong with its schedules. */
+    /** Set if it's alive but fires nothing: what is wrong with its schedules. */
     readonly stopped?: string;
   };
   readonly accounts: readonly AccountStatus[];
-  /** All that is owed, held back or dead, the oldest first. */
+  /** All owed, quarantined and dead payloads, oldest first. */
   readonly waiting: readonly OutboxRow[];
   lastRun(job: string): RunRow | undefined;
   runningSince(job: string): number | undefined;
   hold(job: string): HoldRow | undefined;
-  /** Set while its last run is tried again. */
+  /** Set while its last run is being retried. */
   nextAttempt(job: string): NextAttempt | undefined;
-  /** What of the job is owed, held back or dead, the oldest first. */
+  /** The job's owed, quarantined and dead payloads, oldest first. */
   waitingOf(job: string): readonly OutboxRow[];
   /** Undefined for a refresh, and for a declared data source that has not been created yet. */
   addressOf(job: Job): TargetAddress | undefined;
-  /** How old the data is that was published last; undefined when nothing was. */
+  /** Age of the last published data; undefined if there is none. */
   publishedAsOf(job: Job): number | undefined;
-  /** A request since then had no answer, or the state is an old copy: the instance may show something newer. */
+  /** A later request is unanswered, or the state is an old copy: the instance may show something newer. */
   isInDoubt(job: Job): boolean;
-  /** Set where its source did not answer when it was last looked at, and no run has read it since. */
+  /** Set if the last check of its source failed and no run has read it since. */
   silence(job: Job): Silence | undefined;
-  /** Set while the job runs less often than its schedule says. */
+  /** Set while the job is throttled. */
   throttle(job: string): ThrottledJobRow | undefined;
-  /** When an address last took anything; undefined when it never did. */
+  /** When a destination URL last accepted a payload; undefined if it never did. */
   lastTakenAt(url: string): number | undefined;
   /** Refused logins on hold, by the name of the source. */
   readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
-  /** When its schedule fires next, as written down or, where no daemon has, by its schedule. */
+  /** When its schedule fires next, as stored or, without a daemon, as calculated from the schedule. */
   nextFiring(job: Job): number | undefined;
-  /** When it runs next: its next firing, if neither a throttle nor a refused login of its source keeps that from running. */
+  /** When it runs next: the next firing that neither a throttle nor a refused login prevents from running. */
   nextRun(job: Job): number | undefined;
-  /** When its account has requests again; undefined while it has some left for scheduled work. */
+  /** When its account has requests again; undefined while some are left for scheduled work. */
   quotaUntil(job: Job): number | undefined;
 }
 
-/** Reads the store once for all jobs: a handful of queries, however many jobs there are. Without a store nothing ever ran. */
+/**
+ * Reads the store once for all jobs: a handful of queries, however many jobs there are. Without a store, nothing has
+ * run yet.
+ */
 export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();
   const accounts = await reportAccounts(config, store, clock);
@@ -132,7 +135,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   };
 }
 
-/** The next firings of all jobs, and what keeps them from running. */
+/** The next firings of all jobs, and what prevents them from running. */
 async function readFirings(
   config: Config,
   store: Store,
@@ -151,7 +154,7 @@ async function readFirings(
   };
 }
 
-/** A run that has read a source since it was looked at knows better. */
+/** A later run that read the source overrides a failed check. */
 function silencesIn(
   { jobs }: Config,
   { checks, lasts }: { checks: ReadonlyMap<string, SourceCheck>; lasts: readonly RunRow[] },

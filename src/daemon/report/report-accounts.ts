@@ -3,24 +3,24 @@ import { dayOf, limitOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What is left of an account's day. */
+/** Remaining requests of an account's day. */
 export interface AccountStatus {
   readonly destinations: readonly string[];
   readonly day: string;
   readonly used: number;
-  /** Of these, the ones that the service has counted beyond those made with this state: by others on the account. */
+  /** The part of it that the service counted beyond requests from this state: made by others with the same account. */
   readonly others: number;
   readonly limit: number;
   readonly turns_at: number;
-  /** What the service says that the account may use on this day; absent until it has said so. */
+  /** The account's allowance for this day, as the service reported it; absent if it hasn't. */
   readonly allowance?: number;
-  /** Why the service does not tell what the account has used; absent while it does, or was not asked. */
+  /** Why the service doesn't report the account's usage; absent if it does or wasn't asked. */
   readonly usage_refused?: string;
-  /** Set when the service has said that the day is over. */
+  /** Set if the service reported that the allowance is used up. */
   readonly spent_until?: number;
 }
 
-/** What is left of the day of each account that a config has; without a store, nothing is used yet. */
+/** The remaining requests of each account in a config; without a store, nothing is used yet. */
 export async function reportAccounts(
   { destinations }: Config,
   store: Store | undefined,

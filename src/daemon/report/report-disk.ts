@@ -7,24 +7,24 @@ import type { Store } from '../../state/store.ts';
 /** How full a state folder is. */
 export interface DiskStatus {
   readonly bytes: number;
-  /** What it may hold. */
+  /** Its size limit. */
   readonly limit_bytes: number;
-  /** What may still be written: what the limit and the disk leave; never below 0. */
+  /** Bytes that may still be written within the limit and the disk; never negative. */
   readonly room_bytes: number;
-  /** What fills it, the largest first. */
+  /** Disk usage by kind, largest first. */
   readonly holds: readonly DiskUsage[];
-  /** 1: it fills up; 2: nothing more can be written. */
+  /** 1: almost full; 2: nothing more can be written. */
   readonly level: 0 | 1 | 2;
 }
 
-/** From this fraction of the limit on, the report warns. */
+/** Fraction of the limit at which the warning starts. */
 const warnedPart = 0.9;
-/** With less than this the next result may be one too many. */
+/** With less free space than this, the next result may not fit. */
 const littleBytes = 1_000_000;
-/** A look goes over all files. */
+/** Measuring lists all files, so do it at most this often. */
 const lookEveryMs = 60_000;
 
-/** Looks at the folder of the store; undefined where the config sets no limit. */
+/** Measures the folder of the store; undefined if the config sets no limit. */
 export async function reportDisk(
   { disk: limits }: Pick<Config, 'disk'>,
   store: Pick<Store, 'folder' | 'outbox'>,

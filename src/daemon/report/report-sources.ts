@@ -9,33 +9,33 @@ import { loginOf, loginText } from '../login-holds/account.ts';
 import { retryText } from '../login-holds/problem.ts';
 import { type Overview, readOverview } from './overview.ts';
 
-/** A source of the config, and whether it can be read. Instants are epoch milliseconds. */
+/** A source in the config, and whether it can be read. Instants are epoch milliseconds. */
 export interface SourceReport {
   readonly source: string;
   readonly connector: string;
-  /** Server and user, `db:5432 as etl`; null if the source does not log in. */
+  /** Server and user, `db:5432 as etl`; null if the source has no login. */
   readonly login: string | null;
   readonly jobs: readonly string[];
   /** In words: `usable`, or what is wrong, since when, and when it is tried again. */
   readonly state: string;
-  /** Present if it can't be read now, as far as is known. */
+  /** Set if it's known to be unreadable now. */
   readonly trouble?: SourceTrouble;
 }
 
-/** Why a source can't be read: the worst of the conditions that concern it. */
+/** Why a source can't be read: the most severe of its conditions. */
 export interface SourceTrouble {
   readonly kind: 'login_refused' | 'login' | 'unavailable' | 'failing';
   readonly since: number;
   /** Jobs that wait for it. */
   readonly waiting: readonly string[];
-  /** When it is tried next, as far as is known. */
+  /** When it's tried next, if known. */
   readonly next_at?: number;
   readonly code?: string;
   readonly message: string;
   readonly fix?: string;
 }
 
-/** Tells of each source what the list of conditions says about it; connects to nothing. */
+/** The conditions of each source; makes no connections. */
 export async function reportSources(config: Config, store: Store | undefined, clock: Clock): Promise<SourceReport[]> {
   const overview = await readOverview(config, store, clock);
   const conditions = await readConditions(config, store, { clock, overview });
@@ -82,7 +82,7 @@ function troubleOf(
   return waitingFor(jobsOf) ?? silent(of('source', `source:${name}`)) ?? failing(jobsOf);
 }
 
-/** What the conditions of its jobs say while runs of theirs are tried again. */
+/** From the conditions of its jobs while their runs are being retried. */
 function waitingFor({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const waiting = readers.flatMap(({ name: job }) => {
     const attempt = overview.nextAttempt(job);
@@ -111,7 +111,7 @@ function basis({ since, code, what, fix, until }: Condition): Omit<SourceTrouble
   return { since, code, message: what, fix, next_at: until };
 }
 
-/** No job could read it last time: whatever it is, it isn't known to be usable. */
+/** No job could read it last time: whatever the cause, it isn't known to be usable. */
 function failing({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const found = readers.flatMap(({ name }) =>
     conditions.filter(({ kind, subject }) => kind === 'failed' && subject === `job:${name}`),

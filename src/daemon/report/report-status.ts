@@ -16,13 +16,13 @@ import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
 
-/** Where a job stands. Instants are epoch milliseconds. */
+/** The state of a job. Instants are epoch milliseconds. */
 export interface JobStatus {
   readonly job: string;
   readonly enabled: boolean;
-  /** One sentence: what it does or waits for now. */
+  /** One sentence: what it's doing or waiting for. */
   readonly state: string;
-  /** Set while a person, or Sluice itself, holds it. */
+  /** Set while it's on hold, by a person or by Sluice. */
   readonly on_hold?: true;
   readonly last_run?: {
     readonly run: string;
@@ -32,22 +32,22 @@ export interface JobStatus {
     readonly code: string | null;
     readonly message: string | null;
   };
-  /** How old the data is that the instance was last known to be given or to have. */
+  /** Age of the data that the instance last received or was confirmed to have. */
   readonly last_delivered_at?: number;
-  /** When it runs next; absent: not by itself. */
+  /** When it runs next; absent: not automatically. */
   readonly next_run_at?: number;
-  /** What is owed, or the next attempt at its last run, waits until then, at least. */
+  /** Earliest time at which owed payloads are sent or its last run is retried. */
   readonly waits_until?: number;
-  /** Set while its last run is tried again: since when, which attempt is next, and from when on there is none. */
+  /** Set while its last run is being retried: since when, the next attempt, and when retries end. */
   readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
-  /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
+  /** Set while it's throttled, because the daily allowance doesn't suffice; 0: it doesn't run at all. */
   readonly throttled?: {
     readonly every: number;
     readonly message: string;
     readonly since: number;
     readonly until: number;
   };
-  /** Its source did not answer when it was looked at: the next run is likely to fail. */
+  /** The last check of its source failed, so the next run is likely to fail. */
   readonly silent_source?: Silence & { readonly source: string };
   readonly owed: readonly {
     readonly bytes: number;
@@ -59,7 +59,7 @@ export interface JobStatus {
   }[];
 }
 
-/** Owed by jobs that the config does not have; `deliverable` while it has the destination. */
+/** Payloads owed by jobs that aren't in the config; `deliverable` while their destination is. */
 export interface StrandedStatus {
   readonly job: string;
   readonly destination: string;
@@ -75,37 +75,37 @@ export interface NeedyLogin {
   readonly next: string;
 }
 
-/** A channel for alerts whose last attempt came to nothing. */
+/** An alert channel whose last attempt failed. */
 interface FailingChannel {
   readonly channel: string;
   readonly type: AlertChannel['type'];
   readonly problem: string;
-  /** Messages that are owed to it; a heartbeat owes none. */
+  /** Messages owed to it; a failed heartbeat isn't kept. */
   readonly waiting: number;
 }
 
 export interface Status {
-  /** What is wrong now, errors first; empty: nothing. Every surface shows these. */
+  /** Everything that is wrong now, errors first; may be empty. All user interfaces show these. */
   readonly conditions: readonly Condition[];
-  /** `stopped`: what is wrong with its schedules, where they fire nothing. */
+  /** `stopped`: what is wrong with its schedules, if they don't fire. */
   readonly daemon?: {
     readonly owner: string;
     readonly since: number;
     readonly stopped?: string;
-    /** What it goes by, where that is the config that is asked about. */
+    /** The daemon's active config, if it's the config in question. */
     readonly config?: ActiveRecord;
   };
   readonly jobs: readonly JobStatus[];
-  /** Jobs of the config that are left out for their faults; none of them is in `jobs`. */
+  /** Jobs left out because of config errors; none of them is in `jobs`. */
   readonly left_out: readonly string[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
   /** How full the state folder is. */
   readonly disk?: DiskStatus;
-  /** Why the state takes no writes, where it does not: in words, with what to do. */
+  /** Why the state isn't writable, with the fix; absent if it is. */
   readonly unwritable?: { readonly code: string; readonly message: string };
-  /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
+  /** If the config has alerts: open alerts, and failing channels. */
   readonly alerts?: {
     readonly open: number;
     readonly failing: readonly FailingChannel[];
@@ -113,8 +113,8 @@ export interface Status {
 }
 
 /**
- * Reads the status of all jobs from the store, if one exists, and whether it is writable. Sends no requests. `known`: the
- * overview, if the caller has read it already.
+ * Reads the status of all jobs from the store, if one exists, and whether it's writable. Sends no requests. `known`:
+ * the overview, if it was read already.
  */
 export async function reportStatus(
   config: Config,
@@ -202,7 +202,7 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-/** Jobs whose runs are stopped by newer firings, one after the other: none comes to its end. */
+/** Jobs whose runs are repeatedly stopped by newer firings, so that none completes. */
 async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
   const streaks = (await store?.runs.streaks()) ?? [];
   return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
@@ -252,7 +252,7 @@ function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable
   return { every, message: says, since, until };
 }
 
-/** In words, and until when it waits where that is known. */
+/** A description, and until when it waits, if known. */
 function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
   const [waiting] = owed;
   const last = overview.lastRun(job.name);

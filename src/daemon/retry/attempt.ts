@@ -4,38 +4,44 @@ import type { RetryRow } from '../../state/tables.ts';
 import { decideRetry } from './decide-retry.ts';
 import { HandedOn } from './handed-on.ts';
 
-/** What follows a failed attempt: another one, or none and, where that needs words, why. */
+/** What follows a failed attempt: another one, or none, with a reason if it's worth reporting. */
 export type Follow = { readonly row: RetryRow } | { readonly row?: undefined; readonly why?: string };
 
-/** One attempt of a run, as the run knows it. */
+/** One attempt of a run. */
 export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
-  /** The run that it goes on with; absent for the first. */
+  /** The run that it continues; absent for the first. */
   readonly run?: string;
-  /** Whether what follows is written into the state, for any process to take up. */
+  /** Whether the retry is stored, so that any process can continue it. */
   readonly isKept: boolean;
-  /** What the attempt before it handed on, and what it hands on itself. */
+  /** The attempt facts received from the previous attempt and for the next one. */
   readonly handedOn: HandedOn;
-  /** What follows if this attempt of `run` fails with `problem`, as things are now. */
+  /** Decides what follows if this attempt of `run` fails with `problem` now. */
   after(run: string, problem: Problem): Follow;
 }
 
 export interface AttemptOptions {
   readonly job: Job;
-  /** What the attempts before it came to; absent for the first. */
+  /** The retry row of the previous attempts; absent for the first. */
   readonly row?: RetryRow | undefined;
   readonly now: () => number;
   readonly firedAt: number;
   readonly logicalAt?: number | undefined;
   readonly isKept: boolean;
-  /** The firing that no attempt begins at or after, given when the first one began; absent: there is none. */
+  /**
+   * The job's next firing as seen when the first attempt began; no attempt begins at or after it. Absent: there is
+   * none.
+   */
   readonly nextFiring?: (since: number) => number | null;
-  /** No attempt begins then or later, epoch milliseconds; absent: only the job's rule and its next firing end them. */
+  /**
+   * No attempt begins at or after this time, epoch milliseconds; absent: only the job's retry rule and next firing
+   * limit them.
+   */
   readonly deadline?: number;
 }
 
-/** The next attempt of a job; undefined if its runs are not tried again. */
+/** The next attempt of a job; undefined if its runs aren't retried. */
 export function attemptOf(options: AttemptOptions): Attempt | undefined {
   const { job, row, now, firedAt, logicalAt, isKept, deadline = Number.POSITIVE_INFINITY } = options;
   const { retry: rule } = job;

@@ -7,13 +7,13 @@ import { instantText } from '../../lib/time-text.ts';
 import { shareOf } from '../../schedule/spread.ts';
 
 /**
- * Faults that pass and that an attempt of ours does not help: another run is at work, a person has to act, or what failed is
- * waited for elsewhere (a full disk by `DiskRetries`).
+ * Transient errors for which a retry doesn't help: another run is in progress, a person must act, or something else
+ * already waits (`DiskRetries` for a full disk).
  */
 const waitedForElsewhere =
   /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_PAUSED|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
 
-/** Whether a run that ended with this may be tried again. */
+/** Whether a run that ended with this problem may be retried. */
 export const isPassing = ({ family, code }: Problem): boolean =>
   family === 'try_later' && !waitedForElsewhere.test(code);
 
@@ -21,29 +21,29 @@ export const isPassing = ({ family, code }: Problem): boolean =>
 export interface FailedAttempt {
   readonly rule: RetryRule;
   readonly problem: Problem;
-  /** How many have failed, this one included. */
+  /** Number of failed attempts, including this one. */
   readonly attempt: number;
   /** Waits before this attempt. */
   readonly waits: number;
-  /** When the first one began. */
+  /** Start of the first attempt. */
   readonly since: number;
   readonly now: number;
   /** When the job fires next; null: never. */
   readonly nextFiring: number | null;
-  /** Decides the random half of the wait; the same text gives the same wait. */
+  /** Seeds the random half of the wait, so that the same text gives the same wait. */
   readonly seed: string;
 }
 
 export type RetryDecision =
-  /** The next attempt, and from when on there would be none. */
+  /** Time of the next attempt, and the time from which there would be none. */
   | { readonly at: number; readonly until: number }
-  /** There is none; `why` is absent where that needs no words. */
+  /** No more attempts; `why` is absent if there's nothing to report. */
   | { readonly at?: undefined; readonly why?: string };
 
 /**
- * Decides whether, and when, a run is tried again: the one place that does. The wait doubles from `first` to `longest`, half
- * of it fixed and half random (equal jitter), and is never shorter than what the source asks for. No attempt begins at or
- * after the next firing, or later than `within` after the first one.
+ * The only place that decides whether and when a run is retried: exponential backoff with equal jitter. The wait
+ * doubles from `first` to `longest`, half of it fixed and half random, and is never shorter than what the source asks
+ * for. No attempt begins at or after the next firing, or later than `within` after the first one.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
@@ -64,8 +64,8 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
 }
 
 /**
- * The allowance of a vendor's day comes back when that day turns, and nothing says when: one attempt, as late as there are any.
- * None if the job fires before that.
+ * A vendor's daily limit resets at an unknown time, so there is one attempt, as late as possible. None if the job fires
+ * earlier.
  */
 function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
   const { now, nextFiring, rule } = failed;

@@ -2,10 +2,12 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Facts, RuleResult } from '../explain/explain-facts.ts';
 import { ended } from '../explain/explain-links.ts';
 
-/** A job with a run that is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
+/**
+ * Explains a run that is being retried: since when, why, and when the next attempt begins. Undefined if there is none.
+ */
 export function triedAgain(facts: Facts): RuleResult | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
-  // A person's `sync` may have begun since, and failed: it is not the one that waits.
+  // A manual `sync` may have run and failed since; the waiting run is another one.
   const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];
   if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
   const condition = conditions.find(({ kind }) => kind === 'failed');

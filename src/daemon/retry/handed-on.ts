@@ -6,10 +6,10 @@ import type { EncryptionKeys } from '../../oauth/keys.ts';
 import type { AttemptFacts } from '../../sdk/connector.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What one attempt of a run hands on to the next: the texts of its connector, and the instant that they date from. */
+/** Attempt facts that one attempt hands on to the next: the connector's texts, and the instant they date from. */
 export class HandedOn implements AttemptFacts {
   readonly texts = new Map<string, string>();
-  /** As the attempt before it sealed it; null: it left nothing. */
+  /** The encrypted facts of the previous attempt; null: none. */
   readonly sealed: string | null;
   #since: number | undefined;
 
@@ -41,7 +41,7 @@ interface HandedOnOptions {
   readonly attempt?: { readonly handedOn: HandedOn } | undefined;
 }
 
-/** What the attempt about to begin shares with the others of its run; undefined if there are no others. */
+/** The facts for an attempt that is about to begin; undefined if its run isn't retried. */
 export async function openHandedOn(given: HandedOnOptions, run: string): Promise<HandedOn | undefined> {
   const { runtime, attempt } = given;
   if (attempt === undefined) return undefined;
@@ -51,12 +51,12 @@ export async function openHandedOn(given: HandedOnOptions, run: string): Promise
   return handedOn;
 }
 
-/** What a failed attempt hands on, encrypted for this run and its login; null if there is nothing. */
+/** Encrypts a failed attempt's facts for this run and its login; null if there are none. */
 export async function sealHandedOn(given: HandedOnOptions, run: string): Promise<string | null> {
   const { runtime, attempt } = given;
   if (attempt === undefined) return null;
   const { hasBegun, sealed, since, texts } = attempt.handedOn;
-  // It ended before it asked its source anything.
+  // It ended before it sent a request to its source.
   if (!hasBegun) return sealed;
   if (texts.size === 0) return null;
   const content: Content = { since, texts: [...texts] };
@@ -82,16 +82,19 @@ async function unsealed(given: HandedOnOptions, run: string, sealed: string): Pr
   }
 }
 
-/** Without a key, or for another login, the next attempt begins from scratch, which costs a second report and no more. */
+/** Without the key, or for another login, the next attempt starts from scratch, which only costs a second report. */
 function without(error: unknown): null {
   if (error instanceof Problem) return null;
   throw error;
 }
 
-/** The run, and all that its source logs in with: what is encrypted for another login cannot be opened. */
+/**
+ * The encryption context: the run, and everything its source logs in with, so facts for another login can't be
+ * decrypted.
+ */
 async function purposeOf({ runtime: { store }, job: { extract } }: HandedOnOptions, run: string): Promise<string> {
   const { login, options, connector } = extract?.source ?? {};
-  // The new login may be of another user.
+  // A new grant may belong to another user.
   const grant = login?.grant === 'authorization_code' ? (await store.logins.find(login.name))?.made_at : undefined;
   return JSON.stringify(['attempt', run, connector?.id, options, login, grant]);
 }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../config/config.ts';
 
-/** Whether a run of the job would do the same under both configs: with another query, source or secret it may not fail. */
+/**
+ * Whether a run of the job would do the same under both configs. With another query, source or secret, it may succeed.
+ */
 export function isSameRun(former: Job, job: Job): boolean {
   return isDeepStrictEqual(whatItReads(former), whatItReads(job));
 }

@@ -1,18 +1,18 @@
 import { instantText } from '../../lib/time-text.ts';
 import type { RetryRow } from '../../state/tables.ts';
 
-/** What a run that a passing fault ended waits for. Instants are epoch milliseconds. */
+/** What a run that failed with a transient error waits for. Instants are epoch milliseconds. */
 export interface NextAttempt {
-  /** The run that is tried again. */
+  /** The run that is retried. */
   readonly run: string;
-  /** When the first attempt began. */
+  /** Start of the first attempt. */
   readonly since: number;
   /** The number of the next attempt. */
   readonly attempt: number;
   readonly at: number;
-  /** No attempt begins then or later. */
+  /** No attempt begins at or after this time. */
   readonly until: number;
-  /** In words: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
+  /** For people: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
   readonly message: string;
 }
 

@@ -2,44 +2,44 @@ import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
-/** The source was read, whatever becomes of the rows. */
+/** States in which the source was read, whatever happened to the rows. */
 const read: ReadonlySet<RunOutcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
 
 /** Whether a run has read its source. */
 export const isRead = ({ state, run }: RunOutcome): boolean =>
   run !== undefined && (read.has(state) || state.startsWith('waiting_'));
 
-/** A run that waits for its next attempt. */
+/** A run that waits for a retry. */
 export interface PendingAttempt {
   readonly job: Job;
   readonly row: RetryRow;
 }
 
 interface Waiting extends PendingAttempt {
-  /** Its source was read: it goes without waiting, and beside others. */
+  /** Its source was read: it runs without waiting, in parallel with others. */
   readonly isReleased: boolean;
 }
 
 /**
- * The attempts that wait, in memory. Those of one source wait together: when they are due, one goes as their probe (half-open,
- * as a circuit breaker would), the one with the fewest attempts first, so that a fault of one job alone keeps no other waiting
- * for longer than one wait. If it reads, the rest follows at once.
+ * Waiting retries, in memory. Those of one source share a half-open circuit breaker: when they're due, the one with the
+ * fewest attempts runs as probe, so an error of a single job delays the others by at most one wait. If the probe reads
+ * the source, all others follow immediately.
  */
 export class PendingAttempts {
   readonly #waiting = new Map<string, Waiting>();
-  /** The job whose attempt is under way, by source. */
+  /** The job that is probing each source. */
   readonly #probes = new Map<string, string>();
   /** When the last probe of a source ended. */
   readonly #freeSince = new Map<string, number>();
-  /** Runs that went early because their source was read: a second time they go when they are due. */
+  /** Runs that were released early because their source was read: the second time, they wait until they are due. */
   readonly #hurried = new Set<string>();
 
-  /** Waits from now on; one of the same job is replaced. */
+  /** Adds a waiting retry; replaces one of the same job. */
   add({ job, row }: PendingAttempt): void {
     this.#waiting.set(job.name, { job, row, isReleased: false });
   }
 
-  /** Whether an attempt of the job waits; one that is under way does not. */
+  /** Whether a retry of the job is waiting; one in progress doesn't count. */
   has(job: string): boolean {
     return this.#waiting.has(job);
   }
@@ -56,7 +56,7 @@ export class PendingAttempts {
     this.#waiting.delete(job);
   }
 
-  /** Attempts that may go when their instants have come, and the instants that are to be looked at. */
+  /** The retries that may run when their time comes, and when to check next. */
   *due(now: number): Generator<{ readonly job: string; readonly at: number }> {
     const bySource = new Map<string, Waiting>();
     for (const one of this.#waiting.values()) {
@@ -67,7 +67,7 @@ export class PendingAttempts {
     for (const { job, row } of bySource.values()) yield { job: job.name, at: row.next_at };
   }
 
-  /** The attempt goes now, as the probe of its source unless that has been read. */
+  /** Takes the retry, as the probe of its source unless the source was read. */
   take(job: string): PendingAttempt | undefined {
     const taken = this.#waiting.get(job);
     if (taken === undefined) return undefined;
@@ -75,17 +75,17 @@ export class PendingAttempts {
     if (taken.isReleased) return taken;
     const source = sourceOf(taken);
     this.#probes.set(source, job);
-    // Jobs that wait together back off together: the probe goes on from the longest wait of them.
+    // Jobs that wait together back off together: the probe continues with the largest number of waits.
     const waits = this.all().flatMap((one) => (sourceOf(one) === source ? [one.row.waits] : []));
     return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }
 
-  /** Whether the job's attempt is the probe of its source. */
+  /** Whether the job's retry is the probe of its source. */
   isProbe({ name, extract }: Job): boolean {
     return this.#probes.get(extract?.source.name ?? '') === name;
   }
 
-  /** The job's attempt is over now, whatever came of it. */
+  /** The job's retry is over, whatever its result. */
   done({ name, extract }: Job, now: number): void {
     const source = extract?.source.name ?? '';
     if (this.#probes.get(source) !== name) return;
@@ -93,12 +93,12 @@ export class PendingAttempts {
     this.#freeSince.set(source, now);
   }
 
-  /** Since when nothing but its own instant keeps the job's attempt from going: another one was the probe of its source before. */
+  /** Since when the job's retry only waits for its own due time, and not for another probe of its source. */
   freeSince({ extract }: Job): number {
     return this.#freeSince.get(extract?.source.name ?? '') ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** The source was read: what waits for it goes at once. */
+  /** The source was read: everything that waits for it runs immediately. */
   release(source: string): void {
     for (const [name, one] of this.#waiting) {
       if (sourceOf(one) !== source || this.#hurried.has(one.row.run)) continue;
@@ -107,15 +107,15 @@ export class PendingAttempts {
     }
   }
 
-  /** The run goes on without another attempt, or has ended. */
+  /** The run has ended, or continues without retries. */
   forget(run: string): void {
     this.#hurried.delete(run);
   }
 
   /**
-   * The probe of a source failed and is tried again as `row` says: what is due by then waits as long.
+   * The probe of a source failed and is retried as `row` says: everything due earlier waits as long.
    *
-   * @returns what waits longer now, and what can't wait that long; the latter waits no more.
+   * @returns `moved`: rows that wait longer now; `over`: retries that can't wait that long and were removed
    */
   postpone(source: string, { next_at, waits }: RetryRow): { moved: RetryRow[]; over: PendingAttempt[] } {
     const moved: RetryRow[] = [];
@@ -134,7 +134,7 @@ export class PendingAttempts {
     return { moved, over };
   }
 
-  /** The wall clock was set: nothing waits longer than the longest wait of its job. */
+  /** The wall clock was set: caps every wait at the longest wait of its job. */
   clockSet(now: number): void {
     for (const [name, one] of this.#waiting) {
       const latest = now + (one.job.retry?.longestMs ?? 0);
@@ -145,7 +145,7 @@ export class PendingAttempts {
 
 const sourceOf = ({ job }: PendingAttempt): string => job.extract?.source.name ?? '';
 
-/** Whether it goes before another of its source: what is due before what is not, then the one with the fewest attempts. */
+/** Orders retries of one source: due ones first, then by the fewest attempts. */
 function isBefore({ row }: Waiting, other: Waiting | undefined, now: number): boolean {
   if (other === undefined) return true;
   const [isDue, isOtherDue] = [row.next_at <= now, other.row.next_at <= now];

@@ -18,23 +18,23 @@ export interface RetrierOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
-  /** Takes the plan of attempts, and fires them. */
+  /** The scheduler, which plans and fires attempts. */
   readonly scheduler: Scheduler;
-  /** When a job fires next after an instant, firings left out that it has no room for; null: never. */
+  /** When a job fires next after an instant, without throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
-  /** Fires again what a full disk was in the way of. */
+  /** Fires a firing again that failed because of the disk. */
   readonly fire: (firing: Firing) => void;
-  /** Told of what the state did not take. */
+  /** Called with writes that the state refused. */
   readonly failed: (message: string, error: unknown) => void;
-  /** The daemon stops. */
+  /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
-/** Takes failed firings of a daemon to their next attempt, or to their end. */
+/** Retries a daemon's failed firings until they end. */
 export class Retrier {
   readonly #options: RetrierOptions;
   readonly #disk: DiskRetries;
-  /** What is being written down. */
+  /** Writes in progress. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: RetrierOptions) {
@@ -42,7 +42,7 @@ export class Retrier {
     this.#disk = new DiskRetries(options);
   }
 
-  /** Takes up what waited when the last process ended. To be called before the schedules are taken over. */
+  /** Loads the retries that were waiting when the last process ended. Call it before the schedules are loaded. */
   async load(jobs: ReadonlyMap<string, Job>): Promise<void> {
     const { store, scheduler } = this.#options;
     for (const row of await store.retries.all()) {
@@ -52,7 +52,7 @@ export class Retrier {
     }
   }
 
-  /** Goes on under a new config: what runs differently now is tried at once, what is not scheduled any more not again. */
+  /** Applies a new config: runs whose definition changed are retried now; runs of unscheduled jobs aren't retried. */
   async adopt({ jobs }: Config): Promise<void> {
     const { attempts } = this.#options.scheduler;
     const now = this.#options.clock.now();
@@ -71,30 +71,30 @@ export class Retrier {
     await this.#options.store.retries.move(changed);
   }
 
-  /** Whether an attempt is to be made; one that comes too late is given up. */
+  /** Whether to make an attempt; one that is too late is given up. */
   admits(firing: Firing, attempt: RetryRow): boolean {
     if (!this.#isTooLate(firing, attempt)) return true;
     this.giveUp(firing);
     return false;
   }
 
-  /** A new firing ends what waits for its job. */
+  /** A new firing ends the waiting retry of its job. */
   replaceBy(firing: Firing): void {
     this.#disk.replaceBy(firing);
     const waiting = this.#options.scheduler.attempts.find(firing.job.name);
     if (waiting !== undefined) this.#write(this.#drop(waiting.row));
   }
 
-  /** The attempt that a firing is, for its run; undefined if runs of its job are not tried again. */
+  /** The attempt for a firing's run; undefined if runs of its job aren't retried. */
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
     const { clock, nextFiring, scheduler } = this.#options;
     const now = (): number => clock.now();
-    // What was missed besides waits for this run, but not past the next regular firing.
+    // While missed firings wait for this run, retries end at the next regular firing, as of now.
     const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
     return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }
 
-  /** What came of a firing's run, as it was told: its next attempt is planned, and what waited for its source goes. */
+  /** Handles the outcome of a firing's run: plans its next attempt, and releases what waited for its source. */
   async ended(firing: Firing, job: Job, outcome: RunOutcome): Promise<void> {
     const { scheduler, store, clock } = this.#options;
     const { attempts } = scheduler;
@@ -119,27 +119,27 @@ export class Retrier {
     scheduler.look();
   }
 
-  /** A look at a source had an answer. */
+  /** A check of a source succeeded. */
   answered(source: string): void {
     const { scheduler } = this.#options;
     scheduler.attempts.release(source);
     scheduler.look();
   }
 
-  /** Fires again when the disk works what came to nothing because of it. False if the problem is another one. */
+  /** Defers a firing that failed because of the disk. False if the problem has another cause. */
   defer(firing: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
     this.#done(firing.job);
     return this.#disk.defer(why.began ? newRunOf(firing, true) : firing, why);
   }
 
-  /** An attempt comes to nothing: its run has failed with the last one. */
+  /** A retry is dropped: its run failed with the last attempt. */
   giveUp({ job, attempt }: Firing): void {
     if (attempt === undefined) return;
     this.#done(job);
     this.#write(this.#drop(attempt));
   }
 
-  /** Resolves when all of it is written down. */
+  /** Resolves when everything is recorded. */
   async idle(): Promise<void> {
     await this.#writing;
   }
@@ -149,13 +149,13 @@ export class Retrier {
     scheduler.attempts.done(job, clock.now());
   }
 
-  /** The next firing has come by now or, if missed runs are skipped, nothing ran for too long. */
+  /** True if the next firing has come or, with misfire policy `skip`, if nothing ran for too long. */
   #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
     const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
     const next = this.#options.nextFiring(job, next_at);
-    // Behind the probe of its source it was not missed: it had to wait.
+    // Time spent waiting for the probe of its source doesn't count as missed.
     const since = Math.max(next_at, this.#options.scheduler.attempts.freeSince(job));
     const isSkipped = schedule.misfire?.policy === 'skip' && now - since > graceMs;
     return isSkipped || (next !== null && next <= now);
@@ -179,7 +179,7 @@ export class Retrier {
     scheduler.goOn(row.job, row.fired_at);
   }
 
-  /** Its run ended without another attempt. */
+  /** Reports that its run ended without another attempt. */
   async #tellEnded({ job, run }: RetryRow): Promise<void> {
     const ended = await this.#options.store.runs.find(run);
     if (ended?.state !== 'failed') return;

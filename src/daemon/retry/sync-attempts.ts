@@ -4,10 +4,10 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
-/** What becomes of a wait: the attempt goes, as this says; there is none any more; or we were told to stop. */
+/** How a wait ends: the attempt begins with this row, there is none anymore, or we were told to stop. */
 type WaitEnd = RetryRow | 'over' | 'stopped';
 
-/** The attempts of a `sync`, which waits for them itself: in memory, those of one source together. */
+/** Retries of a `sync`, which waits for them itself: in memory, those of one source together. */
 export class SyncAttempts {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -21,7 +21,7 @@ export class SyncAttempts {
     signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** Resolves when it is the attempt's turn, or with why there is none. */
+  /** Resolves when it's the attempt's turn, or with the reason why there is none. */
   wait(job: Job, row: RetryRow): Promise<WaitEnd> {
     if (this.#signal.aborted) return Promise.resolve('stopped');
     this.#pending.add({ job, row });
@@ -31,7 +31,7 @@ export class SyncAttempts {
     return promise;
   }
 
-  /** Takes note of what came of a run of the job. */
+  /** Records the outcome of a run of the job. */
   ended(job: Job, outcome: RunOutcome): void {
     const source = job.extract?.source.name;
     const wasProbe = this.#pending.isProbe(job);

@@ -16,26 +16,26 @@ import type { RunOutcome } from './run-outcome.ts';
 
 export interface BackfillOptions extends RunOptions {
   readonly config: Pick<Config, 'folder'>;
-  /** As a person wrote it. */
+  /** As the person wrote it. */
   readonly range: Range;
   /** `1d`, `1mo`, or a number; empty: all at once. */
   readonly chunk: string;
-  /** Give up what an earlier one has read, if it was not finished. */
+  /** Discards what an unfinished earlier backfill has read. */
   readonly restart: boolean;
   readonly by: DecidedBy;
-  /** Told after every chunk that is on the disk. */
+  /** Called after every durable chunk. */
   readonly onChunk?: (chunk: Range & { readonly rows: number }) => void;
 }
 
 /**
- * Reads a past range again, chunk by chunk, and puts it among the rows that the job keeps; then one run delivers the whole.
- * The watermark does not go back. A kill costs one chunk: the same call goes on where it was. Throws Problems for what
- * cannot be begun or read; what becomes of the run is in the outcome.
+ * Backfills a past range, chunk by chunk, and merges it into the job's kept rows; then one run delivers everything. The
+ * watermark doesn't move. A crash costs at most one chunk: the same call continues. Throws Problems if it can't begin
+ * or read; the result of the run is in the outcome.
  */
 export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
   const extract = ableOf(given.job);
   const zone = extract.timezone ?? 'UTC';
-  // The whole range is looked at before anything is read.
+  // Validates the whole range before anything is read.
   for (const _ of chunksOf(given.range, { chunk: given.chunk, zone }));
   return withJob(given, async () => {
     const warnings = new RunWarnings(undefined, given.job.guards);
@@ -79,7 +79,7 @@ async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunW
   return backfill.staged;
 }
 
-/** The one that is under way, if it still fits; or a new one, written down with who wants it. */
+/** The unfinished backfill, if it still matches; otherwise a new one, with its user in the audit log. */
 async function begin(
   { runtime, job, range, chunk, restart, by }: BackfillOptions,
   { reading, current }: { reading: string; current: Manifest },
@@ -99,13 +99,13 @@ async function begin(
   });
 }
 
-/** Rows of a run after it were made one file with those before it: nothing says any more which of them are newer. */
+/** If later runs were compacted into one file with earlier ones, it's no longer known which rows are newer. */
 function fits({ staged }: Backfill, { segments }: Manifest): boolean {
   const whole = segments[0]?.asOf ?? 0;
   return staged === undefined || staged.segments.every(({ asOf }) => asOf > whole);
 }
 
-/** Throws where the job, or its connector, has no ranges to read again. */
+/** Throws if the job or its connector doesn't support backfills. */
 function ableOf({ name, extract, line }: Job): Extract {
   const where = { job: name, line };
   if (extract?.write === undefined) {

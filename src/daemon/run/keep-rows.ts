@@ -8,10 +8,10 @@ import { outputFingerprint, queryFingerprint } from '../config/fingerprints.ts';
 
 type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayloads' | 'receipts'>;
 
-/** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
+/** Where a run resumes: its watermark, and the kept rows of the job. */
 export interface ResumePoint {
   readonly reading: string;
-  /** Of what is made of the rows; absent for a job that keeps none. */
+  /** The output fingerprint; absent for a job that keeps no rows. */
   readonly shape?: string;
   readonly watermark?: string;
   readonly keptRows?: KeptRowsOptions;
@@ -39,7 +39,7 @@ export async function findResumePoint(
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
     const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
-    // A source that only returns new rows can't return the last ones again.
+    // A source that only returns new rows can't return earlier ones again.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }
@@ -55,7 +55,7 @@ export async function findResumePoint(
     current: present?.manifest,
     staged,
   };
-  // A watermark whose rows are not there any more is none.
+  // A watermark without its kept rows is invalid.
   return { reading, shape, keptRows, ...(present === undefined ? {} : known) };
 }
 
@@ -64,8 +64,8 @@ function givesOnlyNew({ extract }: Job): boolean {
 }
 
 /**
- * What the instance shows, or will once what is owed has been sent: what the job gave it last, perhaps that (an attempt at
- * something else had no answer), or what another job did, which had its place in the config for a while.
+ * What the instance shows, or will show once owed payloads are sent: the job's last payload for certain, or perhaps (an
+ * attempt with other bytes is unanswered), or the data of another job that temporarily had this target in the config.
  */
 async function shownOf(
   store: Places,
@@ -75,7 +75,7 @@ async function shownOf(
   const key = instanceKeyOf({ destination: job.destination, ...address });
   const last = await store.goodPayloads.last(key);
   if (last !== undefined && last.job !== job.name) return 'by another';
-  // What is owed under a name that the destination no longer has is not sent.
+  // Payloads owed to a destination name that no longer exists aren't sent.
   if (last?.state === 'owed' && last.destination !== job.destination.name) return 'by another';
   const isSure = last?.state === 'owed' || !(await store.receipts.isDoubtful(key));
   return isSure ? 'as given' : 'perhaps';

@@ -20,16 +20,17 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
 const allowed =
   '2026-01-31, 2026-01-31T09:00 in the zone of the job, 2026-01-31T09:00:00Z, or whole numbers; both of one kind';
 
-/** A way to step through values of one kind. */
+/** Steps through values of one kind. */
 interface Steps {
   isBefore(a: string, b: string): boolean;
-  /** The value one chunk further on. */
+  /** The value one chunk later. */
   next(from: string): string;
 }
 
 /**
- * The chunks of a range in their order, each from the end of the one before; the last one is cut to fit. An empty `chunk` is
- * all at once. Days and weeks are those of the calendar, in `zone`. Throws Problems of family `config` for what is no range.
+ * The chunks of a range in order, each starting at the end of the previous one; the last is cut to fit. An empty
+ * `chunk` means all at once. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for an
+ * invalid range.
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);
@@ -50,7 +51,7 @@ function kindOf(text: string): Kind {
   return found[0];
 }
 
-/** There is no 31st of April. */
+/** For example, 31 April doesn't exist. */
 function exists(text: string, kind: Kind): boolean {
   try {
     if (kind === 'instant') Temporal.Instant.from(text);

@@ -7,10 +7,11 @@ import type { RunFigures, RunStage } from './run-outcome.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
 
-/** Ends an attempt of a run that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
+/** Ends an attempt that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
 export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
   const { runtime, signal } = given;
-  // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
+  // If the package was replaced meanwhile, that's the cause, whatever was thrown: the daemon stops, and the signal has
+  // the reason.
   runtime.installation?.look();
   if (signal.aborted) return endStopped(given, run);
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
@@ -29,13 +30,13 @@ export async function endFailed(given: RunOptions, run: string, thrown: unknown)
   return { state: 'failed', problem: told };
 }
 
-/** A connector may log in with its first row only, and a login that was good may be refused later in the run. */
+/** A connector may log in only with its first row, and an accepted login may be refused later in the run. */
 async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOptions, problem: Problem): Promise<void> {
   if (extract === undefined || !problem.isLoginRefused) return;
   if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
-/** An attempt that the end of the daemon stops does not count; its run waits for the next start. */
+/** An attempt stopped by the daemon's shutdown doesn't count; its run waits for the next start. */
 async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
@@ -48,13 +49,13 @@ async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   return { state: 'stopped', problem: why };
 }
 
-/** False if the run has paid for a request: what it sent is not sent by another attempt. */
+/** Plans the retry. False if the run was charged for a request: what it sent must not be sent again by a retry. */
 async function planNext(
   { runtime: { store }, attempt }: RunOptions,
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
-  // A run that fails because of the disk must not be left as running on that very disk.
+  // Retried by the store, because a run that fails due to the disk must not remain `running` due to the same disk.
   await store.settle(row.run, async ({ retries }) => {
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });
@@ -66,11 +67,11 @@ interface EndedAttempt extends RunFigures {
   readonly job: string;
   readonly run: string;
   readonly attempt: number;
-  /** From the start of the first attempt of the run to that of this one. */
+  /** From the start of the run's first attempt to the start of this one. */
   readonly waitedMs: number;
 }
 
-/** Tells that a run has ended or, where another attempt follows, that this one has. */
+/** Emits that a run has ended or, if another attempt follows, that this attempt has. */
 export function emitRunEnd(
   { emit }: Runtime['events'],
   { problem, state, until: at }: RunStage,

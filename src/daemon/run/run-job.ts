@@ -24,13 +24,13 @@ import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
 
 const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 
-/** The outcome of a job of which no run was started. */
+/** The outcome if no run was started. */
 const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
- * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
- * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7). An outcome that failed and
- * has no run: the store could not even be told that one begins.
+ * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Never throws for errors of the run:
+ * they're in the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run means
+ * that not even its start could be recorded.
  */
 export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
@@ -41,7 +41,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Does something under the job's lease. If the job is busy or on hold, does nothing and returns that outcome. */
+/** Runs `work` under the job's lease. If the job is busy or on hold, does nothing and returns that outcome. */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
@@ -55,7 +55,7 @@ export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>
   }
 }
 
-/** Does something with a job whose source may log in. */
+/** Runs `work` if the job's source may log in. */
 async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   if (job.extract === undefined) return work();
   const entry = await runtime.loginGate.begin(job.extract.source);
@@ -80,31 +80,31 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  // The first attempt may have been another process's, or of another boot.
+  // The first attempt may have run in another process or boot.
   const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
   emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
-/** Removes what the run leaves behind; its row. */
+/** Cleans up after the run. Returns its row. */
 async function tidyUp(
   { runtime: { store, healed }, job }: RunOptions,
   { run, stage }: { run: string; stage: RunStage },
 ): Promise<RunRow | undefined> {
   if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
-  // What is owed has its file in it.
+  // The folder of an owed payload is still needed.
   if (stage.state !== 'owed') store.payloads.leave(run);
   await store.generations.leave(run);
   if (job.extract?.write !== undefined) await store.generations.prune(job.name);
   return store.runs.find(run);
 }
 
-/** What could not be removed goes with the next start. */
+/** The next start removes what couldn't be removed. */
 function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
 
-/** The id of the run; undefined if it was to be tried again, and something newer has ended it. */
+/** Begins the run and returns its ID; undefined if it was a retry of a run that something newer has ended. */
 function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
@@ -115,11 +115,11 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): 
   });
 }
 
-/** What the stages of a run that extracts know of it. */
+/** What the stages of an extracting run share. */
 interface Run {
   readonly id: string;
   readonly place: ResumePoint;
-  /** What its result is judged by. */
+  /** What its result is checked against. */
   readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }
@@ -127,12 +127,12 @@ interface Run {
 async function runStages(given: RunOptions, id: string, warnings: RunWarnings): Promise<RunStage> {
   const { runtime, job, staged, logicalAt } = given;
   if (job.extract === undefined) return refreshTargets(given, id);
-  // Asked first: a target that is not there yet should not cost an extract.
+  // Check this first: a target that doesn't exist yet must not cost an extract.
   const address = await addressOf(runtime.store, job);
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };
-  // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
+  // Before the payload is owed: a crash must not separate a payload from its warnings.
   const keepWarnings = () => runtime.store.runs.keepWarnings(id, warnings.list);
   const draft = await extract(given, requestsOnce(job.extract, given.attempt), run).catch(async (thrown: unknown) => {
     await keepWarnings();
@@ -148,8 +148,8 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
 }
 
 /**
- * From the second attempt of a run on, a single request is repeated once at most: attempts times requests would use up what a
- * vendor allows.
+ * From the second attempt on, each request is retried at most once; attempts times requests would exhaust a vendor's
+ * limits.
  */
 function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
   const { source } = what;
@@ -192,7 +192,7 @@ async function extract(
   });
 }
 
-/** Settles the run by its result, and sends that if asked for. */
+/** Settles the run by its result, and delivers that if requested. */
 async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;
@@ -210,7 +210,7 @@ async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place
   return deliverNow(given, result.row);
 }
 
-/** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
+/** The source has no changes: its new watermark is stored, and the run ends without a payload. */
 async function settleUnchanged(
   { runtime, job, attempt }: RunOptions,
   { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },

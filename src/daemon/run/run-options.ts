@@ -14,30 +14,30 @@ export interface RunOptions {
   readonly job: Job;
   readonly origin: Priority;
   readonly signal: AbortSignal;
-  /** The instant that the run is dated, epoch milliseconds; absent: now. Dates in queries are relative to it. */
+  /** The logical time of the run, epoch milliseconds; absent: now. Relative dates in queries use it. */
   readonly logicalAt?: number;
-  /** The instant that its firing was planned for, epoch milliseconds. */
+  /** The planned time of its firing, epoch milliseconds. */
   readonly firedAt?: number;
-  /** Written down in the transaction that begins the run. */
+  /** Called in the transaction that begins the run. */
   readonly settle?: (parts: Repositories) => Promise<void>;
-  /** Written down in the transaction that ends the run as failed. */
+  /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
    * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
    * payload in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
-  /** Ranges that were read again, for the rows that the job keeps. */
+  /** Ranges of a backfill, to be merged into the job's kept rows. */
   readonly staged?: StagedRanges;
-  /** What was warned of before the run began, while ranges were read. */
+  /** Warnings from before the run began, while ranges were read. */
   readonly warned?: readonly RunWarning[];
-  /** What follows if a passing fault ends it. Absent: nothing does. */
+  /** What follows a transient error. Absent: no retry. */
   readonly attempt?: Attempt | undefined;
-  /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
+  /** Batches a bulk refresh with others due at the same time. Absent: it's sent alone. */
   readonly seat?: RefreshTicket;
 }
 
-/** What a problem of the run is told with. */
+/** The location that a problem of the run is reported with. */
 export function placeOf({ job }: RunOptions): { job: string; source?: string } {
   return { job: job.name, source: job.extract?.source.name };
 }

@@ -13,7 +13,7 @@ import type { RetryRow } from '../../state/tables.ts';
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
  * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
- * - `retrying`: a transient error ended this attempt, and another one follows.
+ * - `retrying`: a transient error ended this attempt, and another follows.
  * - `on_hold`: the job is on hold; nothing was started.
  * - `busy`: another run of the job is in progress; nothing was started.
  * - `stopped`: the process was told to stop; nothing of this run is in the outbox.

@@ -12,9 +12,9 @@ import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /**
- * Runs jobs once, the important ones first, and delivers what they make. Within `patienceMs` of now it tries again what fails for a
- * reason that passes: reading, logging in and delivering.
- * Then sends what earlier runs of the same jobs still owe. One outcome a job, in the order given.
+ * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures:
+ * reading, logging in and delivering. Then sends what earlier runs of the same jobs still owe. One outcome per job, in
+ * the given order.
  */
 export async function syncJobs(given: {
   readonly runtime: Runtime;
@@ -22,13 +22,13 @@ export async function syncJobs(given: {
   readonly jobs: readonly Job[];
   readonly signal: AbortSignal;
   readonly patienceMs: number;
-  /** Send also what jobs owe that the config does not have any more: no other command of this kind would. */
+  /** Also sends payloads of jobs that are no longer in the config, because no other command would. */
   readonly isAll?: boolean;
 }): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
   const queue = new PQueue({ concurrency: config.concurrency, autoStart: false });
-  // Jobs that may block the process come after all others, one at a time.
+  // Jobs that may block the process run after all others, one at a time.
   const suspects = new PQueue({ concurrency: 1, autoStart: false });
   const desk = new RefreshBatcher();
   const attempts = new SyncAttempts({ clock: runtime.clock, signal });
@@ -51,11 +51,14 @@ export async function syncJobs(given: {
   return outcomes;
 }
 
-/** No one at a keyboard waits as long for a source as a daemon does. */
+/** Maximum first wait: a person at a keyboard doesn't wait as long as a daemon does. */
 const longestFirstMs = 5_000;
 const longestMs = 30_000;
 
-/** Runs a job until its source can be read, as its `retry` says but sooner, for attempts that begin before `deliverUntil`. */
+/**
+ * Runs a job until its source can be read, with its `retry` rule but shorter waits, for attempts that begin before
+ * `deliverUntil`.
+ */
 async function runAgainAndAgain(
   { runtime, job, deliverUntil }: RunOptions & { readonly deliverUntil: number },
   attempts: SyncAttempts,
@@ -72,7 +75,7 @@ async function runAgainAndAgain(
   const now = (): number => clock.now();
   const given = { now, firedAt, isKept: false, deadline: deliverUntil };
   let began: number | undefined;
-  // All attempts count, and the pauses between them.
+  // Includes all attempts and the waits in between.
   const whole = (outcome: RunOutcome): RunOutcome =>
     began === undefined ? outcome : { ...outcome, milliseconds: clock.monotonic() - began };
   for (let row: RetryRow | undefined; ; ) {
@@ -80,7 +83,7 @@ async function runAgainAndAgain(
       attemptOf({ ...given, row, job: hurried === undefined ? job : { ...job, retry: hurried } }),
     );
     attempts.ended(job, outcome);
-    // Another process runs the job now, or holds it: this run has no further attempt.
+    // Another process runs the job or put it on hold, so this run has no further attempt.
     if (row !== undefined && outcome.run === undefined) await store.retries.giveUp(row.run);
     row = outcome.retry;
     if (row === undefined) return whole(outcome);
@@ -94,7 +97,7 @@ async function runAgainAndAgain(
   }
 }
 
-/** A run that failed leaves an older payload of its job owed: that one is still newer than what the instance shows. */
+/** If a run fails, an older payload of its job may still be owed, and it's newer than what the instance shows. */
 async function sendLeftovers(given: {
   readonly runtime: Runtime;
   readonly config: Config;
@@ -108,7 +111,7 @@ async function sendLeftovers(given: {
   if (signal.aborted) return;
   const names = new Set(jobs.map(({ name }) => name));
   const tried = new Set(outcomes.map(({ run }) => run));
-  // The process that runs the job now sends its own payload and all that wait.
+  // The process that is running the job sends its own payload and all pending ones.
   const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
   const isOurs = (job: string): boolean => names.has(job) || (given.isAll === true && !config.jobs.has(job));
   const owed = (await store.outbox.inState('owed')).filter(

@@ -8,33 +8,33 @@ import type { Throttleable } from './throttle-day.ts';
 
 /** Number of calendars that are calculated between two yields to the event loop. */
 const atOnce = 50;
-/** Runs of a job that its estimate rests on. */
+/** Number of runs that the estimate of a job is based on. */
 export const maxRunsRead = 200;
 
-/** What one account has left of its day, and who wants it. Requests in thousandths. */
+/** The remaining requests of one account's day, and the jobs that want them. In thousandths of a request. */
 export interface DayBudget {
   readonly account: string;
-  /** The first destination that pays from it. */
+  /** The first destination that charges it. */
   readonly destination: string;
-  /** What is left for firings once all that is owed was sent; negative when not even that fits. */
+  /** What is left for firings after all owed payloads were sent; negative if not even those fit. */
   readonly room: number;
   readonly jobs: readonly Throttleable[];
 }
 
-/** A job that fires by itself. */
+/** A job with a schedule. */
 export type Scheduled = Job & { readonly schedule: Schedule };
 
-/** Thousandths of a request that a firing costs; one whole request as long as nothing is known. */
+/** Cost of a firing in thousandths of a request; one whole request if nothing is known. */
 export interface Cost {
-  /** Of a firing that sends, with the repeats that its sends have needed. */
+  /** For a firing that sends, including retries. */
   readonly worst: number;
-  /** Of firings in general: those that found nothing new sent nothing. */
+  /** For the average firing: those without changes send nothing. */
   readonly expected: number;
-  /** Runs that this rests on; 0: it is a guess. */
+  /** Number of runs it's based on; 0: a guess. */
   readonly runs: number;
 }
 
-/** What a firing costs, by what became of earlier runs. */
+/** The cost of a firing, from the results of earlier runs. */
 export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
   const { sent, requests, quiet, shared } = tally ?? unknown;
   const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
@@ -44,23 +44,21 @@ export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
 
 const unknown = { sent: 0, requests: 0, quiet: 0, shared: 0 };
 
-/** The jobs of a config that fire by themselves. */
+/** The scheduled jobs of a config. */
 export function scheduledJobs({ jobs }: Config): Scheduled[] {
   return [...jobs.values()].filter((job): job is Scheduled => job.enabled && job.schedule !== undefined);
 }
 
 /**
- * Refreshes that go out together: same instants, same account at the service. Undefined for jobs that send by themselves.
+ * The key of refreshes that share a request: same instants, same account at the service. Undefined for jobs that send
+ * by themselves.
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;
   return JSON.stringify([destination.name, clientOf({ target, destination }).clientId ?? '', scheduleKey(schedule)]);
 }
 
-/**
- * What is left of the running day of each account, and what its jobs will ask of it with their firings at `from` and
- * after it.
- */
+/** The remaining requests of each account's current day, and what the firings of its jobs from `from` on will need. */
 export async function budgetsOfDay(
   config: Config,
   store: Store | undefined,
@@ -74,14 +72,14 @@ export async function budgetsOfDay(
     const room = await roomOf(account, { sharing, config, store, now });
     const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
-    // Reading the history of thousands of jobs is spared where they fit in any case.
+    // Skips reading the history of thousands of jobs if they fit in any case.
     const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
     budgets.push({ account, destination, room, jobs: throttleable });
   }
   return budgets;
 }
 
-/** Thousandths of a request that a firing hardly ever comes to on the average. */
+/** Upper bound on the mean cost per firing, in thousandths of a request. */
 const surelyEnough = 1500;
 
 interface BudgetContext {
@@ -122,12 +120,15 @@ async function throttleables(
   });
 }
 
-/** Where each firing is to have its run, whatever happens, none is passed over for a want of requests either. */
+/** With `run_all`, every firing must run, so none is skipped to save requests. */
 function throttles({ destination, schedule }: Scheduled): boolean {
   return destination.whenShort === 'throttle' && schedule.misfire?.policy !== 'run_all';
 }
 
-/** Firings of each job, `from` included, `until` not. A share of a spread moves them by too little to matter here. */
+/**
+ * Counts the firings of each job from `from` (inclusive) to `until` (exclusive). Ignores `spread`, which moves them too
+ * little to matter.
+ */
 async function countFirings(
   jobs: readonly Scheduled[],
   { from, until }: { from: number; until: number },
@@ -135,7 +136,7 @@ async function countFirings(
   const counts = new Map<string, number>();
   const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey({ ...schedule, offset: 0 }));
   for (const [i, group] of [...alike.values()].entries()) {
-    // A calendar takes its time: others have a turn in between.
+    // Calendars are slow to compute: yield to the event loop.
     if (i % atOnce === atOnce - 1) await breathe();
     let count = 0;
     for (const _ of firingsBetween({ ...group[0]!.schedule, offset: 0 }, from - 1, until - 1)) count++;

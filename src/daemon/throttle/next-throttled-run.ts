@@ -8,7 +8,7 @@ export function nthFiring(schedule: Schedule, after: number, n: number): number 
   return at;
 }
 
-/** When a throttled job runs next; `lastAt`: start of the last run that counted, undefined if there was none. */
+/** When a throttled job runs next; `lastAt`: start of the last run that counts, undefined if there was none. */
 export function nextThrottledRun(
   schedule: Schedule,
   { every, until }: Pick<ThrottledJobRow, 'every' | 'until'>,

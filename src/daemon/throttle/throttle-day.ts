@@ -1,39 +1,39 @@
 import type { JobPriority } from '../../config/config.ts';
 
-/** A job as far as the rest of a day goes. */
+/** A job's needs for the rest of a day. */
 export interface Throttleable {
   readonly job: string;
   readonly priority: JobPriority;
-  /** What a firing is expected to cost, in thousandths of a request. */
+  /** The expected cost of a firing, in thousandths of a request. */
   readonly cost: number;
-  /** Firings that its schedule still has on the day. */
+  /** Its remaining firings today. */
   readonly firings: number;
-  /** It has had a run on this day, so that it may rest for the remainder. */
+  /** It has run today, so it may pause for the rest of the day. */
   readonly ran: boolean;
-  /** It may be given fewer firings than its schedule has; `high` never is, whatever this says. */
+  /** Whether it may be throttled; jobs with priority `high` never are, whatever this says. */
   readonly mayThrottle: boolean;
 }
 
-/** How a day is made to fit. */
+/** How to make a day fit. */
 export interface ThrottlePlan {
-  /** By job: only every n-th firing runs; 0: none for the rest of the day. Jobs that run as asked are not in it. */
+  /** By job: only every nth firing runs; 0: none for the rest of the day. Jobs that aren't throttled are absent. */
   readonly every: ReadonlyMap<string, number>;
-  /** Thousandths of a request that are wanted even so beyond what there is; 0 when it fits. */
+  /** Thousandths of a request still missing; 0 if it fits. */
   readonly short: number;
 }
 
-/** The order in which jobs give way. */
+/** The order in which priorities are throttled. */
 const yielding: readonly JobPriority[] = ['low', 'normal'];
 
-/** Firings that are left where only every n-th runs. */
+/** Remaining firings if only every nth one runs. */
 export function firingsLeft(firings: number, every: number): number {
   return every === 0 ? 0 : Math.ceil(firings / every);
 }
 
 /**
- * Which jobs have to run how much less often, so that the rest of the day costs at most `room` (thousandths of a
- * request). The least important give way first and alike: each class as far as it can before the next one is touched, and
- * within a class the ones that cost most first. A job that has not run on this day keeps one firing of it.
+ * Decides how much to throttle which jobs, so that the rest of the day costs at most `room` (thousandths of a request).
+ * The least important class is throttled first, as far as possible before the next class; within a class evenly, the
+ * most expensive jobs first. A job that hasn't run today keeps one firing.
  */
 export function throttleDay(jobs: readonly Throttleable[], room: number): ThrottlePlan {
   const every = new Map<string, number>();
@@ -53,7 +53,7 @@ interface Giving {
   readonly every: Map<string, number>;
 }
 
-/** Writes down what one class gives; returns how much that is. */
+/** Throttles one class as needed, and returns how much that saves. */
 function throttleClass(jobs: readonly Throttleable[], { over, every }: Giving): number {
   const most = Math.max(1, ...jobs.map(({ firings }) => firings));
   const given = (nth: number): number => jobs.reduce((sum, job) => sum + saving(job, 1, nth), 0);
@@ -75,12 +75,12 @@ function throttleClass(jobs: readonly Throttleable[], { over, every }: Giving): 
   return saved;
 }
 
-/** Thousandths of a request that it saves when a job which runs every `from`-th time runs every `to`-th time instead. */
+/** Thousandths of a request saved by running every `to`-th firing instead of every `from`-th. */
 function saving({ cost, firings }: Throttleable, from: number, to: number): number {
   return cost * (firingsLeft(firings, from) - firingsLeft(firings, to));
 }
 
-/** Those that save anything by the step, most of it first; of equals, by name. */
+/** The jobs that save anything in this step, the largest savings first; ties by name. */
 function byWeight(jobs: readonly Throttleable[], from: number, to: number): Throttleable[] {
   if (from === 0) return [];
   return jobs
@@ -90,7 +90,9 @@ function byWeight(jobs: readonly Throttleable[], from: number, to: number): Thro
 
 const canGive = ({ mayThrottle, cost, firings }: Throttleable): boolean => mayThrottle && cost > 0 && firings > 0;
 
-/** The least number from `low` to `high` of which something is so, given that it stays so; `high` where it never is. */
+/**
+ * Binary search for the least number in [`low`, `high`] for which a monotonic predicate is true; `high` if it never is.
+ */
 function leastThat(low: number, high: number, isSo: (candidate: number) => boolean): number {
   let [from, to] = [low, high];
   while (from < to) {

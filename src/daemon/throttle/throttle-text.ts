@@ -19,7 +19,7 @@ function howOften(schedule: Schedule, given: { every: number; now: number; until
   return `runs every ${spanText(every * gap)} instead of ${spanText(gap)}`;
 }
 
-/** Milliseconds between firings, where the next ones are alike. */
+/** Milliseconds between firings, if the next ones are evenly spaced. */
 function gapOf(schedule: Schedule, now: number): number | undefined {
   let at: number | null = now;
   const next: number[] = [];

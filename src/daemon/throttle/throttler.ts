@@ -12,9 +12,9 @@ import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
-/** While jobs fire, the day is recalculated this often: usage and the cost of runs change. */
+/** While jobs fire, the plan of the day is recalculated this often: usage and cost change. */
 const reviewMs = 15 * 60_000;
-/** A firing is asked for at most so late when it is not one that was missed. */
+/** A firing older than this counts as missed. */
 const lateMs = 60_000;
 
 interface ThrottlerOptions {
@@ -23,20 +23,20 @@ interface ThrottlerOptions {
   readonly emit: Emit<RunEvents>;
 }
 
-/** Lets the least important jobs run less often on days that do not reach for all. */
+/** Throttles the least important jobs on days when the allowance doesn't suffice for all. */
 export class Throttler {
   readonly #given: ThrottlerOptions;
   #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
   #reviewing: Promise<void> | undefined;
   #throttled: ReadonlyMap<string, Throttle> = new Map();
-  /** Accounts of which it has been said that the day does not reach even so. */
+  /** Accounts already reported as short despite throttling. */
   readonly #short = new Set<string>();
 
   constructor(given: ThrottlerOptions) {
     this.#given = given;
   }
 
-  /** Why a firing of the job is passed over; undefined when it runs. */
+  /** Why a firing of the job is skipped; undefined if it runs. */
   async judge(job: Job, at: number, config: Config): Promise<string | undefined> {
     if (job.schedule === undefined || job.destination.whenShort !== 'throttle') return undefined;
     while (this.#isStale(config)) await this.#review(config, at);
@@ -45,7 +45,7 @@ export class Throttler {
     return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
   }
 
-  /** When a job fires next after an instant (epoch ms), as far as the day is known now: not while it is to have no run. Null: never. */
+  /** When a job fires next after an instant (epoch ms) under the current throttles. Null: never. */
   nextFiring({ name, schedule }: Job, after: number): number | null {
     const throttle = this.#throttled.get(name);
     const from = throttle?.every === 0 ? Math.max(after, throttle.until - 1) : after;
@@ -71,7 +71,7 @@ export class Throttler {
     const { store, clock } = this.#given;
     const [now, at] = [clock.now(), clock.monotonic()];
     const until = now + untilMidnight(now);
-    // The request of this firing is still to be counted. A firing that was missed long ago counts alone.
+    // The request of this firing still has to be counted. A firing that was missed long ago counts alone.
     const from = Math.min(now, Math.max(firing, now - lateMs));
     const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();
@@ -104,7 +104,10 @@ export class Throttler {
     this.#given.emit('quota.short', { ...facts, requests });
   }
 
-  /** Whether enough firings have passed since the last run that counts. A run in the future was dated by another clock. */
+  /**
+   * Whether enough firings have passed since the last run that counts. Ignores a run in the future, which was dated by
+   * another clock.
+   */
   async #isTurn({ name, schedule }: Job, at: number, every: number): Promise<boolean> {
     if (every === 0) return false;
     const { store, clock } = this.#given;

@@ -4,13 +4,13 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../lib/log.ts';
 
-/** Longest that the end of a command waits for a collector. */
+/** Maximum time that the end of a command waits for a trace collector. */
 const flushMs = 3_000;
 
 /**
- * A minimal exporter, for users who have not loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address, headers,
- * timeout, batching and resource from the standard variables. Returns a function that sends the remaining spans on exit; it
- * never throws, and its time is limited.
+ * A minimal exporter, for users who haven't loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address,
+ * headers, timeout, batching and resource from the standard variables. Returns a function that flushes on exit, never
+ * throws, and has a timeout.
  */
 export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
   diag.setLogger(sayingTo(log), DiagLogLevel.WARN);
@@ -30,13 +30,13 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   };
 }
 
-/** By default the standard waits ten seconds for a collector: as long as we have at the most to end. */
+/** The standard timeout is ten seconds, which is all the time a shutdown has, so it's shortened by default. */
 function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
   const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
   return told === '' ? { timeoutMillis: flushMs } : {};
 }
 
-/** A collector that is not there is worth a line, and stops nothing. */
+/** An unreachable collector is worth a log line and must not stop anything. */
 function sayingTo(log: Log) {
   const warn = (message: string): void => log.warn('failed to send traces', { message });
   const quiet = (): void => undefined;

@@ -12,7 +12,10 @@ import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** Runs whose payload may still be sent; beyond that the oldest is forgotten, and its upload begins a trace of its own. */
+/**
+ * Maximum number of remembered runs whose payload may still be sent; beyond it, the oldest is dropped, and its upload
+ * starts a separate trace.
+ */
 const mostRemembered = 2_000;
 
 export interface TracesOptions {
@@ -28,8 +31,8 @@ export function hasSdk(): boolean {
 }
 
 /**
- * Makes spans of events: one for each run, in it one for the extract, and one for each attempt at the upload, also where
- * that comes long after the run. Says so where no kit takes them.
+ * Creates spans from events: one per run, with one for the extract and one for each upload attempt, even long after the
+ * run. Logs a notice if no SDK is loaded.
  */
 export function traceEvents({ events, log, version }: TracesOptions): void {
   if (!hasSdk()) {
@@ -60,7 +63,7 @@ export function traceEvents({ events, log, version }: TracesOptions): void {
   });
 }
 
-/** Spans that are open, by what they are of, and the runs that later ones belong to. */
+/** Open spans by subject, and the runs that later spans belong to. */
 class Spans {
   readonly #tracer: Tracer;
   readonly #open = new Map<string, Span>();
@@ -95,7 +98,7 @@ class Spans {
   }
 }
 
-/** Plain facts under our own prefix, secrets out. */
+/** The facts as attributes with our own prefix, redacted. */
 function attributesOf(facts: object): Attributes {
   const plain = Object.entries(facts).flatMap(([name, value]): [string, string | number | boolean][] => {
     if (typeof value === 'string') return [[`sluice.${name}`, redact(value)]];
