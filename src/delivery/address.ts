@@ -3,7 +3,9 @@ import { Problem } from '../lib/problem.ts';
 import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
-/** A container without its volume starts with an empty state each time, and forgets its data sources and owed payloads. */
+/**
+ * A container without its volume starts with an empty state each time, and loses its data sources and owed payloads.
+ */
 export const missingVolume = 'if the state should not be new, check that its volume is mounted';
 
 /** The target of a job's payload. */
@@ -45,8 +47,8 @@ export function declaredTarget(job: Job): TargetKey | undefined {
 }
 
 /**
- * Like `addressOf`, with the stored record of `declaredTarget`. Undefined for a refresh, and for a declared data source that has
- * not been created yet.
+ * Like {@link addressOf}, for a known stored record of {@link declaredTarget}. Undefined for a refresh, and for a
+ * declared data source that has not been created yet.
  */
 export function addressGiven(job: Job, known: { readonly instance: string } | undefined): TargetAddress | undefined {
   const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;

@@ -61,7 +61,10 @@ async function create(declared: Declared, client: DestinationClient): Promise<Id
   }
 }
 
-/** After a creation without a response: the only data source with that name and our marker, if it was created. */
+/**
+ * Call this after a creation without a response: returns the only data source with that name and our marker, if it was
+ * created.
+ */
 async function lookFor(declared: Declared, client: DestinationClient): Promise<Ids | undefined> {
   const { clientId, declaration } = declared;
   const found: Ids[] = [];

@@ -34,7 +34,7 @@ export class Deliverer {
     this.#loop ??= this.#run();
   }
 
-  /** Call it when a payload was enqueued or credentials may have been fixed. */
+  /** Call this when a payload was enqueued or credentials may have been fixed. */
   nudge(): void {
     this.#gateway.resetAuth();
     this.#notBefore.clear();

@@ -32,7 +32,7 @@ export type DeliveryEvents = {
   'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
   /** A guard quarantined it: it is kept and not sent. */
   'payload.quarantined': PayloadFacts & Trouble & { readonly guards: readonly string[] };
-  /** A person approved or discarded a quarantined payload, rolled back, or requeued a dead one. */
+  /** A person approved or discarded a quarantined payload, rolled back to an earlier one, or requeued a dead one. */
   'payload.approved': PayloadFacts & By;
   'payload.discarded': PayloadFacts & By;
   'payload.restored': PayloadFacts & By;

@@ -16,7 +16,7 @@ export interface GatedRequest<T> {
   readonly deadline?: number | undefined;
   /** Called once, if it waits because requests without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
-  /** Stored in one transaction with slot and quota; undefined (nothing to send) rolls both back. */
+  /** Runs in one transaction with slot and quota; undefined (nothing to send) rolls everything back. */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;
   /** Never rejects: network errors are outcomes. */
   readonly send: (prepared: T) => Promise<RequestOutcome>;

@@ -86,7 +86,7 @@ export class SendGate {
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
     const { line, emit, clock } = this.#options;
     const { method, path, priority, rank = 0, signal } = passage;
-    // A slot is only valid now: no wait is allowed between it and the request.
+    // The slot is valid only now, so there must be no wait between taking it and sending the request.
     await this.agent.dispatcher();
     const asked = clock.monotonic();
     try {

@@ -197,7 +197,7 @@ async function waitAtGate(row: OutboxRow, closed: Closed, given: SendOptions): P
   return { state: 'waiting_retry', until: closed.until, problem };
 }
 
-/** Records and reports what the payload waits for. */
+/** Records and emits what the payload waits for. */
 async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<Problem> {
   const where = { job: row.job, destination: row.destination };
   const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);

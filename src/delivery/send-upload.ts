@@ -12,23 +12,23 @@ export interface SendOptions {
   readonly gateway: Gateway;
   readonly gate: SendGate;
   readonly priority: Priority;
-  /** Ends waiting: nothing more is started. */
+  /** Aborts waiting: nothing new is started. */
   readonly signal: AbortSignal;
-  /** Ends requests under way. */
+  /** Aborts requests in progress. */
   readonly cut: AbortSignal;
-  /** Nothing waits for a slot beyond this, epoch milliseconds. */
+  /** Maximum wait for a slot, epoch milliseconds. */
   readonly deadline?: number | undefined;
 }
 
 interface UploadRequest<R> extends Pick<GatedRequest<R>, 'rank' | 'deadline' | 'waits' | 'prepare'> {
-  /** The number of the attempt that a prepared row is. */
+  /** The attempt number of a prepared row. */
   readonly attempt: (row: R) => number;
 }
 
-/** How an upload ended, and its row as it was sent; or why nothing was sent, as the gate says it. */
+/** The outcome of an upload with its row as sent, or why nothing was sent, as the gate reports it. */
 type UploadResult<R> = { readonly row: R; readonly outcome: RequestOutcome } | { readonly closed: Closed } | 'idle';
 
-/** Sends a payload's file once through the gate, which paces it and counts it. */
+/** Sends a payload's file once through the gate, which rate-limits and counts it. */
 export async function sendUpload<R extends OutboxRow>(
   row: OutboxRow,
   { attempt, ...request }: UploadRequest<R>,

@@ -14,7 +14,7 @@ export type SettleResult =
   | { readonly state: 'superseded' }
   | { readonly state: 'owed'; readonly row: OutboxRow };
 
-/** A finished result, and what goes with it. */
+/** A finished result with its checkpoint. */
 export interface FinishedResult extends ResultCandidate, Pick<UnsealedPayload, 'watermark' | 'generation'> {
   readonly run: string;
   readonly payload: DraftPayload;
@@ -31,7 +31,7 @@ interface Settling {
 /**
  * Settles a run by its result, in one transaction: refused (empty, or too large), quarantined by a guard, unchanged,
  * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began. The result is
- * made safe on disk before that transaction, and only if it has to outlive the power: otherwise nothing is kept of it.
+ * synced to disk before that transaction, and only if it must survive a power loss; otherwise its file isn't kept.
  */
 export async function settle(gateway: Gateway, result: FinishedResult): Promise<SettleResult> {
   const { job, run, payload: draft, watermark, generation } = result;

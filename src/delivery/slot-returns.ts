@@ -7,7 +7,7 @@ import { daysOf } from './quota.ts';
 export class SlotReturns {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** Of requests without an answer whose connection is still being closed. */
+  /** Unanswered requests whose connection is still being closed. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
@@ -16,8 +16,9 @@ export class SlotReturns {
   }
 
   /**
-   * Starts the rest of the slot. A request that ran past midnight counts on the new day too. `closing`: there was no response, and the
-   * connection is being closed; resolves to true when the other side has closed it. Until then, the request may still arrive.
+   * Starts the slot's rest period. A request that ran past midnight counts on the new day too. `closing`: there was no
+   * response, and the connection is being closed; it resolves to true when the peer has closed it. Until then, the
+   * request may still arrive.
    */
   async giveBack(ticket: SlotTicket, closing: Promise<boolean> | undefined): Promise<void> {
     if (closing === undefined) return this.#release(ticket);

@@ -33,7 +33,7 @@ export class UsageWatch {
     this.#gateway = gateway;
   }
 
-  /** Call it when a request was sent for the account. Returns at once. */
+  /** Call this when a request was sent for the account. Returns at once. */
   look(account: string): void {
     const { clock } = this.#gateway;
     if (this.#stop.signal.aborted || clock.monotonic() < (this.#notBefore.get(account) ?? 0)) return;
@@ -42,8 +42,9 @@ export class UsageWatch {
   }
 
   /**
-   * Call it when the account was rate-limited, with the number of consecutive refusals. If that is unlikely for the limit per second,
-   * checks the count of the day; if the day is exhausted, it closes, and all requests wait for the reset. Returns at once.
+   * Call this when the account was rate-limited, with the number of consecutive refusals. If that is unlikely for the
+   * limit per second, checks the count of the day; if the day is exhausted, it closes, and all requests wait for the
+   * reset. Returns at once.
    */
   doubt(account: string, refusals: number): void {
     if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);

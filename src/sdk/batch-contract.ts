@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import type { Batch } from './batch.ts';
 import type { Column } from './column.ts';
 
-/** A source whose columns share a name gives rows that no format and no expression could address. */
+/** Rejects duplicate column names, because no format or expression could address such columns. */
 export function checkColumns(columns: readonly Column[]): void {
   const seen = new Set<string>();
   for (const { name } of columns) {
@@ -21,7 +21,9 @@ function twice(name: string): Problem {
   });
 }
 
-/** What every connector promises about its batches (see `Extraction`); a breach is our bug or the plugin's. */
+/**
+ * The contract of every connector about its batches (see `Extraction`). A violation is a bug in Sluice or the plugin.
+ */
 export function checkBatch(batch: Batch, columns: readonly Column[]): void {
   if (batch.columns !== columns) throw breach('a batch does not carry the columns array of its extract');
   if (batch.cells.length !== columns.length)

@@ -1,17 +1,17 @@
 import type { Column, ColumnType } from './column.ts';
 
 /**
- * One cell as a JavaScript value. Whatever the column's type, a string is taken to be its canonical text already, so
- * `integer` may be a bigint, a safe number or a string of digits, and `decimal` is best kept a string. `null` is
- * absent; the empty string is empty; they never mix.
+ * One cell as a JavaScript value. A string is always taken as the canonical text of the column's type, so an `integer`
+ * may be a bigint, a safe integer or a string of digits, and a `decimal` should be a string. `null` means absent; the
+ * empty string is empty; they're never interchangeable.
  */
 export type Value = string | number | bigint | boolean | Uint8Array | null;
 
 /**
  * Cells that are still the source's bytes: UTF-8, canonical text of the column's type. The bytes of row `r` start at
  * `spans[2 * (r * stride + slot)]` and end before the number that follows; a negative start is null. Columns that come
- * from one wire message share `bytes` and `spans` (stride = columns on the wire); a column that a driver had to rewrite
- * brings its own (stride 1, slot 0). The bytes must not change after the batch was handed on.
+ * from one wire message share `bytes` and `spans` (stride = columns on the wire); a column that a driver rewrote has
+ * its own (stride 1, slot 0). The bytes must not change after the batch was passed on.
  */
 export interface ByteCells {
   readonly kind: 'bytes';
@@ -21,7 +21,7 @@ export interface ByteCells {
   readonly slot: number;
 }
 
-/** Cells that are JavaScript values: made by a transform, or by a source that has no bytes to offer. */
+/** Cells that are JavaScript values: from a transform, or from a source that has no bytes. */
 export interface ValueCells {
   readonly kind: 'values';
   readonly values: readonly Value[];
@@ -55,7 +55,7 @@ export function storedRow(batch: Batch, i: number): number {
   return batch.rows === undefined ? i : batch.rows[i]!;
 }
 
-/** Canonical text of stored row `r`, or null. Decodes bytes; a lone surrogate of a value stays as it is here. */
+/** Canonical text of stored row `r`, or null. Decodes bytes; keeps lone surrogates of values. */
 export function cellText(cells: Cells, type: ColumnType, r: number): string | null {
   if (cells.kind === 'values') return valueText(cells.values[r] ?? null, type);
   const at = 2 * (r * cells.stride + cells.slot);
@@ -63,7 +63,10 @@ export function cellText(cells: Cells, type: ColumnType, r: number): string | nu
   return start < 0 ? null : decoded(cells.bytes, start, cells.spans[at + 1]!);
 }
 
-/** Up to this many characters are put together faster than a native call begins: country codes, flags, short numbers. */
+/**
+ * Up to this many characters, concatenation in JavaScript is faster than a native call: country codes, flags, short
+ * numbers.
+ */
 const shortText = 8;
 
 function decoded(bytes: Buffer, start: number, end: number): string {
@@ -77,7 +80,7 @@ function decoded(bytes: Buffer, start: number, end: number): string {
   return text;
 }
 
-/** The canonical text of a value. Numbers of type `integer` must be whole; see {@link ColumnType} for the table. */
+/** The canonical text of a value. Numbers of type `integer` must be integers; see {@link ColumnType} for the table. */
 export function valueText(value: Value, type: ColumnType): string | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number') return numberText(value, type);

@@ -1,7 +1,7 @@
 /**
  * The types that a column can declare, and the one canonical text of each. Every format writes this text (quoted or
- * escaped as the format needs), every driver delivers it, every transform can rely on it. Nothing between a source and
- * the payload may turn an exact value into a float.
+ * escaped as needed), every driver delivers it, and every transform relies on it. Nothing between a source and the
+ * payload may convert an exact value to a float.
  *
  * | type          | canonical text                                                                        |
  * |---------------|---------------------------------------------------------------------------------------|

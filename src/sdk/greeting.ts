@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 
 /**
- * The first line that a server says by itself, on a connection of its own; undefined if it says nothing in time, or is not there.
- * Tells which protocol is spoken where another one was expected: SSH and FTP servers speak first.
+ * The first line that a server sends on its own, read over a separate connection; undefined if it sends nothing in time
+ * or isn't reachable. Shows which protocol a port speaks if another was expected: SSH and FTP servers send the first
+ * line.
  */
 export function greetingOf(
   { host, port }: { host: string; port: number },

@@ -1,31 +1,34 @@
 /**
- * An option is declared once: name (the key it stands under), type, default, sentence, example, secret or not. Config
- * checking, the JSON Schema for editors, the reference page and the sample file all come out of that declaration.
+ * An option is declared once: name (its key in the config), type, default, description, example, secret or not. Config
+ * validation, the JSON Schema for editors, the reference page and the sample file are all generated from that
+ * declaration.
  */
 
 /** A JSON Schema (2020-12) node, as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/** One declared option. `T` is what the code gets after defaults are filled in; it exists only in the type checker. */
+/**
+ * One declared option. `T` is the type of its value after defaults are filled in; it only exists for the type checker.
+ */
 export interface Option<T> {
   readonly schema: JsonSchema;
-  /** Must be given by the user. */
+  /** The user must set it. */
   readonly required: boolean;
-  /** Registered for redaction as soon as it is read; never shown. */
+  /** Its value is registered for redaction as soon as it's read, and is never shown. */
   readonly secret: boolean;
   readonly about: string;
   readonly example?: unknown;
   readonly default?: T;
 }
 
-/** Options by the names that people write in the config. */
+/** Options by their names in the config. */
 export type OptionSet = { readonly [name: string]: Option<unknown> };
 
-/** What the code gets for a set of options: optional ones without a default may be undefined. */
+/** The values of a set of options: optional ones without a default may be undefined. */
 export type OptionValues<S extends OptionSet> = { readonly [K in keyof S]: S[K] extends Option<infer T> ? T : never };
 
 interface About {
-  /** One sentence for the reference page and the editor's hover. */
+  /** One sentence for the reference page and the editor's tooltip. */
   readonly about: string;
   readonly example?: unknown;
   readonly secret?: boolean;
@@ -86,7 +89,7 @@ export const option = {
   integer: builder<number, Bounds>((given) => ({ type: 'integer', ...bounds(given) })),
   number: builder<number, Bounds>((given) => ({ type: 'number', ...bounds(given) })),
   boolean: builder<boolean, object>(() => ({ type: 'boolean' })),
-  /** One word out of a fixed list. */
+  /** One of a fixed list of words. */
   choice,
   /** A list whose items follow `items`. */
   list: <T>(items: JsonSchema, given: About & { required?: true; default?: readonly T[] }): Option<readonly T[]> =>
@@ -103,14 +106,14 @@ export const option = {
       { type: 'object', additionalProperties: values },
       { ...given, default: given.default ?? {} },
     ),
-  /** Anything that the builders above cannot say: a JSON Schema of your own. */
+  /** Any other type: a custom JSON Schema. */
   schema: <T>(schema: JsonSchema, given: About & { required?: true; default?: T }): Option<T> =>
     declare<T>(schema, given),
 };
 
 const schemas = new WeakMap<OptionSet, JsonSchema>();
 
-/** The JSON Schema of a whole set: an object that refuses unknown keys. The same object each time: sets never change. */
+/** The JSON Schema of a set: an object that rejects unknown keys. Cached, because sets never change. */
 export function schemaOf(set: OptionSet): JsonSchema {
   const known = schemas.get(set) ?? schemaMadeOf(set);
   schemas.set(set, known);
@@ -128,7 +131,7 @@ function schemaMadeOf(set: OptionSet): JsonSchema {
   };
 }
 
-/** The values given, with the defaults of the others filled in. Expects values that already passed the schema. */
+/** The given values, with defaults for the others. The values must have been validated already. */
 export function withDefaults<S extends OptionSet>(set: S, given: Readonly<Record<string, unknown>>): OptionValues<S> {
   const filled = Object.keys(set).map((name) => [name, given[name] ?? set[name]!.default]);
   return Object.fromEntries(filled) as OptionValues<S>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** What a certificate is checked with, as people write it beside the mode in a `tls` option. */
+/** Files for TLS certificate checks, as set next to the mode in a `tls` option. */
 export interface TlsFiles {
   readonly ca_file?: string;
   readonly cert_file?: string;
@@ -9,7 +9,7 @@ export interface TlsFiles {
   readonly servername?: string;
 }
 
-/** The JSON Schemas of {@link TlsFiles}, so that the words are the same in every connector. */
+/** The JSON Schemas of {@link TlsFiles}, shared so that all connectors describe them equally. */
 export const tlsFileSchemas = {
   ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
   cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
@@ -17,12 +17,12 @@ export const tlsFileSchemas = {
   servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
 };
 
-/** What is wrong with the files together, as it stands behind the name of the option. */
+/** Errors in the combination of files, as text after the option's name. */
 export function tlsFileFaults({ cert_file: cert, key_file: key }: TlsFiles): string[] {
   return (cert === undefined) === (key === undefined) ? [] : ['needs cert_file and key_file together'];
 }
 
-/** The files' contents, under the names that `node:tls` knows; what was not named is left out. */
+/** The contents of the files, by the option names of `node:tls`; absent files are left out. */
 export interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
@@ -30,8 +30,8 @@ export interface TlsTexts {
 }
 
 /**
- * Reads the files; relative paths are meant from `folder`. `unreadable` makes the problem that is thrown of one that
- * cannot be read, given the name of its option, its path and what the system said.
+ * Reads the files; relative paths are based on `folder`. `unreadable` creates the problem to throw for an unreadable
+ * file from its option name, its path and the system's error.
  */
 export async function readTlsFiles(
   tls: TlsFiles,

@@ -6,15 +6,15 @@ import { httpProblem, shownUrl } from './problems.ts';
 /** Whether an IP address may be connected to. */
 export type MayReach = (address: string) => boolean;
 
-/** Refuses an address that is written as numbers; names are looked at when they are connected to. */
+/** Rejects a disallowed IP address in the URL; host names are checked when connecting. */
 export function checkHost(url: URL, mayReach: MayReach): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host)) throw addressRefused(shownUrl(url));
 }
 
 /**
- * A look-up that gives only addresses that may be connected to. It is the one that the connection uses, so a name that
- * answers differently the second time changes nothing.
+ * A DNS lookup that only returns allowed addresses. The connection uses its result, so a name that resolves differently
+ * the second time (DNS rebinding) has no effect.
  */
 export function checkedLookup(mayReach: MayReach): LookupFunction {
   return (host, options, done) => {

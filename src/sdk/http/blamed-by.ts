@@ -1,18 +1,20 @@
 import { isPassingStatus } from '../../lib/passing-answer.ts';
 import { soapFaultIn } from './soap-fault.ts';
 
-/** Codes of GraphQL servers for errors that may not come again, and for those that will: Apollo's, Shopify's, Hasura's, GitHub's. */
+/**
+ * Error codes of GraphQL servers (Apollo, Shopify, Hasura, GitHub) that are transient, and those that are permanent.
+ */
 const passingCodes =
   /^(INTERNAL_SERVER_ERROR|THROTTLED|RATE_?LIMIT\w*|TOO_MANY_REQUESTS|TIMEOUT|(SERVICE_)?UNAVAILABLE|RESOURCE_EXHAUSTED|unexpected)$/i;
 const lastingCodes =
   /^(GRAPHQL_\w+_FAILED|BAD_\w+|PERSISTED_QUERY_\w+|FORBIDDEN|UNAUTHENTICATED|ACCESS_DENIED|validation-failed)$/i;
 
 /**
- * Whom an answer blames in its body: SOAP sends its faults as 500, GraphQL its errors as 200, 400 or 500.
- * `request`: the same request ends the same. `server`: it may be good later. Undefined if the body is neither, or if the status says
- * more than it: 429, 503 and the like pass whatever the body says.
+ * Which side a response body blames: SOAP sends its faults with status 500, GraphQL its errors with 200, 400 or 500.
+ * `request`: the same request will fail again. `server`: it may succeed later. Undefined if the body is neither, or if
+ * the status is more specific: 429, 503 and the like are transient whatever the body says.
  * https://spec.graphql.org/October2021/#sec-Errors
- * @param text The body, or its beginning.
+ * @param text the body, or its beginning
  */
 export function blamedBy({ status, text }: { status: number; text: string }): 'request' | 'server' | undefined {
   if (status !== 500 && isPassingStatus(status)) return undefined;
@@ -30,7 +32,7 @@ function blamedByGraph(text: string): 'request' | 'server' | undefined {
   return blamedByErrors(errorsIn(text));
 }
 
-/** The same of the list of errors in an answer of GraphQL; undefined if they have no codes, or others than are known here. */
+/** Like {@link blamedBy}, for the error list of a GraphQL response; undefined if the errors have no known codes. */
 export function blamedByErrors(errors: readonly GraphError[]): 'request' | 'server' | undefined {
   const codes = errors.flatMap((one) => [one?.extensions?.code ?? []].flat());
   const all = (known: RegExp) => codes.length > 0 && codes.every((code) => known.test(String(code)));

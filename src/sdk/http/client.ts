@@ -11,13 +11,16 @@ import { unpacked } from './unpack.ts';
 export interface HttpClientOptions {
   /** Timeout for connecting, for the first byte and between two bytes. */
   readonly timeoutMs: number;
-  /** Timeout for a whole response: a server that drips bytes never reaches the other timeout. */
+  /** Timeout for a whole response, because a server that sends one byte at a time never triggers the other timeout. */
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
   /** Decides about every address, including redirects. Default: all are allowed. */
   readonly mayReach?: MayReach | undefined;
-  /** Origins beside the trusted one that may be asked, without credentials; `any` where a vendor leads where it likes. */
+  /**
+   * Origins besides the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
+   * unpredictable.
+   */
   readonly otherOrigins: readonly string[] | 'any';
 }
 
@@ -32,10 +35,10 @@ export interface HttpResponse {
 }
 
 const maxRedirects = 5;
-/** More of an answer that is no success is not looked at. */
+/** Maximum bytes of an error response that are read. */
 const shownBytes = 64 * 1024;
 
-/** Sends requests over connections of its own. HTTP/1.1 alone: for bulk it is faster than HTTP/2. */
+/** Sends requests over its own connections. HTTP/1.1 only, because for bulk data it's faster than HTTP/2. */
 export class HttpClient {
   readonly #init: HttpClientOptions;
   readonly #agent: Agent;
@@ -55,12 +58,12 @@ export class HttpClient {
     });
   }
 
-  /** One attempt, redirects included. Whatever is no success is thrown as a Problem. */
+  /** One attempt, including redirects. Throws a Problem for every response that isn't a success. */
   async fetch(request: HttpRequest): Promise<HttpResponse> {
     return this.accept(await this.send(request));
   }
 
-  /** The answer itself when it is a success; a Problem with the beginning of what it says when not. */
+  /** Returns a successful response; throws a Problem with the beginning of any other. */
   async accept(answer: HttpResponse): Promise<HttpResponse> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
@@ -68,7 +71,7 @@ export class HttpClient {
     throw refusalProblem({ url, status, text, passing: passingAnswer(status, headers, Date.now()) });
   }
 
-  /** One attempt, redirects included. The answer is given as it is; only the network's failures are thrown, as Problems. */
+  /** One attempt, including redirects. Returns any response; throws a Problem only if the network fails. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);
@@ -82,12 +85,12 @@ export class HttpClient {
     throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects more than ${maxRedirects} times`);
   }
 
-  /** Frees the connections at once. */
+  /** Closes the connections immediately. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
 
-  /** Whether a page may stand at that address; says so when it may not. */
+  /** Whether the next page may be at that URL; throws a Problem if not. */
   allow(request: HttpRequest, url: URL): void {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
     const { otherOrigins } = this.#init;

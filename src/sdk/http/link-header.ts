@@ -1,14 +1,14 @@
 /** One link with its parameters. */
 const links = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
 
-/** Whether a Link header is a list of links (RFC 8288, 3), whatever their relations. */
+/** Whether a Link header is a valid list of links (RFC 8288, 3), with any relations. */
 export function isLinkHeader(text: string): boolean {
   return /^[\s,]*$/.test(text.replaceAll(links, ''));
 }
 
 /**
- * The target of `rel=next` in a Link header (RFC 8288), as it stands there. Targets may hold commas and semicolons,
- * parameters may be quoted, one link may have several relations.
+ * The raw target of `rel=next` in a Link header (RFC 8288). Targets may contain commas and semicolons, parameters may
+ * be quoted, and a link may have several relations.
  */
 export function nextLink(header: string | string[] | undefined): string | undefined {
   const text = [header ?? []].flat().join(', ');

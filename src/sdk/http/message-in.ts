@@ -4,9 +4,11 @@ import { soapFaultIn } from './soap-fault.ts';
 /** Maximum length of a server message in a problem. */
 const maxCharacters = 200;
 
-/** What a server says in an answer that is no good, for a person to read: secrets out, in one line, a page or a SOAP fault without its tags. */
+/**
+ * The message in an error response, for people: redacted, on one line, without the tags of an HTML page or SOAP fault.
+ */
 export function messageIn(text: string): string {
-  // Before the tags go as well: a secret with such signs in it would be taken apart, and then not be known any more.
+  // Redact before removing the tags: a secret that contains such characters would be split and no longer be recognized.
   const clean = redact(text);
   const fault = soapFaultIn(clean);
   if (fault !== undefined) return excerpt(`SOAP fault ${fault.said}`, maxCharacters);
@@ -14,7 +16,7 @@ export function messageIn(text: string): string {
   return excerpt(words, maxCharacters);
 }
 
-/** Styles and scripts are no words; of a head, the title says what the page says. */
+/** Drops styles and scripts; of the head, the title is kept as text. */
 function withoutTags(page: string): string {
   return page.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replaceAll(/<[^>]*>?/g, ' ');
 }

@@ -1,6 +1,6 @@
 import type { HttpClient, HttpClientOptions } from './client.ts';
 
-/** A client for one run. The package behind it is loaded here, when the first request is near, and not before. */
+/** A client for one run. Loads its package lazily, with the first request. */
 export async function openHttp(init: HttpClientOptions): Promise<HttpClient> {
   const { HttpClient } = await import('./client.ts');
   return new HttpClient(init);

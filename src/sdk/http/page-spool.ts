@@ -6,7 +6,7 @@ import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import { httpProblem } from './problems.ts';
 
-/** A page as it lies in the spool. */
+/** A page in the spool. */
 export interface SpooledPage {
   readonly bytes: number;
   readonly sha256: string;
@@ -14,14 +14,14 @@ export interface SpooledPage {
 }
 
 interface PageSpoolOptions {
-  /** Most bytes of all pages together. */
+  /** Maximum bytes of all pages together. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Of the file; `answers.spool` when absent. */
+  /** File name; default: `answers.spool`. */
   readonly name?: string;
 }
 
-/** All pages of a run in one file of its private folder, created with the first page. */
+/** All pages of a run in one file in its private folder, created with the first page. */
 export class PageSpool {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -36,7 +36,7 @@ export class PageSpool {
     this.#signal = signal;
   }
 
-  /** Writes one whole page. One that fails half-way is as if it had never begun: the next is written over it. */
+  /** Writes a complete page. A page that fails halfway is overwritten by the next one. */
   async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
@@ -57,25 +57,25 @@ export class PageSpool {
     return { bytes: at - start, sha256: hash.digest('hex'), input };
   }
 
-  /** Forgets the page that was written last: the next one is written over it. */
+  /** Drops the last page: the next one overwrites it. */
   takeBack({ bytes }: SpooledPage): void {
     this.#end -= bytes;
     this.#pages -= 1;
   }
 
-  /** Forgets all pages: the next one is written over the first. */
+  /** Drops all pages: the next one overwrites the first. */
   clear(): void {
     this.#end = 0;
     this.#pages = 0;
   }
 
-  /** No page will be added any more; those that were can still be read. */
+  /** No more pages can be added; existing ones can still be read. */
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** Removes the file, if there is one; nothing can be read any more. */
+  /** Removes the file, if any; nothing can be read afterwards. */
   async remove(): Promise<void> {
     if (this.#file === undefined) return;
     await this.close();

@@ -5,7 +5,7 @@ import { networkWords, seenIn } from '../network.ts';
 import { blamedBy } from './blamed-by.ts';
 import { messageIn } from './message-in.ts';
 
-/** Address as it may be shown: the query may hold a key. */
+/** A URL without its query, which may contain a key. */
 export function shownUrl(url: URL): string {
   return redact(`${url.origin}${url.pathname}`);
 }
@@ -19,7 +19,7 @@ const away: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response shorter than its Content-Length',
 };
 
-/** The problem behind an error that a request, or reading its answer, threw. */
+/** The problem for an error thrown by a request or while reading its response. */
 export function networkProblem(url: URL, thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   const { code, message } = seenIn(thrown);
@@ -64,9 +64,9 @@ function timeout(place: string, cause: unknown): Problem {
 export interface HttpRefusal {
   readonly url: URL;
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   readonly text: string;
-  /** By its status and headers. */
+  /** Set if its status and headers show that it's transient. */
   readonly passing: PassingAnswer | undefined;
 }
 
@@ -109,7 +109,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
   return httpProblem('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
 }
 
-/** A problem of this connector. */
+/** A problem of family `family` at a URL of this connector. */
 export function httpProblem(
   code: string,
   family: ProblemOptions['family'],

@@ -1,13 +1,13 @@
 import { spentLimit } from '../../lib/passing-answer.ts';
 
-/** However late a server says that its limit is reset: after this long we ask again. */
+/** Maximum pause, even if the server reports a later reset. */
 const maxPauseMs = 2 * 60_000;
-/** Where nothing is left and no reset is told. */
+/** Pause if no requests are left and the reset time is unknown. */
 const defaultPauseMs = 1000;
 
 /**
- * Milliseconds to wait before the next request because the headers of a good answer say that none is left; 0 if there is more, or
- * nothing is said.
+ * How long to wait before the next request (milliseconds) because the headers of a successful response report that the
+ * rate limit is used up; 0 if it isn't, or isn't reported.
  */
 export function rateLimitPauseMs(headers: Parameters<typeof spentLimit>[0], now: number): number {
   const spent = spentLimit(headers, now);

@@ -4,19 +4,19 @@ import { Problem } from '../../lib/problem.ts';
 
 const passing = { firstMs: 500, maxMs: 30_000, jitter: 1 };
 /**
- * Vendors count requests over 10 to 100 seconds: the pauses of three retries, as is the default, outlast such a window, since they
- * are 30 s, 40 s and 40 s at least.
+ * Vendors count requests over 10 to 100 seconds. The pauses of three retries (the default) outlast such a window:
+ * they're at least 30 s, 40 s and 40 s.
  */
 const rateLimit = { firstMs: 37_500, maxMs: 50_000, jitter: 0.2 };
-/** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
+/** If the server asks for a longer pause than this, the run ends and the next run retries, instead of sleeping. */
 const maxPauseMs = 60_000;
 
 interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
-  /** A longer pause ends the run, and so does an exhausted daily limit; a minute unless said otherwise. */
+  /** A longer pause ends the run, and so does an exhausted daily limit. Default: one minute. */
   readonly maxPauseMs?: number;
-  /** Told before each pause. */
+  /** Called before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
 }
 
@@ -41,8 +41,8 @@ export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<
 }
 
 /**
- * Milliseconds before the next try: what the server asked for. Without that, after a rate limit a growing time and up to a
- * quarter of it more; after any other fault full jitter, a random share of a limit that doubles.
+ * Milliseconds before the next attempt: what the server asked for. Otherwise, after a rate limit, an increasing time
+ * plus up to a quarter; after any other error, exponential backoff with full jitter.
  */
 export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
   if (retryAfterMs !== undefined) return retryAfterMs;

@@ -4,24 +4,24 @@ import type { RecordInput } from '../records/input.ts';
 import { localName } from '../records/xml-names.ts';
 import { declaredEncoding } from '../records/xml-text.ts';
 
-/** What a SOAP fault says (SOAP 1.1, 4.4; SOAP 1.2, part 1, 5.4). */
+/** The content of a SOAP fault (SOAP 1.1, 4.4; SOAP 1.2, part 1, 5.4). */
 export interface SoapFault {
-  /** Code, text and details, in one line. */
+  /** Code, text and details, on one line. */
   readonly said: string;
-  /** It blames the server. */
+  /** True if it blames the server. */
   readonly isPassing: boolean;
 }
 
 /**
- * The code of a fault that blames the server: the same request may succeed later. A code of the server's own is a kind of it
- * (`Server.Busy`); one without it (`Client`, `XMLAnalysisError.…`) is a fault that the server would find again.
+ * Fault codes that blame the server: the same request may succeed later. A server's own code can be a subcode
+ * (`Server.Busy`); any other code (`Client`, `XMLAnalysisError.…`) means that the same request will fail again.
  */
 export const soapServerCode = /^(?:[\w.-]+:)?(?:Server|Receiver)(?:\.|$)/;
 
-/** A fault is in the beginning of its answer. */
+/** A fault is at the beginning of its response. */
 const lookedAtBytes = 64 * 1024;
 
-/** The fault in an XML answer that may have any status; undefined if the answer is anything else. */
+/** The fault in an XML response with any status; undefined if the response is anything else. */
 export async function readSoapFault(input: RecordInput, encoding?: string): Promise<SoapFault | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -33,19 +33,19 @@ export async function readSoapFault(input: RecordInput, encoding?: string): Prom
   return soapFaultIn(Buffer.concat(parts).toString('utf8'));
 }
 
-/** The fault in an answer; undefined if it is anything else. `text`: the answer, or its beginning. */
+/** The fault in a response; undefined if it's anything else. `text`: the response, or its beginning. */
 export function soapFaultIn(text: string): SoapFault | undefined {
   if (!/<(?:[\w.-]+:)?Fault[\s>]/.test(text)) return undefined;
   const fault = new Fault();
   try {
     fault.parser.write(text.replace(/^\uFEFF/, '').trimStart());
   } catch {
-    // What came before may be a fault all the same.
+    // The text before the syntax error may still contain a fault.
   }
   return fault.found;
 }
 
-/** Collects the texts of a fault, by their place in it. */
+/** Collects the texts of a fault by their path. */
 class Fault {
   readonly parser = new SaxesParser();
   readonly #path: string[] = [];
@@ -76,7 +76,7 @@ class Fault {
 
   #open(name: string): void {
     this.#path.push(name);
-    // Some servers leave the body out.
+    // Some servers omit the Body element.
     this.#isFault ||= /^Envelope\/(?:Body\/)?Fault$/.test(this.#path.join('/'));
   }
 

@@ -10,7 +10,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** The body with its Content-Encoding taken off (RFC 9110, 8.4). undici hands on what was on the wire. */
+/** Decodes the Content-Encoding of a body (RFC 9110, 8.4), because undici returns the raw bytes. */
 export function unpacked(body: Readable, header: string | string[] | undefined): Readable {
   const encodings = [header ?? []]
     .flat()
@@ -29,8 +29,8 @@ function unpackOne(packed: Readable, name: string): Readable {
   }
   const unpack = create();
   pipeline(packed, unpack, () => undefined);
-  // The reader meets the error whenever it comes. pipeline takes its own listener away when it ends, and an error that no one
-  // listens to ends the process.
+  // Errors reach the reader through the iterator. But pipeline removes its own listener when it ends, and an error
+  // event without a listener would end the process.
   unpack.on('error', () => undefined);
   return unpack;
 }

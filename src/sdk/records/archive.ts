@@ -5,15 +5,19 @@ import type { Entry, ZipFile } from 'yauzl';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Deflate compresses at most about 1000 to 1 (RFC 1951); small archives are always allowed this size. */
+/** Deflate compresses at most about 1000 to 1 (RFC 1951). */
 const maxRatio = 1100;
+/** An archive of any size may expand to this many bytes beyond the ratio. */
 const alwaysBytes = 64 * 1024 * 1024;
 
 /** A member of a zip archive: a file, by its path inside. */
 export interface ArchiveMember {
   readonly name: string;
   readonly bytes: number;
-  /** Reads it from the start; called again for a second pass. The archive must be what it was, and so must the bytes. */
+  /**
+   * Reads it from the start; may be called again. The archive must not have changed, and a second pass must return the
+   * same bytes.
+   */
   open(): AsyncIterable<Uint8Array>;
 }
 
@@ -58,7 +62,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   }
 }
 
-/** Identifies a file named like a workbook or an archive by its first bytes, if possible. */
+/** Detects the real format of a file named like a workbook or archive from its first bytes, if possible. */
 async function refuseOther(input: RecordInput, local: string): Promise<void> {
   const file = await open(local, 'r');
   try {

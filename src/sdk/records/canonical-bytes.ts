@@ -33,7 +33,7 @@ function digitsEnd(bytes: Buffer, from: number, end: number): number {
   return from;
 }
 
-/** Behind `-?digits` without leading zeros; `start` when there is no such thing. */
+/** Position after `-?digits` without leading zeros; `start` if there are none. */
 function wholeEnd(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start] === 45 ? start + 1 : start;
   const last = digitsEnd(bytes, first, end);
@@ -44,7 +44,7 @@ function isMinusZero(bytes: Buffer, start: number): boolean {
   return bytes[start] === 45 && bytes[start + 1] === 48;
 }
 
-/** `YYYY-MM-DD` with a day that every month has; ten bytes must be there. */
+/** `YYYY-MM-DD` with a day up to 28, which every month has; requires ten bytes. */
 function isDate(bytes: Buffer, at: number): boolean {
   for (const place of [0, 1, 2, 3, 5, 6, 8, 9]) if (!isDigit(bytes[at + place])) return false;
   if (bytes[at + 4] !== 45 || bytes[at + 7] !== 45) return false;
@@ -53,7 +53,7 @@ function isDate(bytes: Buffer, at: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= 28;
 }
 
-/** Behind `THH:MM:SS[.digits]`, or 0. */
+/** Position after `THH:MM:SS[.digits]`; 0 if it doesn't match. */
 function clockEnd(bytes: Buffer, at: number, end: number): number {
   if (at + 9 > end || bytes[at] !== 84 || bytes[at + 3] !== 58 || bytes[at + 6] !== 58) return 0;
   for (const place of [1, 2, 4, 5, 7, 8]) if (!isDigit(bytes[at + place])) return 0;

@@ -10,16 +10,16 @@ import { openUnzipped } from './unzip.ts';
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
 interface TextOptions {
-  /** What the text is, for the error when the data is something else. */
+  /** What the text should be, for the error if the data is something else. */
   readonly format: string;
-  /** A function looks at the first bytes itself. */
+  /** A function detects it from the first bytes. */
   readonly encoding: string | ((head: Buffer) => string | undefined) | undefined;
 }
 
 /**
- * The text of an input as UTF-8 bytes without a byte-order mark; a chunk never ends inside a character. A mark decides
- * over the option, because a file that begins with one says what it is. Without either, UTF-8 is taken, and checked. NUL is no
- * text: data that holds one is in another encoding, no text, or has a hole that a crash left.
+ * The text of an input as UTF-8 bytes without a byte-order mark; a chunk never ends inside a character. A byte-order
+ * mark takes precedence over the option, because it identifies the encoding. Without either, UTF-8 is assumed and
+ * validated. NUL characters are refused: they mean another encoding, binary data, or a hole left by a crash.
  */
 export async function* openUtf8(input: RecordInput, { format, encoding }: TextOptions): AsyncGenerator<Buffer> {
   const chunks = openUnzipped(input);
@@ -42,7 +42,7 @@ export async function* openUtf8(input: RecordInput, { format, encoding }: TextOp
   }
 }
 
-/** Whether an encoding of that name can be read. */
+/** Whether this encoding is supported. */
 export function isKnownEncoding(name: string): boolean {
   return isUtf8Name(name) || whatwgDecoder(name) !== undefined || iconv().encodingExists(name);
 }
@@ -74,7 +74,7 @@ async function* checked(input: RecordInput, chunks: AsyncIterable<Uint8Array>): 
     const whole = bytes.subarray(0, end);
     if (!isUtf8(whole)) throw notUtf8(input, whole, before);
     refuseNul(input, whole, before);
-    // Copied, because the producer may use the memory of its chunk again.
+    // Copied, because the producer may reuse the memory of its chunk.
     tail = Buffer.from(bytes.subarray(end));
     before += end;
     if (end > 0) yield whole;
@@ -123,13 +123,13 @@ async function* recoded(input: RecordInput, chunks: AsyncIterable<Uint8Array>, n
 
 type Decode = (chunk: Uint8Array | undefined) => string;
 
-/** TextDecoder where it knows the name, because it refuses what it cannot read; iconv-lite for the code pages it lacks. */
+/** Prefers TextDecoder, because it rejects invalid input; iconv-lite for code pages that it doesn't support. */
 function decoderOf(input: RecordInput, name: string): Decode {
   const standard = whatwgDecoder(name);
   if (standard !== undefined) return (chunk) => decodeStrictly({ input, name, standard, chunk });
   if (!iconv().encodingExists(name)) throw unknownEncoding(name);
   const decoder = iconv().getDecoder(name);
-  // A character may be split over two chunks as two halves of a surrogate pair: the first half waits.
+  // A surrogate pair may be split across two chunks: the first half is held back.
   let half = '';
   return (chunk) => {
     const text = half + (chunk === undefined ? (decoder.end() ?? '') : decoder.write(asBuffer(chunk)));
@@ -162,7 +162,10 @@ function wrongEncoding(input: RecordInput, name: string) {
   });
 }
 
-/** Refuses UTF-16 and UTF-32 without a byte-order mark that are read as something else: as UTF-8, ASCII with NULs is no error. */
+/**
+ * Refuses UTF-16 and UTF-32 without a byte-order mark if another encoding is expected: as UTF-8, ASCII with NULs would
+ * be valid.
+ */
 function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
   const wide = /^(?:utf|ucs)-?(?:2|16|32)|^unicode/i.test(name) ? undefined : wideEncodingOf(head);
   if (wide === undefined) return;
@@ -174,7 +177,7 @@ function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
   });
 }
 
-/** By the NULs among the first bytes: most characters of tables are ASCII. */
+/** Detected by the NULs in the first bytes, because most characters in tables are ASCII. */
 function wideEncodingOf(head: Buffer): string | undefined {
   const characters = Math.floor(head.length / 4);
   const nuls = [0, 1, 2, 3].map((k) => head.filter((byte, i) => byte === 0 && i % 4 === k).length);

@@ -1,11 +1,11 @@
 import { option } from '../option.ts';
 import { recordFormats, recordOptions } from './options.ts';
 
-/** What a whole file can be. */
+/** The formats of a whole file. */
 export const fileFormats = [...recordFormats, 'xlsx'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** The options of a job's `query` that every connector which reads whole files shares. */
+/** The options of a job's `query` shared by all connectors that read whole files. */
 export const fileOptions = {
   ...recordOptions,
   format: option.choice(fileFormats, {

@@ -2,31 +2,34 @@ import { hash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
-/** How many files that are no longer listed stay remembered: a folder that is empty for a while (unmounted) is not new. */
+/**
+ * Maximum number of remembered files that are no longer listed: files in a temporarily empty (unmounted) folder aren't
+ * new.
+ */
 const maxGone = 10_000;
 
 /** The length of one fingerprint in the watermark: 64 bits, in base64. */
 const fingerprintLength = 11;
 
 /**
- * Which files a job has read, file by file. No time bounds it: files keep their time when they are copied, and clocks are
- * wrong, so an old time says nothing about whether a file is new.
+ * Which files a job has read, file by file. There is no time bound: copied files keep their time, and clocks may be
+ * wrong, so an old time doesn't show that a file isn't new.
  */
 export interface FilesRead {
-  /** What a person set with `sluice state set`: files modified before (milliseconds since 1970) are done with. */
+  /** Set by a person with `sluice state set`: files modified before this (milliseconds since 1970) are skipped. */
   readonly since?: number;
-  /** Fingerprints of the files read, in the order in which they were read. */
+  /** Fingerprints of the files read, in reading order. */
   readonly known: ReadonlySet<string>;
 }
 
-/** A file whose time (milliseconds since 1970) is known. */
+/** A file with a known modification time (milliseconds since 1970). */
 export interface DatedFile {
   readonly path: string;
   readonly modified: number;
   readonly size: number;
 }
 
-/** Which files a job has read, out of the text of its watermark. Throws a Problem for a text that is none. */
+/** Parses a watermark. Throws a Problem if the text is invalid. */
 export function parseFilesRead(text: string | undefined): FilesRead {
   if (text === undefined) return { known: new Set() };
   try {
@@ -53,7 +56,7 @@ function timeOf(text: string): number {
   return time;
 }
 
-/** The same as the text of a watermark: always the same text for the same files. Undefined while no file was read. */
+/** Formats a watermark, with the same text for the same files; undefined if no file was read. */
 export function filesReadText({ since, known }: FilesRead): string | undefined {
   if (since === undefined && known.size === 0) return undefined;
   return JSON.stringify({
@@ -63,24 +66,24 @@ export function filesReadText({ since, known }: FilesRead): string | undefined {
   });
 }
 
-/** A newer version of a file has another size or another time. */
+/** A newer version of a file has a different size or time. */
 function fingerprintOf({ path, modified, size }: DatedFile): string {
   return hash('sha256', `${path}\0${modified}\0${size}`, 'base64url').slice(0, fingerprintLength);
 }
 
-/** Whether a file is wanted by a job that has read these. */
+/** Whether a job that has read these files needs to read this one. */
 export function isFileWanted({ since, known }: FilesRead, file: DatedFile): boolean {
   return !(since !== undefined && file.modified < since) && !known.has(fingerprintOf(file));
 }
 
 interface Advance {
-  /** Read in this run. */
+  /** Files read in this run. */
   readonly read: readonly DatedFile[];
-  /** All files that match now, read or not. */
+  /** All matching files, read or not. */
   readonly listed: readonly DatedFile[];
 }
 
-/** Which files a job has read after a run. */
+/** The files read after a run. */
 export function withFilesRead({ known: before, ...rest }: FilesRead, { read, listed }: Advance): FilesRead {
   const known = new Set(before);
   for (const file of read) known.add(fingerprintOf(file));

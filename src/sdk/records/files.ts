@@ -9,10 +9,10 @@ import { formatOfName } from './options.ts';
 import { readRecords } from './reader.ts';
 import { unpackFiles } from './unpack-files.ts';
 
-/** What people wrote for `fileOptions`, defaults filled in. */
+/** The values of `fileOptions`, with defaults. */
 export type FileQuery = OptionValues<typeof fileOptions>;
 
-/** Reads whole files as one table. Their endings tell what they are, unless the query does. */
+/** Reads whole files as one table. Their extensions determine the format, unless the query sets it. */
 export async function readFiles(
   files: readonly RecordInput[],
   query: FileQuery,

@@ -4,13 +4,13 @@ import { faultIn, type RecordInput } from './input.ts';
 export const foreignHeadBytes = 512;
 
 interface Kind {
-  /** What the data is, with its article. */
+  /** What the data is, with an article. */
   readonly what: string;
-  /** How it begins, a character a byte; markup is looked for behind a byte-order mark and in every width of characters. */
+  /** Its first bytes as latin1. Markup is also detected after a byte-order mark and in wide encodings. */
   readonly signature: string | RegExp;
   readonly isMarkup?: true;
   readonly next: string;
-  /** The formats that this cannot be; all when absent. */
+  /** Formats that can't start like this; absent: all. */
   readonly not?: readonly string[];
 }
 

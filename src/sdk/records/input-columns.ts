@@ -5,7 +5,7 @@ import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
 import { constantCells } from './retype.ts';
 
-/** What an input can tell about itself in a column of its own, in the order of the columns. */
+/** Facts about an input that can become columns, in column order. */
 const facts = {
   inputColumn: { type: 'text', of: ({ name }: RecordInput) => name },
   modifiedColumn: { type: 'timestamptz', of: ({ modified }: RecordInput) => modified?.toISOString() ?? null },
@@ -13,7 +13,7 @@ const facts = {
 
 const names = ['inputColumn', 'modifiedColumn'] as const;
 
-/** The columns of the table: in front those that tell about the input, where they are asked for. */
+/** The columns of the table, preceded by the requested columns about the input. */
 export function withInputColumns(settings: RecordOptions, columns: readonly Column[]): readonly Column[] {
   const front = names.flatMap((name): Column[] => {
     const wanted = settings[name];

@@ -10,20 +10,20 @@ import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
-  /** The same bytes, to be read four at a time. */
+  /** A view of the same bytes, to read four at a time. */
   protected view = viewOf(this.bytes);
   /** Whether the input ends with these bytes, so that a number may end with them. */
   last = false;
   /** Bytes of the input before the block. */
   offset = 0;
-  /** Line feeds that were passed; after a return of -1 some of them will be again. */
+  /** Number of line feeds passed; after a return of -1, some are counted again. */
   lines = 0;
-  /** Containers that a value which is skipped may have inside each other. */
+  /** Maximum nesting depth of a skipped value. */
   maxDepth = 256;
-  /** Records of this batch, and those of the input before it, for errors. */
+  /** Records of this batch and of the input before it, for errors. */
   rows = 0;
   recordsBefore = 0;
-  /** What was met since it was last set back: an escape in the string, white space in the value, the kind of the number. */
+  /** Set since the last reset: an escape in the string, white space in the value, the kind of the number. */
   protected escaped = false;
   protected spaced = false;
   protected numberKind = 0;
@@ -33,7 +33,7 @@ export class JsonLexer {
     this.input = input;
   }
 
-  /** Continues in these bytes. */
+  /** Continues with these bytes. */
   show(bytes: Buffer): void {
     this.bytes = bytes;
     this.view = viewOf(bytes);
@@ -52,7 +52,7 @@ export class JsonLexer {
     return pos;
   }
 
-  /** Position after any value, which is checked but not kept. */
+  /** Position after any value, which is validated but not kept. */
   skip(pos: number, depth = 1): number {
     const byte = this.bytes[pos];
     if (byte === 34) {
@@ -123,7 +123,7 @@ export class JsonLexer {
     const first = bytes[pos] === 45 ? pos + 1 : pos;
     let i = digitsEnd(bytes, first);
     if (i === first) return this.wrong(i, 'a value');
-    // No other digit may follow a zero.
+    // A zero must not be followed by another digit.
     if (bytes[first] === 48) i = first + 1;
     this.numberKind = kind.integer;
     if (bytes[i] === 46) {

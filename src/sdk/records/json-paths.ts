@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from '../column.ts';
 
-/** Kinds of JSON values, as bits, so that all that a path ever held is one number. */
+/** Kinds of JSON values as bits, so that a set of kinds is one number. */
 export const kind = {
   null: 1,
   boolean: 2,
@@ -23,46 +23,46 @@ export interface PathNode {
   /** 1 for a key of the record itself. */
   readonly depth: number;
   /**
-   * The bytes that led to the value the last time, from the brace or the end of the value before. They most likely do so
-   * again, and then only have to be compared.
+   * The bytes that led to the value last time, from the brace or the end of the previous value. They usually repeat, so
+   * comparing them is enough.
    */
   leadStart: number;
   leadLength: number;
-  /** Line feeds in it. */
+  /** Line feeds in those bytes. */
   leadLines: number;
-  /** In order of first appearance, which the next record most likely repeats. */
+  /** In order of first appearance, which the next record usually repeats. */
   readonly children: PathNode[];
-  /** Place among its parent's children. */
+  /** Index among its parent's children. */
   readonly index: number;
-  /** By the key's UTF-8 bytes read as latin1. */
+  /** By the key's UTF-8 bytes, decoded as latin1. */
   readonly byKey: Map<string, PathNode>;
-  /** Kinds met so far. */
+  /** Kinds seen so far. */
   seen: number;
-  /** Objects here become columns of their own; otherwise they stay json. */
+  /** Objects here are flattened into columns; otherwise they stay json. */
   descend: boolean;
-  /** Which cell of the row; -1 for none. */
+  /** Cell index in the row; -1 for none. */
   slot: number;
-  /** Values keep their JSON text: quotes, escapes and all. */
+  /** Values keep their raw JSON text, including quotes and escapes. */
   raw: boolean;
-  /** Kinds whose text is canonical for the column's type as it stands. */
+  /** Kinds whose raw text is already canonical for the column's type. */
   natural: number;
 }
 
-/** All paths of the records, as a tree that follows the keys. */
+/** All paths of the records, as a tree of keys. */
 export class JsonPaths {
   readonly root: PathNode;
-  /** Called with each path that is met for the first time, before its first value. */
+  /** Called for each new path, before its first value. */
   meet: (node: PathNode) => void = () => undefined;
   readonly #flatten: number;
   readonly #met: PathNode[] = [];
 
-  /** Objects are taken apart down to depth `flatten`. */
+  /** `flatten`: depth down to which objects are flattened. */
   constructor(flatten: number) {
     this.#flatten = flatten;
     this.root = { ...this.#node('', 0), descend: true };
   }
 
-  /** The child of that key, made when it is new. `id` is the key's UTF-8 bytes read as latin1. */
+  /** The child with that key, created if it's new. `id` is the key's UTF-8 bytes, decoded as latin1. */
   child(parent: PathNode, id: string): PathNode {
     const known = parent.byKey.get(id);
     if (known !== undefined) return known;
@@ -77,8 +77,8 @@ export class JsonPaths {
   }
 
   /**
-   * The columns that the data showed, in order of first appearance. A path that was only ever null or `{}` beside
-   * records in which it holds an object is no column: its parts are.
+   * The columns found in the data, in order of first appearance. A path that is only ever null or `{}`, but is an
+   * object in other records, isn't a column: its parts are.
    */
   columns(): Column[] {
     const seen = new Map<string, number>();
@@ -89,7 +89,7 @@ export class JsonPaths {
     return [...seen].map(([name, kinds]) => ({ name, type: typeOf(kinds) }));
   }
 
-  /** Every path met. */
+  /** All paths. */
   all(): readonly PathNode[] {
     return this.#met;
   }
@@ -113,7 +113,7 @@ export class JsonPaths {
   }
 }
 
-/** The narrowest type that holds all these kinds exactly. */
+/** The narrowest type that represents all these kinds exactly. */
 function typeOf(seen: number): ColumnType {
   if ((seen & (kind.empty | kind.container)) !== 0) return 'json';
   const held = seen & scalars;
@@ -123,7 +123,7 @@ function typeOf(seen: number): ColumnType {
   return (held & kind.fraction) !== 0 ? 'decimal' : 'integer';
 }
 
-/** Kinds whose JSON text is the canonical text of a type already. */
+/** Kinds whose JSON text is already the canonical text of a type. */
 export const naturalKinds: Record<ColumnType, number> = {
   text: everything,
   json: everything,

@@ -13,7 +13,7 @@ import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 
-/** More than any batch has. */
+/** Larger than any batch. */
 const maxRows = 4096;
 
 /**
@@ -24,7 +24,7 @@ export class JsonReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   readonly #paths: JsonPaths;
-  /** Of the pass for the rows alone: what is only looked through has no cells. */
+  /** Only for the pass that produces rows: the survey has no cells. */
   readonly #replaced = new ReplacedCharacters();
   #surveying: RecordInput | undefined;
 
@@ -63,7 +63,7 @@ export class JsonReader implements RecordReader {
     return { columns: all, batches: this.#exactly(all, columns) };
   }
 
-  /** The batches; then, also if not all of them are wanted, a word about characters that were replaced. */
+  /** The batches; afterwards, even if reading stops early, a warning about replaced characters. */
   async *#exactly(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     try {
       yield* this.#batches(all, columns);
@@ -113,7 +113,7 @@ export class JsonReader implements RecordReader {
     return this.#settings.columns.length > 0;
   }
 
-  /** Fresh paths for one input, in which every path finds its place in the row as it is met. */
+  /** New paths for one input, where each path gets its cell index when it's first seen. */
   #boundPaths(input: RecordInput, columns: readonly Column[], met: Set<number>): JsonPaths {
     const slots = new Map(columns.map(({ name }, slot) => [name, slot]));
     const expected = new Set(this.#isDeclared ? columns.flatMap(prefixes) : this.#paths.all().map(({ path }) => path));
@@ -136,7 +136,7 @@ export class JsonReader implements RecordReader {
     node.descend = false;
   }
 
-  /** A value where `columns` expects an object with the columns inside would be lost. */
+  /** Refuses a scalar value at a path where `columns` expects an object, because it would be lost. */
   #refuseStrayValues(input: RecordInput, paths: JsonPaths, columns: readonly Column[]): void {
     if (!this.#isDeclared || this.#settings.ignore_unknown) return;
     const stray = paths.all().find((node) => node.slot < 0 && (node.seen & ~(kind.null | kind.empty)) !== 0);
@@ -164,7 +164,7 @@ function typedCells({ input, scanner, column, slot }: Slot): Cells {
   return retype({ input, column, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
 }
 
-/** `a.b.c` lies inside `a` and `a.b`. */
+/** For example, `a.b.c` is inside `a` and `a.b`. */
 function prefixes({ name }: Column): string[] {
   const parts = name.split('.');
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));

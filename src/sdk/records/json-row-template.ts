@@ -1,35 +1,40 @@
 import type { PathNode } from './json-paths.ts';
 
-/** Rows of more columns are read without a template. */
+/** Rows with more columns are read without a template. */
 const maxColumns = 256;
 
-/** Where one row ended and the next began. */
+/** The end of one row and the start of the next. */
 interface BetweenRows {
-  /** Behind the last value of a row. */
+  /** Position after the last value of a row. */
   readonly tail: number;
-  /** Behind its brace. */
+  /** Position after its closing brace. */
   readonly end: number;
-  /** The brace of the next row. */
+  /** Position of the next row's opening brace. */
   readonly next: number;
 }
 
 /**
- * Row template: in a table all but the values is the same bytes in each row, so it only has to be compared. All offsets
- * are those of the block in hand.
+ * Row template: in a table, everything but the values is the same bytes in each row, so it only has to be compared. All
+ * offsets refer to the current block.
  */
 export class JsonRowTemplate {
-  /** What is behind each column's value, up to the next value; the last leads to the first value of the next row. */
+  /**
+   * The bytes after each column's value, up to the next value; the last one leads to the first value of the next row.
+   */
   readonly starts = new Int32Array(maxColumns);
   readonly lengths = new Int32Array(maxColumns);
-  /** Line feeds in it. */
+  /** Line feeds in those bytes. */
   readonly lines = new Int32Array(maxColumns);
-  /** 0 if there is no template. */
+  /** 0 if there's no template. */
   columns = 0;
-  /** From the last value of a row to behind its brace. */
+  /** Bytes from the last value of a row to after its brace. */
   braceLength = 0;
   braceLines = 0;
 
-  /** Takes two rows for an example; the second has the keys of `children`, in that order; with none there is no template. */
+  /**
+   * Learns the template from two rows; the second has the keys of `children`, in that order. If there are none, there
+   * is no template.
+   */
   learn(bytes: Buffer, children: readonly PathNode[], { tail, end, next }: BetweenRows): void {
     this.columns = 0;
     if (children.length === 0 || children.length > maxColumns || children.some(({ leadLength }) => leadLength === 0))
@@ -37,7 +42,7 @@ export class JsonRowTemplate {
     const { leadStart, leadLength } = children[0]!;
     const first = next + leadLength;
     if (bytes.compare(bytes, leadStart, leadStart + leadLength, next, first) !== 0) return;
-    // Other values may be between two rows.
+    // Not a template if there are other values between the two rows.
     if (bytes.subarray(end, next).some((byte) => byte > 32 && byte !== 44)) return;
     for (const [c, { leadStart, leadLength, leadLines }] of children.entries()) {
       if (c > 0) this.#set(c - 1, { start: leadStart, length: leadLength, lines: leadLines });

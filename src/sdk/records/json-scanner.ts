@@ -13,17 +13,17 @@ const absentAsNull = -2;
 interface JsonScannerOptions {
   readonly input: RecordInput;
   readonly paths: JsonPaths;
-  /** Counts the lone surrogates of cells. */
+  /** Counts lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
-  /** False if the kinds of values do not matter, only that they are right. */
+  /** False if the values are only validated and their kinds don't matter. */
   readonly isRead?: boolean;
 }
 
-/** Reads records out of a block of UTF-8 into spans of bytes, without making a JavaScript value of any cell. */
+/** Reads records from a block of UTF-8 into byte spans, without creating JavaScript values for cells. */
 export class JsonScanner extends JsonLexer {
-  /** Start and end of each cell, row after row; only when {@link begin} was given a width. */
+  /** Start and end of each cell, row after row; only if {@link begin} was called with a width. */
   spans = new Int32Array(0);
-  /** Slots that hold kinds of values whose text is not canonical for the column. */
+  /** Cells with values whose text isn't canonical for the column. */
   dirty = new Uint8Array(0);
   readonly #replaced: ReplacedCharacters;
   readonly #paths: JsonPaths;
@@ -32,15 +32,15 @@ export class JsonScanner extends JsonLexer {
   #row = 0;
   #valueStart = 0;
   #capacity = 0;
-  /** Where the last value of the last row ended, if the row had the first columns and no others; else -1. */
+  /** The end of the last row's last value, if the row had exactly the first columns; otherwise -1. */
   #rowTail = -1;
   #rowColumns = 0;
   #rowEnd = 0;
   readonly #template = new JsonRowTemplate();
-  /** Rows to read before the template is tried again: the more, the longer it has been of no use. */
+  /** Rows to read before the template is tried again; increases while it doesn't match. */
   #pause = 0;
   #patience = 1;
-  /** Cells of the row at hand that must be rewritten once it is complete: span index, and 1 for json. */
+  /** Cells of the current row to rewrite when it's complete: span index, and 1 for json. */
   readonly #rewrites: number[] = [];
 
   constructor({ input, paths, replaced, isRead = true }: JsonScannerOptions) {
@@ -57,7 +57,7 @@ export class JsonScanner extends JsonLexer {
     this.#rowTail = -1;
   }
 
-  /** Begins a new batch of at most `capacity` rows of `width` cells; width 0 only surveys. */
+  /** Begins a new batch of at most `capacity` rows of `width` cells; with width 0, only surveys. */
   begin(width: number, capacity: number): void {
     this.recordsBefore += this.rows;
     this.rows = 0;
@@ -67,7 +67,9 @@ export class JsonScanner extends JsonLexer {
     this.dirty = new Uint8Array(width);
   }
 
-  /** Reads the next record, and those behind it that are like the one before, into the next rows; returns where the last ends. */
+  /**
+   * Reads the next record, and following ones of the same structure, into the next rows. Returns the end of the last.
+   */
   record(pos: number): number {
     const { root } = this.#paths;
     this.#row = 2 * this.#width * this.rows;
@@ -77,7 +79,7 @@ export class JsonScanner extends JsonLexer {
     }
     const tail = this.#rowTail;
     this.#rowTail = -1;
-    // A record that is no object is a row with one column.
+    // A record that isn't an object is a row with one column.
     const end = this.bytes[pos] === 123 ? this.#object(root, pos) : this.#value(this.#paths.child(root, 'value'), pos);
     if (end < 0) this.#forget();
     else {
@@ -101,8 +103,8 @@ export class JsonScanner extends JsonLexer {
   }
 
   /**
-   * Row template: reads rows as long as each has the columns of the row before, and the same bytes between its values.
-   * Returns where the last ends; 0 if there was none.
+   * Row template: reads rows as long as each has the same columns as the previous row, and the same bytes between the
+   * values. Returns the end of the last one; 0 if there was none.
    */
   #rowsAlike(pos: number): number {
     const { bytes, view } = this;
@@ -206,7 +208,7 @@ export class JsonScanner extends JsonLexer {
     }
   }
 
-  /** Reads the value of a path; strings and numbers, which most are, in the shortest way. */
+  /** Reads the value of a path, with a fast path for strings and numbers, which are the most common. */
   #cell(node: PathNode, pos: number): number {
     const { bytes, view } = this;
     const byte = bytes[pos]!;
@@ -226,7 +228,7 @@ export class JsonScanner extends JsonLexer {
     return this.#value(node, pos);
   }
 
-  /** Reads the next key, from behind the brace or at what stands behind a value; undefined if the block ends before its value. */
+  /** Reads the next key, from after the brace or the previous value; undefined if the block ends before its value. */
   #child(node: PathNode, index: number, pos: number): PathNode | undefined {
     const { bytes } = this;
     if (index > 0 && bytes[pos] !== 44) return void this.wrong(pos, "',' or '}'");
@@ -258,7 +260,7 @@ export class JsonScanner extends JsonLexer {
     return end;
   }
 
-  /** A string between these quotes. */
+  /** A string between these quote positions. */
   #text(node: PathNode, open: number, close: number, isEscaped: boolean): void {
     if (node.raw) this.#put(node, kind.string, open, close + 1);
     else {

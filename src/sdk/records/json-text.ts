@@ -2,8 +2,8 @@ const quote = 34;
 const backslash = 92;
 
 /**
- * Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8. `onLone` is called
- * for each lone surrogate, which becomes U+FFFD.
+ * Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8.
+ * `onLone` is called for each lone surrogate, which becomes U+FFFD.
  */
 export function unescapeInPlace(
   bytes: Buffer,
@@ -34,7 +34,7 @@ for (const [letter, byte] of Object.entries({ '"': 34, '\\': 92, '/': 47, b: 8, 
   plainEscapes[letter.charCodeAt(0)] = byte;
 }
 
-/** The code point of the `\u` escape at `from`, or a lone surrogate, and the bytes it takes. */
+/** The code point of the `\u` escape at `from`, or a lone surrogate, and its length in bytes. */
 function codePoint(bytes: Buffer, from: number, end: number): [number, number] {
   const unit = hex(bytes, from + 2);
   if (unit < 0xd800 || unit > 0xdfff) return [unit, 6];
@@ -48,7 +48,7 @@ function hex(bytes: Buffer, at: number): number {
   return Number.parseInt(bytes.toString('latin1', at, at + 4), 16);
 }
 
-/** Takes the white space between the tokens of a JSON value out, in place; returns the new end. */
+/** Removes white space between the tokens of a JSON value in place; returns the new end. */
 export function compactInPlace(bytes: Buffer, start: number, end: number): number {
   let to = start;
   let inString = false;
@@ -65,7 +65,7 @@ export function compactInPlace(bytes: Buffer, start: number, end: number): numbe
   return to;
 }
 
-/** The UTF-8 bytes of a key, without its escapes, read as latin1. */
+/** The UTF-8 bytes of a key without escapes, decoded as latin1. */
 export function keyId(bytes: Buffer, start: number, end: number, isEscaped: boolean): string {
   if (!isEscaped) return bytes.toString('latin1', start, end);
   const text = Buffer.from(bytes.subarray(start, end));

@@ -1,9 +1,9 @@
 import { equal, first, topBits } from '../../lib/four-bytes.ts';
 
-/** Instead of an offset: the token does not end in these bytes, or it is wrong. */
+/** Returned instead of an offset: the token is incomplete in these bytes, or invalid. */
 export const unsure = -1;
 
-/** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters. */
+/** Bytes that end a run of ordinary bytes in a string: quote, backslash, control characters. */
 export const endsRun = new Uint8Array(256).fill(1, 0, 32);
 endsRun[0x22] = 1;
 endsRun[0x5c] = 1;
@@ -15,7 +15,7 @@ const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
 export const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** Where a string ends, from somewhere inside of it: behind the closing quote. `view` shows the same bytes. */
+/** The end of a string (after the closing quote) from a position inside it. `view` has the same bytes. */
 export function stringEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (;;) {
@@ -27,13 +27,16 @@ export function stringEnd(bytes: Buffer, view: DataView, start: number): number 
   }
 }
 
-/** Top bits where a byte ends a run; with 0x02 in each turned over, the quote is the next above the control characters. */
+/**
+ * Sets the top bit of each byte that ends a run (SWAR). With 0x02 flipped in each byte, the quote directly follows the
+ * control characters.
+ */
 export function endsRunIn(four: number): number {
   const turned = four ^ 0x02020202;
   return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
 }
 
-/** The first byte from here that ends a run. `view` shows the same bytes. */
+/** The first byte from here that ends a run. `view` has the same bytes. */
 export function runEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (const last = bytes.length - 4; at <= last; at += 4) {
@@ -54,20 +57,20 @@ function escapeEnd(bytes: Buffer, at: number): number {
   return at + 6;
 }
 
-/** Where the value ends that begins here and is no array or object. */
+/** The end of the value that begins here and isn't an array or object. */
 export function scalarEnd(bytes: Buffer, view: DataView, start: number): number {
   return bytes[start] === 0x22 ? stringEnd(bytes, view, start + 1) : valueEnd(bytes, view, start);
 }
 
-/** Where the number or word ends that begins here. */
+/** The end of the number or word that begins here. */
 function valueEnd(bytes: Buffer, view: DataView, start: number): number {
   const byte = bytes[start]!;
   return byte === 0x2d || isDigit(byte) ? numberEnd(bytes, start) : wordEnd(bytes, view, start);
 }
 
-/** Where the number ends that begins here with a digit or a minus; another byte must follow. */
+/** The end of the number that begins here with a digit or minus; another byte must follow. */
 function numberEnd(bytes: Buffer, start: number): number {
-  // As wholeEnd(), which is not called: it would no longer be inlined.
+  // Same as wholeEnd(), duplicated because the call would no longer be inlined.
   const first = bytes[start] === 0x2d ? start + 1 : start;
   let at = digitsEnd(bytes, first);
   if (at === first || (bytes[first] === 0x30 && at > first + 1)) return unsure;
@@ -79,7 +82,7 @@ function numberEnd(bytes: Buffer, start: number): number {
   return at < bytes.length && !isE(bytes[at]!) ? at : exponentEnd(bytes, at);
 }
 
-/** Where the whole part of the number ends that begins here. */
+/** The end of the integer part of the number that begins here. */
 export function wholeEnd(bytes: Buffer, start: number): number {
   const first = bytes[start] === 0x2d ? start + 1 : start;
   const at = digitsEnd(bytes, first);
@@ -93,7 +96,7 @@ function exponentEnd(bytes: Buffer, e: number): number {
   return at > first && at < bytes.length ? at : unsure;
 }
 
-/** Behind the decimal digits that begin here. */
+/** The position after the decimal digits that begin here. */
 export function digitsEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;
@@ -103,7 +106,7 @@ export function digitsEnd(bytes: Buffer, start: number): number {
 
 const [nullBytes, trueBytes, falsBytes] = ['null', 'true', 'fals'].map((text) => Buffer.from(text).readInt32LE());
 
-/** Where the `true`, `false` or `null` ends that stands here. */
+/** The end of the `true`, `false` or `null` here. */
 function wordEnd(bytes: Buffer, view: DataView, start: number): number {
   if (start + 5 > bytes.length) return unsure;
   const four = view.getInt32(start, true);

@@ -14,27 +14,27 @@ interface JsonWalkOptions {
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
-  /** Path of the records, keys and indices joined by dots; '' is the document itself. */
+  /** Path of the records, keys and indices joined by dots; '' is the document. */
   readonly records: string;
-  /** One value after another, instead of one document. */
+  /** True for a sequence of values instead of one document. */
   readonly lines: boolean;
-  /** Cells of a row; 0 only surveys. */
+  /** Cells per row; 0 only surveys. */
   readonly width: number;
-  /** Paths of single values outside the records that are wanted. */
+  /** Paths of wanted scalar values outside the records. */
   readonly wanted: readonly string[];
-  /** Counts the lone surrogates of cells. */
+  /** Counts lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
 }
 
 /**
- * One pass over a JSON document: down to the records, through them, and on to the end, so that a document that was cut
- * off is noticed. Yields whenever the scanner holds rows that must be taken before its block is left.
+ * One pass over a JSON document: down to the records, through them, and to the end, so that a truncated document is
+ * detected. Yields whenever the scanner's rows must be consumed before its block is replaced.
  */
 export class JsonWalk {
   readonly scanner: JsonScanner;
-  /** What stands at the path of the records; undefined if nothing does. */
+  /** What is at the path of the records; undefined if nothing is. */
   shape: RecordsShape | undefined;
-  /** The wanted values that were met, numbers with their digits. */
+  /** The wanted values that were found; numbers keep their digits. */
   readonly values = new Map<string, unknown>();
   readonly #init: JsonWalkOptions;
   readonly #blocks: Blocks;
@@ -88,7 +88,9 @@ export class JsonWalk {
     }
   }
 
-  /** Values of lines may be lists; a list of objects is a json document: as a line it would be a single row. */
+  /**
+   * A line may contain a list of scalars; a list of objects means a json document, which would be a single row here.
+   */
   async #refuseList(): Promise<void> {
     if ((await this.#peek()) !== 91) return;
     for (let at = -1; ; ) {
@@ -104,7 +106,7 @@ export class JsonWalk {
     }
   }
 
-  /** Whether another record may begin in this block, in a row that is free. */
+  /** Whether another record may begin in this block, in a free row. */
   #next(): boolean {
     this.#pos = this.scanner.space(this.#pos);
     return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;
@@ -125,7 +127,7 @@ export class JsonWalk {
     await this.#skip();
   }
 
-  /** The members of an object or the items of an array; those that matter are walked, the others skipped. */
+  /** The members of an object or items of an array; relevant ones are walked, others are skipped. */
   async *#inside(path: string, matters: boolean): AsyncGenerator<void> {
     const isObject = (await this.#peek()) === 123;
     const close = isObject ? 125 : 93;
@@ -169,7 +171,7 @@ export class JsonWalk {
     }
   }
 
-  /** Keeps a value; of a list or an object that does not fit into the block only what it is. */
+  /** Keeps a value; of a list or object that doesn't fit into the block, only its kind. */
   async #capture(path: string): Promise<void> {
     if (this.values.has(path)) throw this.#twice(path);
     const byte = await this.#peek();
@@ -214,7 +216,7 @@ export class JsonWalk {
     }
   }
 
-  /** Reads on through the array at hand; false when it is closed, true when the block or the batch is at its end. */
+  /** Continues reading the current array; false if it's closed, true if the block or the batch is at its end. */
   #scanArray(): boolean {
     while (this.#next()) {
       if (this.#betweenItems) {
@@ -245,7 +247,7 @@ export class JsonWalk {
     this.scanner.begin(this.#init.width, this.#capacity);
   }
 
-  /** The next byte that is no white space, -1 at the end of the input. */
+  /** The next byte that isn't white space; -1 at the end of the input. */
   async #peek(): Promise<number> {
     for (;;) {
       this.#pos = this.scanner.space(this.#pos);
@@ -291,7 +293,7 @@ export class JsonWalk {
   }
 }
 
-/** The document, and each path on the way to that one. */
+/** The root, and each path on the way to the given one. */
 function waysTo(path: string): string[] {
   const keys = path.split('.');
   return keys.map((_, i) => keys.slice(0, i).join('.'));

@@ -8,7 +8,7 @@ import { isKnownEncoding } from './encoding.ts';
 export const recordFormats = ['csv', 'json', 'jsonl', 'xml'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
-/** The options of a job's `query` that all connectors for documents share. */
+/** The options of a job's `query` shared by all connectors for documents. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
     about: 'Format of the data. Default: detected by file name extension or content type.',
@@ -76,25 +76,25 @@ export const recordOptions = {
   }),
 };
 
-/** What people wrote for `recordOptions`, defaults filled in. */
+/** The values of `recordOptions`, with defaults. */
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
-/** What a reader needs: the options, with the format decided, and the columns that tell about the input, if any. */
+/** The input of a reader: the options, with a decided format, and additional columns about the input. */
 export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
-  /** xlsx: name of the sheet. */
+  /** xlsx: sheet name. */
   readonly sheet?: string | undefined;
-  /** Adds a first column of this name that holds each input's name. */
+  /** Adds a first column of this name with each input's name. */
   readonly inputColumn?: string | undefined;
-  /** Adds a column of this name in front that holds when each input was last modified. */
+  /** Adds a column of this name in front with each input's modification time. */
   readonly modifiedColumn?: string | undefined;
-  /** Adds columns of these names in front that hold an input's `facts`. */
+  /** Adds columns of these names in front with an input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
-  /** xml: what it means that the first document has no element that `records` names; an error when absent. */
+  /** xml: what it means if the first document has no element that `records` names; default: an error. */
   readonly noRecords?: 'error' | 'empty' | undefined;
-  /** Told of what was read otherwise than a person may expect. */
+  /** Called with warnings about data that was read differently than a person may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
-  /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */
+  /** Block size of the scanner; tests use a few bytes, to cut every cell. */
   readonly blockBytes?: number | undefined;
 }
 
@@ -113,7 +113,7 @@ export function formatOfName(name: string): RecordFormat | undefined {
   return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];
 }
 
-/** The format that a Content-Type header tells (RFC 6838; `+json` and `+xml` suffixes count), if it tells one. */
+/** The format of a Content-Type header (RFC 6838; `+json` and `+xml` suffixes count), if it determines one. */
 export function formatOfMediaType(header: string | undefined): RecordFormat | undefined {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-seq|json-lines)$/.test(type)) return 'jsonl';
@@ -123,7 +123,7 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
   return undefined;
 }
 
-/** Checks the combination of the options, before any data is read. */
+/** Validates the combination of options, before any data is read. */
 export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
   faults.push(...dialectFaults(query));
@@ -134,7 +134,7 @@ export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: stri
   return faults;
 }
 
-/** The delimiter that the option means: a tab may be written `tab` or, outside of YAML's double quotes, `\\t`. */
+/** The delimiter of the option: a tab may be written as `tab` or, outside YAML's double quotes, as `\\t`. */
 export function delimiterOf(written: string): string {
   return /^(?:\\t|tab)$/i.test(written) ? '\t' : written;
 }

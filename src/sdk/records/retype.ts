@@ -9,13 +9,13 @@ interface Retyping {
   readonly column: Column;
   readonly cells: Cells;
   readonly rows: number;
-  /** Where stored row `r` of the batch stands in the input. */
+  /** Position of stored row `r` of the batch in the input. */
   spotOf(r: number): InputPosition;
 }
 
 /**
- * The cells of a column with texts in a foreign format, converted to the canonical text of its type. Cells
- * that are canonical already stay the bytes they are. The first value that does not fit is a problem of family `row`.
+ * Converts the cells of a column from texts in a foreign format to the canonical text of its type. Cells that are
+ * already canonical keep their bytes. The first value that doesn't fit is a problem of family `row`.
  */
 export function retype(given: Retyping): Cells {
   const isSure = surenessOf(given);
@@ -31,7 +31,7 @@ export function retype(given: Retyping): Cells {
   return values === undefined ? given.cells : { kind: 'values', values };
 }
 
-/** Whether cell `r` is canonical as it stands, told from its bytes; false only means that it takes a closer look. */
+/** Whether cell `r` is certainly canonical, by its bytes; false means that it needs a full check. */
 function surenessOf({ cells, column }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
   if (cells.kind === 'values' || test === undefined) return () => false;
@@ -49,7 +49,7 @@ function textsBefore(cells: Cells, row: number): Value[] {
 function fitted({ input, column, spotOf }: Retyping, text: string, r: number): string | null {
   const canonical = canonicalText(text, column.type);
   if (canonical !== undefined) return canonical;
-  // Spreadsheets leave blanks where there is no number; only a text can be blank.
+  // Spreadsheets contain blanks instead of missing numbers; only a text can be blank.
   if (text.trim() === '' && column.type !== 'binary') return null;
   throw faultIn(input, {
     code: 'RECORDS_VALUE',
@@ -61,7 +61,7 @@ function fitted({ input, column, spotOf }: Retyping, text: string, r: number): s
   });
 }
 
-/** Cells that all hold the same text, or null; `rows` is the most that any batch has. */
+/** Cells that all have the same text, or null; `rows` is the maximum number of rows of a batch. */
 export function constantCells(text: string | null, rows: number): ByteCells {
   const bytes = Buffer.from(text ?? '', 'utf8');
   const spans = new Int32Array(2 * rows);

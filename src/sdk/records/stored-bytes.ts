@@ -2,20 +2,20 @@ import { createReadStream } from 'node:fs';
 
 interface Ask {
   readonly signal: AbortSignal;
-  /** First and last byte; all of them when absent. */
+  /** First and last byte (inclusive); default: all. */
   readonly start?: number;
   readonly end?: number;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** The bytes of a file of our own. A run that is stopped meanwhile ends with the signal's reason. */
+/** The bytes of our own file. If the run is aborted meanwhile, throws the signal's reason. */
 export async function* storedBytes(path: string, { signal, ...range }: Ask): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
   try {
     yield* createReadStream(path, { ...range, highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
   } catch (error) {
-    // A stream that was aborted says so in words of its own.
+    // An aborted stream throws its own error; prefer the signal's reason.
     signal.throwIfAborted();
     throw error;
   }

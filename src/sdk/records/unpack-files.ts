@@ -4,13 +4,13 @@ import { type ArchiveMember, membersOf } from './archive.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 interface Unpacking {
-  /** Name or glob of the members wanted. */
+  /** Name or glob of the members to read. */
   readonly member: string | undefined;
-  /** What the query says that the files are. */
+  /** The format of the files, if the query sets it. */
   readonly format: string | undefined;
 }
 
-/** The inputs, with each zip archive replaced by its members, in the order of their names. Workbooks stay what they are. */
+/** The inputs, with each zip archive replaced by its members, ordered by name. Workbooks aren't unpacked. */
 export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacking): Promise<readonly RecordInput[]> {
   const unpacked: RecordInput[] = [];
   for (const input of inputs) {
@@ -20,10 +20,10 @@ export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacki
   return unpacked;
 }
 
-/** Of a member, and of an archive that has none (APPNOTE 4.3.7, 4.3.16). */
+/** Signatures of a member, and of an empty archive (APPNOTE 4.3.7, 4.3.16). */
 const signatures = new Set([0x504b0304, 0x504b0506]);
 
-/** By its first bytes, whatever it is called; a workbook begins with them, too. */
+/** Detected by its first bytes, whatever its name; workbooks have the same signature. */
 async function isArchive({ name, local }: RecordInput, { format }: Unpacking): Promise<boolean> {
   if (local === undefined || /\.xlsx$/i.test(name)) return false;
   if (format === 'xlsx' && !/\.zip$/i.test(name)) return false;
@@ -51,7 +51,7 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
     }));
 }
 
-/** Office files are archives, too: one whose ending does not tell is not to be taken apart. */
+/** Office files are archives too: one with another extension must not be unpacked. */
 function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): void {
   const has = (path: string) => members.some(({ name }) => name === path);
   const isOpenDocument = has('mimetype') && has('content.xml');
@@ -63,7 +63,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   });
 }
 
-/** Without a name: everything but what systems put beside the data, `__MACOSX/` and files that begin with a dot. */
+/** Without a name: everything except metadata of operating systems, `__MACOSX/` and dot files. */
 function isWanted(members: readonly ArchiveMember[], member: string | undefined): (member: ArchiveMember) => boolean {
   if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
   if (members.some(({ name }) => name === member)) return ({ name }) => name === member;

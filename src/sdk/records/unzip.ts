@@ -3,8 +3,8 @@ import { createGunzip } from 'node:zlib';
 import { faultIn, type RecordInput } from './input.ts';
 
 /**
- * The bytes of an input, unpacked when they begin with gzip's magic number (RFC 1952), whatever the file is called.
- * No text format begins with these two bytes. Several members one after another are one document.
+ * The bytes of an input, decompressed if they start with gzip's magic number (RFC 1952), whatever the file's name. No
+ * text format starts with these two bytes. Concatenated gzip members are one document.
  */
 export async function* openUnzipped(input: RecordInput): AsyncGenerator<Uint8Array> {
   const chunks = input.open()[Symbol.asyncIterator]();
@@ -36,7 +36,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGene
 async function* gunzipped(input: RecordInput, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(packed, { objectMode: true, highWaterMark: 2 });
   const unzip = createGunzip({ chunkSize: 128 * 1024 });
-  // The reader below meets every error as well; without a callback pipeline would throw it into the void.
+  // The reader below gets every error as well; without a callback, pipeline would throw it as an uncaught exception.
   pipeline(source, unzip, () => undefined);
   try {
     yield* unzip as AsyncIterable<Buffer>;

@@ -4,20 +4,22 @@ import { faultIn, type RecordInput } from './input.ts';
 import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
-/** Texts of a workbook stand in one list that its sheets point into; it is held in memory, so it has a bound. */
+/**
+ * The texts of a workbook are in one shared list that its sheets refer to; it's kept in memory, so its size is limited.
+ */
 const maxTextBytes = 128 * 1024 * 1024;
 
-/** What is needed to read one sheet of a workbook. */
+/** The parts of a workbook that are needed to read one sheet. */
 export interface Sheet {
   readonly name: string;
   readonly part: ArchiveMember;
   readonly texts: readonly string[];
-  /** By the number that cells carry. */
+  /** By style index in cells. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
 }
 
-/** Opens a sheet by its name, or the first that is not hidden. */
+/** Opens a sheet by name, or the first one that isn't hidden. */
 export async function openSheet(input: RecordInput, wanted: string | undefined): Promise<Sheet> {
   const members = new Map((await membersOf(input)).map((member) => [member.name, member]));
   const bookPath = (await relationsOf(input, members, '')).find(({ type }) => type === 'officeDocument')?.target;
@@ -40,12 +42,12 @@ async function all(input: RecordInput, part: ArchiveMember | undefined, elements
 
 interface Relation {
   readonly id: string;
-  /** The last word of the type's address: `worksheet`. */
+  /** The last segment of the relationship type's URL: `worksheet`. */
   readonly type: string;
   readonly target: string;
 }
 
-/** Where the parts stand that a part (or, without one, the package) points to (ECMA-376 part 2, 9.3). */
+/** Paths of the parts that a part (or the package, if absent) refers to (ECMA-376 part 2, 9.3). */
 async function relationsOf(
   input: RecordInput,
   members: ReadonlyMap<string, ArchiveMember>,
@@ -83,7 +85,7 @@ async function readBook(input: RecordInput, part: ArchiveMember): Promise<{ shee
   return { sheets, from1904 };
 }
 
-/** The texts that cells point to: their own text or that of their runs, and no phonetic hint (`rPh`). */
+/** The shared texts: each item's own text or the text of its runs, without phonetic hints (`rPh`). */
 async function readTexts(input: RecordInput, part: ArchiveMember | undefined): Promise<string[]> {
   if (part !== undefined && part.bytes > maxTextBytes) throw tooManyTexts(input);
   const texts: string[] = [];
@@ -100,7 +102,7 @@ async function readTexts(input: RecordInput, part: ArchiveMember | undefined): P
   return texts;
 }
 
-/** `_x000D_` is how a character that XML cannot hold is written (ECMA-376 part 1, 22.9.2.19). */
+/** `_x000D_` is the escape for a character that XML can't represent (ECMA-376 part 1, 22.9.2.19). */
 export function unescaped(text: string): string {
   return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

@@ -7,8 +7,8 @@ import { declaredEncoding } from './xml-text.ts';
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Called for each element that begins, and for each that ends, with the text that stood in it alone. Names come without their prefix;
- * `parent` is the name of the element around, '' for the root.
+ * Called for the start of each element and for its end, with the text directly in it. Names have no prefix; `parent` is
+ * the name of the parent element, '' for the root.
  */
 export interface Elements {
   open?(name: string, attributes: Attributes, parent: string): void;
@@ -16,13 +16,14 @@ export interface Elements {
 }
 
 /**
- * Walks through the elements of a part that are of the namespace of its root. What extensions add (`extLst`, elements of other
- * namespaces, and all inside) is left out: it may use the same names for other things (`x15:workbookPr`).
+ * Walks the elements of a part that are in the namespace of its root. Extensions (`extLst`, elements of other
+ * namespaces, and everything inside) are skipped, because they may use the same names for other things
+ * (`x15:workbookPr`).
  */
 export async function* walk(input: RecordInput, part: ArchiveMember, elements: Elements): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: false, position: false });
   const spaces = new Namespaces();
-  /** Of each open element the name, '' for what is left out, and its text so far. */
+  /** Name of each open element ('' if skipped), and its text so far. */
   const names: string[] = [];
   const texts: string[] = [];
   parser.on('error', (error) => {
@@ -70,16 +71,16 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** Tells elements of the root's namespace from others (Namespaces in XML 1.0). */
+/** Distinguishes elements of the root's namespace from others (Namespaces in XML 1.0). */
 class Namespaces {
-  /** One for each element that declares any, innermost last. */
+  /** One per element that declares namespaces, innermost last. */
   readonly #scopes: { readonly depth: number; readonly byPrefix: ReadonlyMap<string, string> }[] = [];
   #depth = 0;
   #root: string | undefined;
-  /** Names that were looked up in the present scope. */
+  /** Cache of names in the current scope. */
   readonly #known = new Map<string, string>();
 
-  /** Enters an element; returns its local name if it is of the root's namespace, else ''. */
+  /** Enters an element; returns its local name if it's in the root's namespace, otherwise ''. */
   open(name: string, attributes: Attributes): string {
     this.#depth++;
     this.#declare(attributes);
@@ -92,7 +93,7 @@ class Namespaces {
     return own;
   }
 
-  /** Leaves the element entered last. */
+  /** Leaves the last entered element. */
   close(): void {
     if (this.#scopes.at(-1)?.depth === this.#depth) {
       this.#scopes.pop();

@@ -25,12 +25,12 @@ interface Table {
   readonly names: readonly string[];
 }
 
-/** Reads a sheet of each workbook: once for the kinds of its columns, once for the rows. */
+/** Reads one sheet of each workbook: first to determine the kinds of its columns, then for the rows. */
 export class XlsxReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #tables: Table[] = [];
   readonly #kinds = new Map<string, CellKind>();
-  /** Cells of the input at hand that hold an error, by column. */
+  /** Error cells of the current input, by column. */
   readonly #errors = new Map<string, Errors>();
 
   constructor(settings: RecordOptions) {
@@ -83,7 +83,7 @@ export class XlsxReader implements RecordReader {
     return namesOf(input, { texts: Array.from(cells, (cell) => cell?.text ?? null), line: number }, header);
   }
 
-  /** Joins the kinds of a row's cells to those of their columns; without a header, a longer row makes more columns. */
+  /** Merges the kinds of a row's cells into those of their columns; without a header, a longer row adds columns. */
   #meet(input: RecordInput, names: string[], { cells, number }: SheetRow): void {
     const { header, columns } = this.#settings;
     if (!header && columns.length === 0) while (names.length < cells.length) names.push(`column${names.length + 1}`);
@@ -126,7 +126,7 @@ export class XlsxReader implements RecordReader {
     this.#errors.clear();
   }
 
-  /** All workbooks have the same columns, in any order, unless the job names the ones that it wants. */
+  /** All workbooks must have the same columns, in any order, unless the job selects columns. */
   #accept(input: RecordInput, names: readonly string[]): void {
     const { columns, header, ignore_unknown } = this.#settings;
     if (columns.length > 0 && header) {

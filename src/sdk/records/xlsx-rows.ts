@@ -4,14 +4,14 @@ import { type Sheet, unescaped } from './xlsx-book.ts';
 import { walk } from './xlsx-parts.ts';
 import { isoCell, numberCell, type SheetCell } from './xlsx-values.ts';
 
-/** A row that has at least one value. Cells that the sheet leaves out are holes or undefined. */
+/** A row with at least one value. Omitted cells are holes or undefined. */
 export interface SheetRow {
-  /** As the sheet numbers it, from 1. */
+  /** Row number in the sheet, from 1. */
   readonly number: number;
   readonly cells: readonly (SheetCell | undefined)[];
 }
 
-/** The rows of a sheet, some at a time, as its text comes in. */
+/** The rows of a sheet in chunks, while its text is read. */
 export async function* sheetRows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
   const rows = new Rows(input, sheet);
   for await (const _ of walk(input, sheet.part, rows)) {
@@ -29,11 +29,11 @@ class Rows {
   #column = -1;
   #type = '';
   #style = 0;
-  /** The content of `v`. */
+  /** The content of the element `v`. */
   #value = '';
-  /** The text of `is`, the way to write a text into its cell. */
+  /** The text of the element `is` (an inline string). */
   #inline: string | undefined;
-  /** The content of `f`. */
+  /** The content of the element `f`. */
   #formula: string | undefined;
 
   constructor(input: RecordInput, sheet: Sheet) {
@@ -65,12 +65,12 @@ class Rows {
     else if (name === 'row' && this.#cells.length > 0) this.done.push({ number: this.#number, cells: this.#cells });
   }
 
-  /** Cells without a value, coloured ones for example, are holes, so that a row ends with its last value. */
+  /** Cells without a value, for example colored ones, are holes, so that a row ends with its last value. */
   #keep(cell: SheetCell | undefined): void {
     if (cell !== undefined) this.#cells[this.#column] = cell;
   }
 
-  /** The types are those of ECMA-376 part 1, 18.18.11. Beside an inline text, `v` is only a copy of how it looks. */
+  /** Cell types according to ECMA-376 part 1, 18.18.11. Next to an inline text, `v` is only a copy of its display. */
   #cell(): SheetCell | undefined {
     const value = this.#value;
     if (this.#inline !== undefined && (this.#type === 'inlineStr' || value === '')) {
@@ -85,7 +85,7 @@ class Rows {
     return this.#type === 'd' ? isoCell(value) : this.#text(unescaped(value));
   }
 
-  /** A formula whose text is empty has the type of a text; any other without a value was never calculated. */
+  /** The result of a formula can be an empty text; a formula without any value was never calculated. */
   #withoutValue(): SheetCell | undefined {
     if (this.#formula === undefined || this.#type === 'str') return undefined;
     return { kind: 'uncalculated', text: `=${this.#formula}` };
@@ -101,7 +101,7 @@ class Rows {
   }
 }
 
-/** `C7` is column 2. */
+/** For example, `C7` is column 2. */
 function columnOf(reference: string): number {
   let column = 0;
   for (const letter of reference) {

@@ -1,19 +1,19 @@
 import { canonicalText } from './canonical.ts';
 
-/** What a cell of a sheet can be. */
+/** Kinds of cells in a sheet. */
 export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'timestamp' | 'text';
 
-/** A cell of a sheet, read. An `error` is `#N/A` and its like; `uncalculated` a formula whose value was never saved. */
+/** A parsed cell. `error`: `#N/A` and the like; `uncalculated`: a formula whose value was never saved. */
 export interface SheetCell {
   readonly kind: CellKind | 'error' | 'uncalculated';
-  /** Canonical for the kind; of an error its name, of a formula its text. */
+  /** Canonical text for the kind; the name of an error, or the text of a formula. */
   readonly text: string;
 }
 
-/** What a number format makes of a number: only these matter, the rest is how it looks. */
+/** The meaning that a number format gives to a number; everything else is display. */
 export type NumberStyle = 'number' | 'date' | 'time' | 'datetime';
 
-/** The kind that holds cells of both. */
+/** The narrowest kind for cells of both kinds. */
 export function joined(a: CellKind, b: CellKind): CellKind {
   if (a === b) return a;
   const both = new Set([a, b]);
@@ -22,14 +22,14 @@ export function joined(a: CellKind, b: CellKind): CellKind {
   return 'text';
 }
 
-/** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30), those of East Asian languages among them. */
+/** Built-in formats for dates and times (ECMA-376 part 1, 18.8.30), including those for East Asian languages. */
 const builtIn = new Map<number, NumberStyle>([
   ...[14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58].map((id) => [id, 'date'] as const),
   ...[18, 19, 20, 21, 32, 33, 34, 35, 45, 47, 55, 56].map((id) => [id, 'time'] as const),
   [22, 'datetime'],
 ]);
 
-/** What a format makes of a number, by its id or by its own code. Durations (`[h]:mm`) are numbers. */
+/** The meaning of a number format, by ID or custom code. Durations (`[h]:mm`) are numbers. */
 export function styleOf(id: number, code: string | undefined): NumberStyle {
   if (code === undefined) return builtIn.get(id) ?? 'number';
   const bare = code
@@ -48,9 +48,9 @@ export function styleOf(id: number, code: string | undefined): NumberStyle {
 const dayMs = 86_400_000;
 
 /**
- * The cell of a number. A text of more than 15 digits with a fraction is a binary number in full, and becomes the shortest
- * text of the same number, which is what was typed. Zeros at the end of a fraction say which program wrote the file (Apache POI
- * writes `1.0`), not what the value is, and go. All other digits stay as written.
+ * Converts a number cell. A text with a fraction and more than 15 digits is a fully printed double, and becomes the
+ * shortest text of the same number, which is what was typed. Trailing zeros of a fraction depend on the program that
+ * wrote the file (Apache POI writes `1.0`), not on the value, and are dropped. All other digits are kept.
  */
 export function numberCell(written: string, style: NumberStyle, from1904: boolean): SheetCell {
   const number = Number(written);
@@ -67,8 +67,9 @@ export function numberCell(written: string, style: NumberStyle, from1904: boolea
 }
 
 /**
- * A day number as a date. Day 60 of the 1900 system is a February 29th that never was, so what lies before is counted
- * from a day later (ECMA-376 part 1, 18.17.4.1). To the millisecond, which is what a binary day number is good for.
+ * Converts a day number to a date. Day 60 of the 1900 system is a February 29th that never existed, so earlier days are
+ * counted from one day later (ECMA-376 part 1, 18.17.4.1). Rounded to milliseconds, the precision of a day number as a
+ * double.
  */
 function momentCell(serial: number, style: NumberStyle, from1904: boolean): SheetCell | undefined {
   if (serial < 0 || serial >= 2_958_466 || (!from1904 && Math.floor(serial) === 60)) return undefined;
@@ -81,7 +82,7 @@ function momentCell(serial: number, style: NumberStyle, from1904: boolean): Shee
   return { kind: 'timestamp', text: `${date}T${time}` };
 }
 
-/** A cell of type `d`: a date as text (ISO 8601). */
+/** A cell of type `d`: a date as ISO 8601 text. */
 export function isoCell(text: string): SheetCell {
   const bare = text.replace(/Z$/, '');
   const date = canonicalText(bare, 'date');

@@ -8,9 +8,10 @@ export interface AuthOrderOptions {
 }
 
 /**
- * The methods of a login in the order of OpenSSH: first the server is asked what it takes, then the key, then the password, each only
- * if the server still offers it. After a partial success (a server that wants key and password) it goes on with what the server names
- * next (RFC 4252, 5.1). A refused password is not sent again by another method: servers count failures.
+ * The login methods in the order of OpenSSH: first asks the server what it accepts, then tries the key, then the
+ * password, each only if the server still offers it. After a partial success (a server that requires key and password),
+ * it continues with the methods that the server lists next (RFC 4252, 5.1). A refused password isn't sent again by
+ * another method, because servers count failures.
  */
 export function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
   const left: AuthenticationType[] = [

@@ -9,7 +9,7 @@ import { badFile, loginProblem, passwordExpired, promptProblem, refusedAgain } f
 import { PromptAnswers } from './prompts.ts';
 
 /**
- * Logs in on an SSH server whose key is believed. The client is the caller's to end. Throws a Problem, or the signal's
+ * Logs in to an SSH server with a trusted host key. The caller must end the client. Throws a Problem, or the signal's
  * reason.
  */
 export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise<Client> {
@@ -27,7 +27,7 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   throw first;
 }
 
-/** Whether a host key of another type may be the trusted one. */
+/** Whether the trusted host key may be one of another type. */
 function isOfHostKey(error: unknown): boolean {
   return error instanceof Problem && /_(HOST_KEY_CHANGED|HOST_KEY_MISSING)$/.test(error.code);
 }
@@ -39,8 +39,8 @@ interface Offering {
 
 async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
-  // The call that waits meets the error. The library only ends its own half after nonsense, and stops its pings with that, so it
-  // would wait forever for a server that never hangs up.
+  // The pending call gets the error. After a protocol error, the library only ends its own half and stops its
+  // keepalives, so it would wait forever for a server that never closes the connection.
   client.on('error', () => client.destroy());
   const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
@@ -74,7 +74,10 @@ async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal
   }
 }
 
-/** Resolves when the login is done. A server that hangs up in order during the key exchange is no error to the library. */
+/**
+ * Resolves when logged in. If a server closes the connection cleanly during the key exchange, the library reports no
+ * error.
+ */
 function ready(client: Client, config: ConnectConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     client.once('ready', resolve).once('error', reject);
@@ -84,7 +87,7 @@ function ready(client: Client, config: ConnectConfig): Promise<void> {
 }
 
 interface Believing extends Offering {
-  /** Says afterwards why the login was given up, and whether a key or a password was tried; the library only knows that it failed. */
+  /** Why the login was given up, and whether a key or password was tried; the library only reports that it failed. */
   readonly refusal: { problem?: Problem; hasTried: boolean };
 }
 
@@ -95,7 +98,7 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
     port: login.port,
     username: login.user,
     readyTimeout: login.connectTimeoutSeconds * 1000,
-    // Three pings without an answer are a silence that is too long, also in the middle of a file.
+    // Three unanswered keepalives count as a timeout, even in the middle of a file.
     keepaliveInterval: Math.ceil((login.idleTimeoutSeconds * 1000) / 4),
     keepaliveCountMax: 3,
     hostVerifier: (shown: Buffer) => {
@@ -116,7 +119,7 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
   };
 }
 
-/** What old servers have and the library has switched off, behind what it prefers. */
+/** Algorithms of old servers that the library disables by default, after its preferred ones. */
 const legacy: ConnectConfig['algorithms'] = {
   kex: {
     append: ['diffie-hellman-group-exchange-sha1', 'diffie-hellman-group14-sha1', 'diffie-hellman-group1-sha1'],

@@ -8,15 +8,15 @@ import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
 import type { SshLogin } from './login.ts';
 import { badFile, make } from './problems.ts';
 
-/** What makes a host key trusted. */
+/** The trust decision for host keys. */
 export interface HostTrust {
-  /** Algorithms to ask the host for, best first, so that it shows the key that is known; one connection after another. */
+  /** Host key algorithms to offer, best first, so that the host shows a known key; one connection per list. */
   readonly offers: readonly (readonly ServerHostKeyAlgorithm[])[];
   /** Why a key is not trusted; undefined if it is. */
   refusal(key: Buffer): Problem | undefined;
 }
 
-/** Trusts the pinned fingerprint, or else the known_hosts file. A key that neither lists is never trusted. */
+/** Trusts the pinned fingerprint, otherwise the known_hosts file. A key in neither is never trusted. */
 export async function hostTrust(login: SshLogin): Promise<HostTrust> {
   if (login.host_key !== undefined) return pinned(login, login.host_key.replace(/=+$/, ''));
   const path = pathOf(login.known_hosts_file, login.folder);
@@ -26,11 +26,14 @@ export async function hostTrust(login: SshLogin): Promise<HostTrust> {
 
 function pinned(login: SshLogin, wanted: string): HostTrust {
   const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(login, key, wanted));
-  // A host shows one of its keys, and the pinned one may be of another kind.
+  // A host only shows one of its keys, and the pinned one may be of another type.
   return { offers: [kinds.flat(), ...kinds], refusal };
 }
 
-/** The kinds of keys, the usual first. An RSA key signs by three algorithms; the others are called like their keys. */
+/**
+ * Key types, the most common first. An RSA key has three signature algorithms; the others are named like their key
+ * type.
+ */
 const kinds: readonly (readonly ServerHostKeyAlgorithm[])[] = [
   ['ssh-ed25519'],
   ['ecdsa-sha2-nistp256'],
@@ -43,7 +46,7 @@ function pathOf(path: string, folder: string): string {
   return resolve(folder, path.replace(/^~(?=\/)/, homedir()));
 }
 
-/** A missing file lists no hosts. */
+/** A missing file has no hosts. */
 async function textOf(login: SshLogin, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -53,7 +56,7 @@ async function textOf(login: SshLogin, path: string): Promise<string> {
   }
 }
 
-/** All kinds, those that are known first: a host without a known one shows another, which is then judged. */
+/** All types, known ones first: a host without a known key shows another, which is then checked. */
 function knownFirst(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] {
   const known = new Set<string>(keys.filter(({ isRevoked }) => !isRevoked).map(({ type }) => type));
   const isKnown = (kind: readonly string[]) => kind.some((name) => known.has(name));

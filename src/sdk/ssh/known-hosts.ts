@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** One key that a known_hosts file tells about a host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
+/** A host key in a known_hosts file (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
 export interface KnownKey {
   readonly type: string;
   readonly key: Buffer;
@@ -9,8 +9,8 @@ export interface KnownKey {
 }
 
 /**
- * The keys that the file knows for a host and port. Names may be lists, patterns with `*` and `?`, negated by `!`, or
- * hashed. Keys of certificate authorities are left out: certificates are not checked here.
+ * The known keys of a host and port. Names may be lists, patterns with `*` and `?`, negated with `!`, or hashed. Keys
+ * of certificate authorities are ignored, because certificates aren't supported.
  */
 export function keysOf(text: string, { host, port }: { host: string; port: number }): KnownKey[] {
   const name = port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
@@ -41,7 +41,7 @@ function patternOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** `|1|salt|hash`: HMAC-SHA1 of the name under the salt, both in base64. */
+/** `|1|salt|hash`: HMAC-SHA1 of the name with the salt as key, both in base64. */
 function isHashOf(hashed: string, name: string): boolean {
   const [, , salt = '', hash = ''] = hashed.split('|');
   const wanted = Buffer.from(hash, 'base64');
@@ -54,7 +54,7 @@ export function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** The type that a key names itself, such as ssh-ed25519 (RFC 4253, 6.6). */
+/** The type in the key itself, such as ssh-ed25519 (RFC 4253, 6.6). */
 export function typeOf(key: Buffer): string {
   return key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { processExists } from '../../lib/process-exists.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 
-/** Longer than any extract: older folders have no owner, even if another container reuses the process id. */
+/** Longer than any extract: older folders have no owner, even if another container reuses the process ID. */
 const oldMs = 24 * 3_600_000;
 
 /** An empty folder for the socket of a tunnel, named after this process so that others can detect a leftover. */
@@ -13,7 +13,9 @@ export async function makeSocketFolder(): Promise<string> {
   return makeTempFolder(`ssh-${process.pid}`);
 }
 
-/** Removes what a process left that was killed more than a day ago: our user's alone, and never one of a process that lives. */
+/**
+ * Removes folders of processes that were killed more than a day ago: only our user's, and never one of a live process.
+ */
 async function sweepSocketFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^sluice-ssh-(\d+)-/.exec(name)?.[1]);

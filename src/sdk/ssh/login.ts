@@ -1,4 +1,4 @@
-/** How to log in on an SSH server, and whom to believe there. */
+/** How to log in to an SSH server, and which host keys to trust. */
 export interface SshLogin {
   readonly host: string;
   readonly port: number;
@@ -11,13 +11,13 @@ export interface SshLogin {
   readonly known_hosts_file: string;
   /** `legacy` also allows SHA-1 in the key exchange and ciphers in CBC mode. */
   readonly algorithms?: 'modern' | 'legacy' | undefined;
-  /** Relative paths are meant from here. */
+  /** Base folder for relative paths. */
   readonly folder: string;
   readonly connectTimeoutSeconds: number;
-  /** So long a server may be silent before the connection is given up. */
+  /** Silence of the server after which the connection is closed. */
   readonly idleTimeoutSeconds: number;
-  /** The server as people write it, for messages. */
+  /** The server in readable form, for messages. */
   readonly place: string;
-  /** What the codes of problems begin with: `FTP` makes `FTP_HOST_KEY_UNKNOWN`. */
+  /** Prefix of problem codes: `FTP` gives `FTP_HOST_KEY_UNKNOWN`. */
   readonly codes: string;
 }

@@ -3,7 +3,7 @@ import { excerpt } from '../../lib/redact.ts';
 import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
 
-/** A problem of an SSH connection, its code headed by that of the connector: `DB_SSH` makes `DB_SSH_LOST`. */
+/** A problem of an SSH connection with the connector's code prefix: `DB_SSH` gives `DB_SSH_LOST`. */
 export function make(
   { codes }: SshLogin,
   code: string,
@@ -13,7 +13,7 @@ export function make(
   return new Problem({ code: `${codes}_${code}`, family, ...rest });
 }
 
-/** Whatever kept a login from coming about, as a problem. */
+/** The problem for an error that prevented a login. */
 export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { hasTried: boolean }): Problem {
   if (error instanceof Problem) return error;
   const { level, message = '' } = error as { level?: string; message?: string };
@@ -39,7 +39,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
   });
 }
 
-/** The password is right, and the server wants another one from now on (RFC 4252, 8). */
+/** The password is correct but has expired (RFC 4252, 8). */
 export function passwordExpired(login: SshLogin): Problem {
   return make(login, 'PASSWORD_EXPIRED', 'login', {
     message: `the password of ${login.user} at ${login.place} has expired`,
@@ -55,12 +55,12 @@ function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolea
   });
 }
 
-/** The server asks for the password a second time: it did not take it the first time. */
+/** The server asks for the password a second time, so it refused the first one. */
 export function refusedAgain(login: SshLogin): Problem {
   return refused(login, { seen: 'it asked for the password again', isLoginRefused: true });
 }
 
-/** The server asks for something else than the password, such as a one-time code. */
+/** The server asks for something other than the password, such as a one-time code. */
 export function promptProblem(login: SshLogin, prompt: string): Problem {
   return make(login, 'LOGIN_PROMPT', 'config', {
     message: `${login.place} requires more than a password to log in`,
@@ -93,7 +93,7 @@ interface BadFile {
   readonly cause: unknown;
 }
 
-/** A file of the options that cannot be used. */
+/** A file from the options can't be used. */
 export function badFile(login: SshLogin, { option, path, cause }: BadFile): Problem {
   return make(login, 'OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,

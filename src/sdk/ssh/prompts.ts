@@ -1,15 +1,21 @@
 import type { Prompt } from 'ssh2';
 
-/** "Password" as servers ask for it, in the languages of PAM's most used translations. */
+/** "Password" in server prompts, in PAM's most common translations. */
 const passwordWords =
   /pass ?word|passwort|kennwort|mot de passe|contrase|senha|wachtwoord|lösenord|adgangskode|passord|salasana|has[łl]o|heslo|jelszó|parol|пароль|密码|密碼|パスワード|암호/i;
-/** A code of a second factor, which some servers call a password as well. */
+/** A second factor, which some servers also call a password. */
 const codeWords = /one[- ]?time|\botp\b|passcode|\bcode\b|token|factor|challenge|\bnew\b|retype|again/i;
 
-/** What a server's prompts get: the password, `again` if it was given already, or a prompt that asks for something else. */
+/**
+ * The reaction to a server's prompts: the password, `again` if it was already sent, or a prompt that asks for something
+ * else.
+ */
 export type PromptsAnswer = 'password' | 'again' | { readonly asksFor: string };
 
-/** Answers the prompts of one login (RFC 4256): the password is given once, to a prompt that asks for one and does not show it. */
+/**
+ * Answers the prompts of one login (RFC 4256): sends the password once, to a prompt that asks for one and doesn't echo
+ * it.
+ */
 export class PromptAnswers {
   #hasAnswered = false;
 

@@ -8,26 +8,26 @@ import { makeSocketFolder } from './left-behind.ts';
 import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
-/** Which way a tunnel goes, and for how long. */
+/** The route of a tunnel, and its lifetime. */
 export interface TunnelOptions {
   readonly login: SshLogin;
-  /** Where the SSH server connects to. */
+  /** The host that the SSH server connects to. */
   readonly to: { readonly host: string; readonly port: number };
-  /** The name of the Unix socket that leads there. */
+  /** The name of the tunnel's Unix socket. */
   readonly name: string;
   readonly signal: AbortSignal;
 }
 
-/** A Unix socket in a folder that only we may enter; what connects to it comes out at the other end of an SSH connection. */
+/** A Unix socket in a folder that only our user can access; its connections are forwarded over SSH. */
 export interface Tunnel {
   readonly folder: string;
   readonly path: string;
-  /** Why the last connection through it broke, where the tunnel was to blame. */
+  /** Why the last connection through it broke, if the tunnel was to blame. */
   fault(): Problem | undefined;
   close(): Promise<void>;
 }
 
-/** Logs in, and opens a way through. A port of loopback would do as well, but everybody on the machine could use that. */
+/** Logs in and opens the tunnel. Not a loopback port, because any user of the machine could use that. */
 export async function openTunnelBySsh({ login, to, name, signal }: TunnelOptions): Promise<Tunnel> {
   const client = await connectSsh(login, signal);
   const sockets = new Set<Socket>();

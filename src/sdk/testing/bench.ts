@@ -10,7 +10,7 @@ import { withDefaults } from '../option.ts';
 import { fail } from './fail.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 
-/** A whole extract as a test looks at it: cells in canonical text. */
+/** A whole extract in a form for tests: cells in canonical text. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: (string | null)[][];
@@ -23,10 +23,13 @@ interface How {
   readonly login?: TestSource['login'];
 }
 
-/** One connector at one place: makes the contexts that the runner would make, and keeps everything that is said. */
+/**
+ * Test bench for one connector at one test source: creates the contexts that the runner would create, and records all
+ * output.
+ */
 export class Bench {
   readonly connector: Connector;
-  /** Everything that anybody could see: log lines, sentences, problems, watermarks. */
+  /** Everything that a user could see: log lines, messages, problems, watermarks. */
   readonly heard: string[] = [];
   readonly place: TestSource;
 
@@ -37,12 +40,12 @@ export class Bench {
       if (secret.length < 4) throw new Error(`a secret of ${secret.length} characters cannot be looked for`);
   }
 
-  /** The good options with those of a reading on top. */
+  /** The working options, with changes applied. */
   given({ source, query }: OptionChanges = {}): { source: Options; query: Options } {
     return { source: merged(this.place.source, source), query: merged(this.place.query, query) };
   }
 
-  /** Runs `act` in the context of a run that has a scratch folder of its own, which goes with it. */
+  /** Runs `act` in the context of a run with a temporary scratch folder. */
   async within<T>(
     reading: OptionChanges | undefined,
     how: How,
@@ -94,7 +97,7 @@ export class Bench {
     });
   }
 
-  /** Everything that one extract gives, each batch held against the contract. */
+  /** All rows of one extract, with each batch checked against the contract. */
   read(reading?: OptionChanges, how: How = {}): Promise<Table> {
     return this.within(reading, how, async (context) => {
       const extraction = await this.connector.extract(context);
@@ -115,12 +118,12 @@ export class Bench {
     });
   }
 
-  /** An extract whose batches the caller pulls itself. */
+  /** An extract whose batches the caller reads itself. */
   extracting<T>(reading: OptionChanges | undefined, how: How, act: (extraction: Extraction) => Promise<T>): Promise<T> {
     return this.within(reading, how, async (context) => act(await this.connector.extract(context)));
   }
 
-  /** What was heard, as it would leave the process. */
+  /** The recorded output after redaction. */
   leaving(): string[] {
     return this.heard.map(redact);
   }
@@ -130,10 +133,13 @@ function merged(good: Options, other: Options = {}): Options {
   return Object.fromEntries(Object.entries({ ...good, ...other }).filter(([, value]) => value !== undefined));
 }
 
-/** A name that says what stands under it. */
+/** Option names whose values are probably secret. */
 const secretName = /pass|secret|token|credential|key|authorization|cookie/i;
 
-/** As loading a config does: secret options, and inside of those that are maps, what is secret by schema or by name. */
+/**
+ * Registers secrets like loading a config does: secret options, and within maps, values that are secret by schema or
+ * name.
+ */
 function registerSecrets(options: OptionSet, values: Options): void {
   for (const [name, value] of Object.entries(values)) {
     const { secret = false, schema = {} } = options[name] ?? {};

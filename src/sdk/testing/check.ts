@@ -5,17 +5,17 @@ import type { Bench } from './bench.ts';
 import { fail } from './fail.ts';
 import type { WorldPart } from './world.ts';
 
-/** One thing that is looked at. `run` ends well, or throws an assertion that says what is wrong and what was promised. */
+/** One check. `run` resolves, or throws an assertion error with what is wrong and what the contract requires. */
 export interface Check {
-  /** A sentence. */
+  /** One sentence. */
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** A check before a place is there. */
+/** A check that isn't bound to a test source yet. */
 export interface Promised {
   readonly name: string;
-  /** The part of the world that it needs. */
+  /** The part of the test world that it needs. */
   readonly needs?: WorldPart;
   look(bench: Bench): Promise<void>;
 }

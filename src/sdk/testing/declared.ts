@@ -8,7 +8,7 @@ import type { Check } from './check.ts';
 import { fail } from './fail.ts';
 import type { Options } from './world.ts';
 
-/** What can be told from the declarations alone. */
+/** Checks that only need the declarations. */
 export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
   return [
     ...(file === undefined
@@ -101,7 +101,10 @@ interface Fault {
   readonly message: string;
 }
 
-/** What loading a config with these options would report: what the schema refuses, and if that is nothing, what its rules do. */
+/**
+ * The errors that loading a config with these options would report: those of the schema or, if there are none, those of
+ * its rules.
+ */
 export function faultsOf(connector: Connector, source: Options, query: Options | undefined): Fault[] {
   const bySchema = [...schemaFaults(connector.source, source), ...schemaFaults(connector.query, query ?? {})];
   if (bySchema.length > 0 && query !== undefined) return bySchema;

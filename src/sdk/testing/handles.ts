@@ -2,21 +2,23 @@ import { readdir, readlink } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const folder = '/proc/self/fd';
-/** How long what was closed may take to be gone. */
+/** How long closed resources may take to disappear. */
 const patienceMs = 2000;
 
-/** Everything that this process has open: files and sockets by name where the system tells, else handles by kind. */
+/**
+ * All open handles of this process: files and sockets by name if the system reports them, otherwise handles by type.
+ */
 export async function openHandles(): Promise<string[]> {
   try {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`).catch(() => '')));
-    // Reading the folder opens it.
+    // Listing the folder opens it, so leave it out.
     return links.filter((link) => link !== '' && !link.endsWith('/fd')).sort();
   } catch {
     return process.getActiveResourcesInfo().filter((kind) => /TCP|Pipe|Socket|File/.test(kind));
   }
 }
 
-/** What is open now and was not before; waits a little for what is just being closed. */
+/** Handles that are open now and weren't before; waits briefly for resources that are being closed. */
 export async function leftOpen(before: readonly string[]): Promise<string[]> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

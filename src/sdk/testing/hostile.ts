@@ -12,7 +12,9 @@ export const hostileNames: readonly string[] = [
   'naïve 😀',
 ];
 
-/** Values that have broken other programs: quotes, markup, line ends, formulas, templates, directions, look-alikes. */
+/**
+ * Values that have broken other programs: quotes, markup, line ends, formulas, templates, text directions, look-alikes.
+ */
 export const hostileValues: readonly string[] = [
   'plain',
   ' spaces around ',

@@ -12,27 +12,28 @@ import type { TestSource, World, WorldPart } from './world.ts';
 
 /** The standard suite for one connector in one world. */
 export interface Kit {
-  /** To be run one after another, in this order, by whatever runs tests. */
+  /** Run these sequentially, in this order, with any test runner. */
   readonly checks: readonly Check[];
-  /** To be called after the last check: stops the place. */
+  /** Call this after the last check: stops the test source. */
   close(): Promise<void>;
 }
 
-/** What the suite cannot see from the connector itself. */
+/** What the suite can't derive from the connector. */
 export interface KitOptions {
-  /** The file of the connector, as path or URL (`import.meta.resolve('./acme.ts')`); its name has to be the id. */
+  /** The file of the connector as path or URL (`import.meta.resolve('./acme.ts')`); its name must equal the ID. */
   readonly file?: string;
 }
 
 /**
- * The standard suite that every connector has to pass, ours and anyone's: its declarations, bad options, honest checks,
- * rows as declared, replay, hostile content, resuming, stopping, back-pressure, secrets. It knows no test runner:
+ * The standard suite that every connector must pass, built-in or third-party: its declarations, invalid options,
+ * truthful checks, rows as declared, replay, hostile content, resuming, stopping, backpressure, secrets. It's
+ * independent of the test runner:
  *
  *     const kit = connectorKit(acme, world, { file: import.meta.resolve('./acme.ts') });
  *     for (const { name, run } of kit.checks) test(name, run);
  *     after(kit.close);
  *
- * A connector whose service is gone (`retired`) needs no world.
+ * A connector of a discontinued service (`retired`) needs no world.
  */
 export function connectorKit(connector: Connector, world?: World, { file }: KitOptions = {}): Kit {
   const declared = declaredChecks(connector, file);
@@ -55,7 +56,7 @@ interface Meeting {
   close(): Promise<void>;
 }
 
-/** The place is started when the first check needs it, once. */
+/** Starts the test source once, when the first check needs it. */
 function meet(connector: Connector, world: World): Meeting {
   let place: Promise<TestSource> | undefined;
   let bench: Promise<Bench> | undefined;
@@ -69,7 +70,7 @@ function meet(connector: Connector, world: World): Meeting {
   };
 }
 
-/** Undefined for a check whose part the world waives. */
+/** Undefined if the world waives the part that the check needs. */
 function checkOf(
   { name, needs, look }: Promised,
   { world, meeting }: { world: World; meeting: Meeting },
@@ -86,7 +87,7 @@ function checkOf(
   };
 }
 
-/** What a world goes without is said in the title of a check, so that it stands in every report. */
+/** The waived parts are in the title of a check, so that every report shows them. */
 function waiverCheck({ waived = {} }: World): Check {
   const told = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
   return {
@@ -98,7 +99,7 @@ function waiverCheck({ waived = {} }: World): Check {
   };
 }
 
-/** Stands last: it looks at everything that was said in the checks before, and provokes some more. */
+/** Must be last: it inspects the output of all previous checks, and provokes some more. */
 const secretCheck: Promised = {
   name: 'never lets a secret be seen, in log lines, sentences, problems and watermarks',
   async look(bench) {

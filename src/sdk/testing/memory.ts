@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | undefined;
 
-/** Bytes that this process really holds, inside of V8 and outside: what can be collected has been. */
+/** Bytes in use by this process, inside V8 and outside, after garbage collection. */
 export async function heldBytes(): Promise<number> {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');
@@ -17,9 +17,9 @@ export async function heldBytes(): Promise<number> {
 }
 
 /**
- * Waits until the process no longer allocates, because whatever reads ahead has reached its bound or has read
- * everything. Returns what is then held. Looks without collecting, since a collection costs as much as a whole test:
- * without new objects the figures don't grow, whether or not the engine collects in between.
+ * Waits until the process stops allocating because the read-ahead has reached its limit or has read everything, and
+ * returns the bytes in use. Polls without garbage collection, which costs as much as a whole test: without new objects,
+ * the figures don't grow whether or not the engine collects in between.
  */
 export async function steadyBytes(): Promise<number> {
   let last = allocated();
@@ -29,7 +29,7 @@ export async function steadyBytes(): Promise<number> {
     quiet = now > last + 256 * 1024 ? 0 : quiet + 1;
     last = now;
   }
-  // One collection may leave behind what the next one takes.
+  // The second collection may free what the first one left.
   return Math.min(await heldBytes(), await heldBytes());
 }
 

@@ -10,7 +10,7 @@ import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 
-/** What it reads: the rows that are there, as their columns say, every time, whatever is in them. */
+/** Reading: the rows of the source, with the declared columns, repeatable, whatever the content. */
 export const readingChecks: readonly Promised[] = [
   { name: 'gives the columns that it declares and the rows that are there, in their canonical text', look: givesRows },
   { name: 'gives the same rows of the same data again', look: givesThemAgain },
@@ -43,7 +43,7 @@ async function runsExample(bench: Bench): Promise<void> {
   const { connector, place } = bench;
   const { jobs = {} } = parse(connector.example ?? '') as { jobs?: Record<string, { query?: unknown }> };
   if (Object.keys(jobs).length === 0) fail('its example has no job');
-  // Nothing of the world's own query may help.
+  // Unset the options of the world's own query, so that they can't help.
   const none = Object.fromEntries(Object.keys(place.query).map((name) => [name, undefined]));
   for (const [name, { query = {} }] of Object.entries(jobs)) {
     const asked = typeof query === 'string' ? { [connector.shorthand ?? '']: query } : (query as Options);

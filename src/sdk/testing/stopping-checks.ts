@@ -9,7 +9,7 @@ import { fail } from './fail.ts';
 import { leftOpen, openHandles } from './handles.ts';
 import { heldBytes, steadyBytes } from './memory.ts';
 
-/** How it behaves while it reads: it ends when told to, leaves nothing open and holds no more than a little. */
+/** Stopping: ends when aborted, leaves nothing open, and uses little memory. */
 export const stoppingChecks: readonly Promised[] = [
   { name: 'does not begin when it is stopped before', look: doesNotBegin },
   {
@@ -26,7 +26,7 @@ export const stoppingChecks: readonly Promised[] = [
 ];
 
 const reason = new Error('stopped by the conformance kit');
-/** The promise is a second; a busy machine gets another. */
+/** The contract is one second; a busy machine gets another. */
 const promptMs = 2000;
 
 async function doesNotBegin(bench: Bench): Promise<void> {
@@ -59,7 +59,7 @@ async function stops(bench: Bench): Promise<void> {
   }
 }
 
-/** Only the reason of the signal tells the runner that this was no failure. */
+/** Only the signal's reason tells the runner that this wasn't a failure. */
 function isReason(thrown: unknown, when: string): void {
   if (thrown instanceof assert.AssertionError) throw thrown;
   if (thrown !== reason) fail(`${when} it threw "${String(thrown)}" instead of the reason of the signal`);
@@ -72,7 +72,7 @@ function thrownBy(act: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Reads so many batches, stops, and goes on reading until it throws, which has to be soon. */
+/** Reads this many batches, aborts, and continues until it throws, which must happen soon. */
 async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
   const iterator = batches[Symbol.asyncIterator]();
   for (let i = 0; i < wanted; i++) {
@@ -86,7 +86,7 @@ async function pull({ batches }: Extraction, wanted: number, stop: AbortControll
   throw thrown;
 }
 
-/** What an act throws, if it does so promptly. */
+/** What an action throws, if it does so promptly. */
 async function prompt(act: Promise<unknown>): Promise<unknown> {
   const late = new AbortController();
   const tooLate = wait(promptMs, undefined, { signal: late.signal }).then(
@@ -111,7 +111,7 @@ async function letsGo(bench: Bench): Promise<void> {
   assert.deepEqual(await leftOpen(before), [], 'read to the end it keeps this open');
 }
 
-/** What may be read ahead, decoded or not, and how much there has to be so that reading ahead without end would show. */
+/** Maximum read-ahead, decoded or not, and the amount of data that is enough to detect unbounded read-ahead. */
 const maxAhead = 8_000_000;
 const fewestBytes = 3 * maxAhead;
 

@@ -2,7 +2,7 @@ import type { Family } from '../../lib/problem.ts';
 import type { Column } from '../column.ts';
 import type { TokenSource } from '../oauth.ts';
 
-/** Options by name, as a config would give them. */
+/** Options by name, as in a config. */
 export type Options = Readonly<Record<string, unknown>>;
 
 /** Rows as canonical text; null is an absent value. */
@@ -19,55 +19,58 @@ export type WorldPart = 'credentials' | 'unreachable' | 'hostile' | 'many' | 're
 
 /** A test source for a connector: as small as possible, but enough for all checks. */
 export interface World {
-  /** Tells worlds of one connector apart: `postgres`. */
+  /** Distinguishes worlds of one connector: `postgres`. */
   readonly name?: string;
-  /** Parts that this world cannot show, each with the reason. Everything else is demanded. */
+  /** Parts that this world can't provide, each with the reason. Everything else is required. */
   readonly waived?: Readonly<Partial<Record<WorldPart, string>>>;
-  /** Starts the place: a real server, a double of the vendor, a folder of files. Called once, before the first check. */
+  /**
+   * Starts the test source: a real server, a fake of the vendor, a folder of files. Called once, before the first
+   * check.
+   */
   open(): Promise<TestSource>;
 }
 
 /** A working source and its content. */
 export interface TestSource {
-  /** Options that work; with them the connector gives exactly `columns` and `rows`, every time. */
+  /** Working options; with them, the connector must return exactly `columns` and `rows`, every time. */
   readonly source: Options;
   readonly query: Options;
   readonly columns: readonly Column[];
   readonly rows: CanonicalRows;
-  /** The folder of the config file, where the options hold relative paths. */
+  /** The folder of the config file, if the options have relative paths. */
   readonly folder?: string;
   /** For a source with an OAuth description. */
   readonly login?: TokenSource;
   /** Secrets besides the options that are declared secret, for example a password in a URL. */
   readonly secrets?: readonly string[];
-  /** Options that pass for nothing, each with the name of the option that has to be blamed. At least one. */
+  /** Invalid options, each with the name of the option that must be blamed. At least one. */
   readonly refused?: readonly (OptionChanges & { readonly option: string })[];
-  /** Credentials that the place does not know; it has to come out as family `login`. */
+  /** Credentials that the source refuses; the problem must have family `login`. */
   readonly credentials?: OptionChanges & { readonly login?: TokenSource };
   /** An unreachable source; must fail as `try_later`, unless another family is set. */
   readonly unreachable?: OptionChanges & { readonly family?: Family };
   /**
-   * Reads a table of {@link hostileNames} (its columns) with a row for each of {@link hostileValues}, which stands in every
-   * column. Where a place can hold only some of them: `names` and `values` say which, in that order.
+   * Reads a table of {@link hostileNames} (its columns) with one row per {@link hostileValues}, repeated in every
+   * column. If the source supports only some of them, `names` and `values` list those, in that order.
    */
   readonly hostile?: OptionChanges & { readonly names?: readonly string[]; readonly values?: readonly string[] };
-  /** Reads at least 24 MB of cells. The place must not hold what it has not yet sent in memory of this process. */
+  /** Reads at least 24 MB of cells. The source must not keep unsent data in the memory of this process. */
   readonly many?: OptionChanges & { readonly rows: number };
-  /** Demanded of every connector that says how it resumes. */
+  /** Required for every connector with `resumes`. */
   readonly resume?: Resume;
-  /** What the jobs of the connector's own example need beside the good source to find rows here. */
+  /** Additional options for the jobs of the connector's own example to find rows here. */
   readonly example?: OptionChanges;
   /** Stops everything that `open` started. */
   close?(): Promise<void>;
 }
 
-/** For connectors that go on where the last run ended. */
+/** For connectors that resume where the last run ended. */
 export interface Resume extends OptionChanges {
-  /** Adds rows behind the watermark and returns those that the next extract has to give. */
+  /** Adds rows after the watermark and returns those that the next extract must return. */
   grow(): Promise<CanonicalRows>;
   /**
-   * Rows that may come twice; 0 unless the vendor makes that impossible: those of the very edge, or all of them where a
-   * source only reports whether anything has changed, and then returns everything.
+   * Rows that may be repeated; 0 unless the vendor makes that impossible: those at the boundary, or all of them if a
+   * source only reports whether anything has changed and then returns everything.
    */
   readonly repeated?: number;
 }
