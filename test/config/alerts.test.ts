@@ -40,7 +40,7 @@ const webhook = { type: 'webhook', url: 'https://alerts.example.com/x', secret }
 const chat = { type: 'slack', url: `\${env:HOOK}` };
 
 describe('alerts in the config', () => {
-  it('say of a key that does not fit how one is made, not only where it could stand', async () => {
+  it("explain how to create a key if it's invalid, not only where to put it", async () => {
     const { problems } = await load({
       channels: { ops: { ...webhook, secret: 'whsec_short' } },
       rules: [{ to: ['ops'] }],
@@ -50,7 +50,7 @@ describe('alerts in the config', () => {
     ]);
   });
 
-  it('are read whole, with defaults, and their secrets are known from then on', async () => {
+  it('are read completely, with defaults, and their secrets are registered', async () => {
     const { config, problems } = await load({
       channels: { ops: webhook, chat },
       rules: [{ to: ['ops'] }],
@@ -72,7 +72,7 @@ describe('alerts in the config', () => {
     );
   });
 
-  it('have no part of a secret address told by the other side, neither its path nor a value of its query', async () => {
+  it('register the path and the query values of a secret URL as secrets', async () => {
     const env = { HOOK: 'https://hooks.example.com/services/T00000000/B11111111111?key=0123456789abcdef&wait=true' };
     await load({ channels: { chat }, rules: [{ to: ['chat'] }] }, {}, {}, env);
     const path = '/services/T00000000/B11111111111';
@@ -88,7 +88,7 @@ describe('alerts in the config', () => {
     expect(config?.jobs.get('orders')?.alerts).toBe(false);
   });
 
-  it('tell of every fault: types, options, channels that there are not', async () => {
+  it('report every error: types, options, unknown channels', async () => {
     const faults = await codes(
       {
         channels: {
@@ -106,7 +106,7 @@ describe('alerts in the config', () => {
     expect(faults.join('\n')).not.toContain('short');
   });
 
-  it('say of a name that fits no job that nothing will ever come of it', async () => {
+  it('warn about a name that matches no job', async () => {
     const alive = { type: 'heartbeat', url: 'https://hc.example.com/x', jobs: ['orders', 'order'] };
     const rules = [
       { jobs: ['orders', 'ord*'], to: ['ops'] },
@@ -121,13 +121,13 @@ describe('alerts in the config', () => {
     ]);
   });
 
-  it('run no command unless commands may be run', async () => {
+  it('run no command unless commands are allowed', async () => {
     const channels = { pager: { type: 'command', command: ['./page'] } };
     expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: Commands are not allowed in this config']);
     expect(await codes({ channels }, {}, { allow_commands: true })).toEqual([]);
   });
 
-  it('send nothing to a heartbeat, and nothing of a job where there is no channel', async () => {
+  it('are rejected for a heartbeat, and for a job if there is no channel', async () => {
     const channels = { alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     expect(await codes({ channels, rules: [{ to: ['alive'] }] })).toEqual([
       'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat channel and does not accept alerts',
@@ -139,7 +139,7 @@ describe('alerts in the config', () => {
 });
 
 describe('docs/alerts.md', () => {
-  it('shows channels and rules that load', async () => {
+  it('shows channels and rules that can be loaded', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text!) as { alerts?: object });
     const shown = blocks.flatMap(({ alerts }) => (alerts === undefined ? [] : [alerts]));
@@ -157,8 +157,8 @@ describe('docs/alerts.md', () => {
   });
 });
 
-describe('the way of an alert', () => {
-  it('is all channels without rules, those of every rule that fits, or those of the job', async () => {
+describe('the channels of an alert', () => {
+  it("are all without rules, those of every matching rule, or the job's own", async () => {
     const channels = { ops: webhook, chat, alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     const route = async (alerts: object, job: object, occasion: 'stale' | 'quota') => {
       const { config, problems } = await load({ channels, ...alerts }, job);
@@ -179,7 +179,7 @@ describe('the way of an alert', () => {
   });
 });
 
-it('A job that sets one limit keeps the others of the section', async () => {
+it('a job that sets one limit keeps the other limits of the section', async () => {
   const { config } = await load({ channels: { ops: webhook }, stale_after: '2h' }, { alerts: { after_failures: 5 } });
   const job = config!.jobs.get('orders')!;
   expect(limitsOf(job, config!.alerts!)).toMatchObject({ afterFailures: 5, staleAfterMs: 2 * 3_600_000 });

@@ -25,14 +25,14 @@ async function putPackage(
 }
 
 describe('the catalog of connectors', () => {
-  it('holds what stands in the folder, each under the name of its file', async () => {
+  it('contains the connectors of the folder, each under the name of its file', async () => {
     const { connectors, problems } = await loadCatalog();
     expect(problems).toEqual([]);
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'file']));
     for (const [name, connector] of connectors) expect(connector.id).toBe(name);
   });
 
-  it('adds the folder that a config names, files and folders alike', async () => {
+  it('adds the folder of the config, with files and subfolders', async () => {
     const folder = await folderWith({
       'mine.ts': plugin('mine'),
       '_helper.ts': 'throw new Error("not a plugin")',
@@ -45,7 +45,7 @@ describe('the catalog of connectors', () => {
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
   });
 
-  it('imports a file of a folder again if it was edited since the last import', async () => {
+  it('imports a changed file of a folder again', async () => {
     const folder = await folderWith({ 'mine.mjs': 'throw new Error("boom")' });
     const look = async () => {
       const catalog = await openCatalog({ folder });
@@ -62,7 +62,7 @@ describe('the catalog of connectors', () => {
     expect(await look()).toEqual({ title: 'Mine', problems: 0 });
   });
 
-  it('names a plugin that cannot be used and why, and goes on with the others', async () => {
+  it("names a plugin that can't be used and why, and continues with the others", async () => {
     const folder = await folderWith({
       'crashes.mjs': 'throw new Error("boom")',
       'db.mjs': plugin('db'),
@@ -85,7 +85,7 @@ describe('the catalog of connectors', () => {
     );
   });
 
-  it('takes connectors from the npm packages that a config names, found from its folder', async () => {
+  it('loads connectors from the npm packages of the config, relative to its folder', async () => {
     const folder = await folderWith({});
     await putPackage(folder, '@acme/connectors', { acme: './lib/acme.js' }, { 'lib/acme.js': plugin('acme') });
     await putPackage(folder, 'bare', undefined, {});
@@ -108,7 +108,7 @@ describe('the catalog of connectors', () => {
     ]);
   });
 
-  it('imports a connector when it is asked for, and no other', async () => {
+  it('imports only the requested connector', async () => {
     const folder = await folderWith({
       'wanted.mjs': `globalThis.imported = [...(globalThis.imported ?? []), 'wanted'];${plugin('wanted')}`,
       'other.mjs': `globalThis.imported = [...(globalThis.imported ?? []), 'other'];${plugin('other')}`,
@@ -126,13 +126,13 @@ describe('the catalog of connectors', () => {
     expect(await catalog.load('x')).toBeUndefined();
   });
 
-  it('says so when the folder is not there', async () => {
+  it('reports a missing folder', async () => {
     const { connectors, problems } = await loadCatalog({ folder: '/nowhere/at/all' });
     expect(connectors.has('db')).toBe(true);
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_CONNECTORS_FOLDER']);
   });
 
-  it('is looked through as a whole by a check, which names a broken connector that no source wants', async () => {
+  it('is completely loaded by a check, which names a broken connector that no source uses', async () => {
     const text = `
 connectors: .
 destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
@@ -147,7 +147,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
   });
 
-  it('is reached from a config: own connectors by a path beside it, a broken one blamed on its own file', async () => {
+  it('is used by a config: own connectors by a relative path, and a broken one is reported at its own file', async () => {
     const text = configWith(
       `${goodJob.replace('source: shop', 'source: a').replace('    query: select 1\n', '')}  broken:\n    source: b\n    format: csv\n    target: ${id('b')}\n`,
       'connectors: .',
@@ -160,11 +160,11 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
     expect([...refused.keys()]).toEqual(['broken']);
     expect(problems.map(({ code }) => code).sort()).toEqual(['CONFIG_CONNECTOR_BROKEN', 'CONFIG_UNKNOWN_CONNECTOR']);
-    // It is known by name, so that no other name is proposed, least of all its own.
+    // Its name is known, so no other name is suggested, least of all its own.
     expect(problems.map(({ next }) => next)).not.toContain('did you mean "bad"?');
   });
 
-  it('refuses a source whose service is no more, whatever its options were, and lets the others run', async () => {
+  it('rejects a source whose service was shut down, whatever its options, and lets the others run', async () => {
     const files = `
 destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
 sources: {files: {connector: file}, posts: {connector: radian6, app_key: of-old}}

@@ -9,7 +9,7 @@ async function verdict(text: string): Promise<string> {
   return (await checkConfig(file, { env: {}, catalog, transforms })).verdict.replace(file, 'F');
 }
 
-it('a check ends with one sentence that counts jobs, faults and remarks, and says what can run', async () => {
+it('a check ends with one sentence that counts jobs, errors and warnings, and says what can run', async () => {
   const bad = goodJob.replace('orders', 'bad').replace(id('a'), id('b')).replace('csv', 'cvs');
   expect(await verdict(configWith(goodJob))).toBe('F: 1 job, no errors');
   expect(await verdict(configWith(goodJob.replace(id('a'), 'short-id')))).toBe('F: 1 job, no errors, 1 warning');

@@ -3,7 +3,7 @@ import { formatById, formats } from '../../src/formats/index.ts';
 import type { Problem } from '../../src/lib/problem.ts';
 import { configWith, goodJob, id, lines, load } from './fixtures.ts';
 
-/** The facts of a problem that a person reads, without its place. */
+/** The parts of a problem that a user reads, without its location. */
 function said({ code, message, seen, allowed, next }: Problem): object {
   return JSON.parse(JSON.stringify({ code, message, seen, allowed, next }));
 }
@@ -23,7 +23,7 @@ const job = (more: string, without: RegExp = /^$/) =>
   );
 
 describe('checking', () => {
-  it('finds every fault at once, in the order of the lines, each with line and character', async () => {
+  it('finds all errors at once, in line order, each with line and column', async () => {
     const { config, problems, refused } = await load(`version: 1
 destinations:
   main:
@@ -74,7 +74,7 @@ jobs:
     expect([...refused.keys()]).toEqual(['orders', 'stock']);
   });
 
-  it('lets the good jobs run beside a bad one, and says of the bad one what keeps it out', async () => {
+  it('lets valid jobs run next to an invalid one, and says why that one is left out', async () => {
     const { config, problems, refused } = await load(
       configWith(
         `${goodJob}  bad:\n    source: depot\n    query: select 1\n    format: csv\n    target: ${id('b')}\n`,
@@ -87,13 +87,13 @@ jobs:
     expect(refused.get('bad')).toEqual(problems);
   });
 
-  it('refuses the whole file for a fault at its top level', async () => {
+  it('rejects the whole file for an error at its top level', async () => {
     const { config, problems } = await load(configWith(goodJob, 'timezone: Europe/Berln\nstat: x'));
     expect(config).toBeUndefined();
     expect(problems.map(({ next }) => next)).toEqual(['did you mean "Europe/Berlin"?', 'did you mean "state"?']);
   });
 
-  it('names what is missing with the line to add', async () => {
+  it('reports a missing option with the line to add', async () => {
     expect(await only(configWith(goodJob).replace('    host: db.example.com\n', ''))).toEqual({
       code: 'CONFIG_MISSING_OPTION',
       message: '"host" is missing from this source (connector warehouse)',
@@ -111,7 +111,7 @@ jobs:
     expect(await only(job('', /^target/))).toMatchObject({ message: '"target" is missing from this job' });
   });
 
-  it('refuses a format that no data source has, and names the way to write it', async () => {
+  it('rejects an unknown format, and shows how to write it', async () => {
     const lines = { ...formatById('csv'), id: 'lines', fileEnding: '.lines', isForDatasources: false };
     const { problems } = await load(configWith(goodJob.replace('csv', 'lines')), { formats: [...formats, lines] });
     expect(problems.map(said)).toEqual([
@@ -124,7 +124,7 @@ jobs:
     ]);
   });
 
-  it('shows the value seen beside the values allowed', async () => {
+  it('shows the value next to the allowed values', async () => {
     expect(await only(configWith(goodJob).replace('host: db', 'port: 99999\n    host: db'))).toEqual({
       code: 'CONFIG_WRONG_VALUE',
       message: 'Invalid value for "port"',
@@ -142,7 +142,7 @@ jobs:
     });
   });
 
-  it('advises what would pass: a unit where one is wanted, and a list where there is text', async () => {
+  it('suggests a valid value: a number with a unit, or a list instead of text', async () => {
     const alerts = (line: string) =>
       `alerts:\n  channels: { ops: { type: slack, url: "https://x.example" } }\n  ${line}\n${configWith(goodJob)}`;
     expect(await only(alerts('settle: 30'))).toMatchObject({
@@ -158,7 +158,7 @@ jobs:
     });
   });
 
-  it('refuses a guard that no result could pass, in a job and for all', async () => {
+  it('rejects a guard that no result could pass, in a job and at the top level', async () => {
     const guards = 'guards: { rows: { minimum: 10, maximum: 5 }, bytes: { minimum: 5, maximum: 5 } }\n';
     const told = {
       code: 'CONFIG_GUARDS',
@@ -170,7 +170,7 @@ jobs:
     expect(await only(`${guards}${configWith(goodJob)}`)).toMatchObject(told);
   });
 
-  it('says where an option belongs that a neighbour has', async () => {
+  it('says where an option belongs if a neighboring section has it', async () => {
     const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
     expect(await only(source('limit: 5'))).toMatchObject({ next: 'write it in the query of a job' });
     const query = goodJob.replace('select 1', '{sql: select 1, port: 5432}');
@@ -180,13 +180,13 @@ jobs:
     });
   });
 
-  it('takes no word of three letters for a slip of another', async () => {
+  it("doesn't suggest corrections for words of three letters", async () => {
     const { nearest } = await import('../../src/lib/nearest.ts');
     expect(nearest('ssl', ['tls', 'ssh'])).toBeUndefined();
     expect([nearest('cvs', ['csv']), nearest('sssh', ['ssh']), nearest('lts', ['tls'])]).toEqual(['csv', 'ssh', 'tls']);
   });
 
-  it('quotes ids that YAML takes for numbers as they were written', async () => {
+  it('quotes IDs as written even if YAML parses them as numbers', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     const exponent = `${'0'.repeat(28)}1e10`;
     expect(await only(target(exponent))).toMatchObject({ seen: exponent, next: `put it in quotes: "${exponent}"` });
@@ -198,7 +198,7 @@ jobs:
     });
   });
 
-  it('lets only the alternative speak that was meant', async () => {
+  it('reports errors only for the alternative that was meant', async () => {
     const auth = (value: string) => configWith(goodJob).replace('host: db', `auth: ${value}\n    host: db`);
     expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });
     expect(await only(auth('{token: abcd, relm: x}'))).toMatchObject({
@@ -208,7 +208,7 @@ jobs:
     expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
   });
 
-  it('passes on the rules of a connector, at the option that they are about', async () => {
+  it('reports the rules of a connector at the option they apply to', async () => {
     const { problems } = await load(configWith(goodJob).replace('db.example.com', 'forbidden'));
     expect(lines(problems)).toEqual(['10:11 CONFIG_RULE']);
     expect(await only(job('', /^$/).replace('select 1', 'drop table orders'))).toMatchObject({
@@ -217,7 +217,7 @@ jobs:
     });
   });
 
-  it('refuses plain text as query where a connector takes none', async () => {
+  it("rejects plain text as query if a connector doesn't support it", async () => {
     const text = configWith(goodJob.replace('source: shop', 'source: now')).replace(
       'sources:\n',
       'sources:\n  now: {connector: clock}\n',
@@ -228,7 +228,7 @@ jobs:
     });
   });
 
-  it('wants exactly one pair of credentials for each destination', async () => {
+  it('requires exactly one kind of credentials per destination', async () => {
     const credentials = (lines_: string) => configWith(goodJob).replace('    api_key: abcdefabcdef\n', lines_);
     expect(await only(credentials(''))).toMatchObject({
       message: 'Missing credentials: this destination has neither api_key nor basic',
@@ -240,7 +240,7 @@ jobs:
     expect(await only(credentials('    api_key: ""\n'))).toMatchObject({ message: 'The api_key is empty' });
   });
 
-  it('knows an address of the service when it sees one', async () => {
+  it('recognizes a URL of the service', async () => {
     const url = (value: string) => configWith(goodJob).replace('http://127.0.0.1:8080/api/1.0', value);
     expect(await only(url('app.example.com/api/1.0'))).toMatchObject({ code: 'CONFIG_URL' });
     expect(await only(url('https://app.example.com/'))).toMatchObject({
@@ -274,7 +274,7 @@ jobs:
     expect(large.warnings.map(({ code }) => code)).toEqual(['CONFIG_LIMITS']);
   });
 
-  it('tells what the dashboard will show of a job that reads only what is new', async () => {
+  it('warns what the dashboard will show for an incremental job', async () => {
     const asks = (query: string) => configWith(goodJob.replace(/query: .*/, `query: ${query}`));
     const { problems, warnings } = await load(asks('{ sql: select 1, since: updated_at }'));
     expect(problems).toEqual([]);
@@ -283,7 +283,7 @@ jobs:
     expect((await load(asks('{ sql: select 1 }'))).warnings).toEqual([]);
   });
 
-  it('refuses ids that cannot be one, and doubts ids that do not look like one', async () => {
+  it("rejects invalid IDs, and warns about IDs that don't look like one", async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('a/../b'))).toMatchObject({ code: 'CONFIG_ID' });
     const { problems, warnings } = await load(target('my-instance'));
@@ -291,7 +291,7 @@ jobs:
     expect(warnings.map(({ code }) => code)).toEqual(['CONFIG_ID']);
   });
 
-  it('refuses the later of two jobs that write one instance, unless one of them is switched off', async () => {
+  it('rejects the later of two jobs that write to one instance, unless one of them is disabled', async () => {
     const second = goodJob.replace('orders', 'again');
     const { config, problems, refused } = await load(configWith(goodJob + second));
     expect(problems.map(said)).toMatchObject([
@@ -305,7 +305,7 @@ jobs:
     expect((await load(configWith(`${goodJob}${second}    enabled: false\n`))).problems).toEqual([]);
   });
 
-  it('holds a target to one thing, complete', async () => {
+  it('allows exactly one kind of target, and requires it to be complete', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('{}'))).toMatchObject({ message: 'Missing target: one of instance, datasource, refresh' });
     expect(await only(target('{datasource: {name: A, shares: [{}]}}'))).toMatchObject({
@@ -325,7 +325,7 @@ jobs:
     ]);
   });
 
-  it('wants a destination to be named where there are several', async () => {
+  it('requires a destination if there are several', async () => {
     const two = configWith(goodJob).replace(
       'sources:',
       `  other: {url: 'http://127.0.0.1/api/1.0', api_key: abcd}\nsources:`,
@@ -333,7 +333,7 @@ jobs:
     expect(await only(two)).toMatchObject({ allowed: 'main, other', next: 'add a line: destination: NAME' });
   });
 
-  it('refuses schedules that never fire and zones that are nowhere', async () => {
+  it('rejects schedules that never fire and unknown time zones', async () => {
     expect(await only(job("    schedule: '0 0 31 2 *'\n"))).toMatchObject({
       code: 'CONFIG_CRON',
       message: 'Invalid schedule: it never fires: the date does not exist',
@@ -344,12 +344,12 @@ jobs:
     });
   });
 
-  it('refuses names that no command line could carry, and takes those of any language', async () => {
+  it("rejects names that don't work on a command line, and accepts any language", async () => {
     expect(await only(configWith(goodJob.replace('orders', '"my orders"')))).toMatchObject({ code: 'CONFIG_NAME' });
     expect((await load(configWith(goodJob.replace('orders', 'umsätze_2026')))).problems).toEqual([]);
   });
 
-  it('is not fooled by names that every object has', async () => {
+  it("isn't confused by names of properties that every object has", async () => {
     const { problems } = await load(
       configWith(
         goodJob.replace('format: csv', 'format: constructor').replace('source: shop', 'source: toString'),

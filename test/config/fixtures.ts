@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-/** A private folder with these files; gone after the test. */
+/** A private folder with these files, deleted after the test. */
 export async function folderWith(files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
   folders.push(folder);
@@ -29,7 +29,7 @@ export async function folderWith(files: Record<string, string | Buffer>): Promis
 
 const nothing = { check: async () => 'fine', extract: () => Promise.reject(new Error('not here')) };
 
-/** A connector with an option of every kind, and rules of its own. */
+/** A connector with an option of every kind, and its own rules. */
 export const warehouse = defineConnector({
   id: 'warehouse',
   title: 'Warehouse',
@@ -109,7 +109,7 @@ export const catalog = async (): Promise<Catalog> => ({
   file: () => undefined,
 });
 
-/** Loads this text as a config, with the connectors and transforms above and nothing in the environment. */
+/** Loads this text as a config, with the connectors and transforms above and an empty environment. */
 export async function load(
   text: string,
   options: LoadOptions = {},
@@ -121,7 +121,7 @@ export async function load(
 
 export const id = (digit: string): string => digit.repeat(32);
 
-/** A config without a fault; `jobs` replaces its only job. */
+/** A valid config; `jobs` replaces its only job. */
 export function configWith(jobs: string, top = ''): string {
   return `version: 1
 ${top}
@@ -145,7 +145,7 @@ export const goodJob = `  orders:
     target: ${id('a')}
 `;
 
-/** Problems as one line each: what a test compares. */
+/** Problems as one line each, for comparison. */
 export function lines(problems: readonly Problem[]): string[] {
   return problems.map(({ code, where }) => `${where.line}:${where.character} ${code}`);
 }

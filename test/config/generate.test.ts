@@ -15,7 +15,7 @@ async function generate(...flags: string[]): Promise<{ code: number; out: string
   return { code: code as number, out, err };
 }
 
-it('writes missing files, keeps fresh ones, and names stale ones with the command that fixes them', async () => {
+it('generate writes missing files, keeps current ones, and names stale ones with the command that fixes them', async () => {
   const into = await folderWith({});
   const absent = await generate('--check', '--into', into);
   expect(absent.code).toBe(1);
@@ -37,8 +37,8 @@ it('writes missing files, keeps fresh ones, and names stale ones with the comman
   expect((await generate('--check', '--into', into)).err).toContain('docs/connectors/gone.md belongs to no connector');
 });
 
-describe('the patterns of the schema', () => {
-  it('are written as every regular expression engine reads them', async () => {
+describe("the schema's patterns", () => {
+  it('are compatible with every regular expression engine', async () => {
     const patterns = new Set<string>();
     const collect = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return;
@@ -48,11 +48,12 @@ describe('the patterns of the schema', () => {
     };
     collect(JSON.parse(await readFile(join(import.meta.dirname, '../../config/sluice.schema.json'), 'utf8')));
     expect(patterns.size).toBeGreaterThan(10);
-    // Unicode properties and code points, named groups, lookbehind, control escapes: not in Python, or written otherwise.
+    // Unicode properties and code points, named groups, lookbehind, control escapes: missing in Python, or written
+    // differently.
     expect([...patterns].filter((pattern) => /\\[pPcuk]|\(\?</.test(pattern))).toEqual([]);
   });
 
-  it('take the names that checking takes, and refuse those in ASCII that it refuses', () => {
+  it('accept the names that check accepts, and reject those in ASCII that it rejects', () => {
     const portable = new RegExp(String(nameSchema.pattern));
     for (let code = 0; code < 128; code++) {
       const sign = String.fromCharCode(code);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { guardsOf } from './fixtures.ts';
 
-describe('the guards of a job', () => {
+describe("a job's guards", () => {
   const preset = { rowChange: { down: 0.5, from: 100 } };
 
   it('are one preset guard by default', () => {
     expect(guardsOf(undefined, undefined)).toEqual(preset);
   });
 
-  it('take the place of those at the top level one by one, each whole', () => {
+  it('override those at the top level one by one, each as a whole', () => {
     const top = { rows: { minimum: 10 }, row_change: { down: '20%', up: '100%' } };
     expect(guardsOf({ row_change: { up: '12.5%' } }, top)).toEqual({
       rows: { minimum: 10 },
@@ -19,7 +19,7 @@ describe('the guards of a job', () => {
     });
   });
 
-  it('are taken away by false, one of them or all, in a job or for all jobs', () => {
+  it('are removed by false, one or all of them, in a job or for all jobs', () => {
     expect(guardsOf({ row_change: false }, undefined)).toEqual({});
     expect(guardsOf({ rows: false }, { rows: { minimum: 1 } })).toEqual(preset);
     expect(guardsOf(false, { rows: { minimum: 1 } })).toEqual({});
@@ -27,7 +27,7 @@ describe('the guards of a job', () => {
     expect(guardsOf({ bytes: { maximum: 5 } }, false)).toEqual({ bytes: { maximum: 5 } });
   });
 
-  it('read spans and parts as they are written', () => {
+  it('accept durations and percentages', () => {
     const given = { newest: { column: 'a', within: '36h' }, nulls: { b: '0.5%' }, columns: ['c'], row_change: false };
     expect(guardsOf(given, undefined)).toEqual({
       newest: { column: 'a', withinMs: 129_600_000 },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { variable } from '../../src/config/options/settings.ts';
 import { configWith, folderWith, goodJob, id, lines, load } from './fixtures.ts';
 
-describe('a config without a fault', () => {
+describe('a valid config', () => {
   it('loads with every default filled in', async () => {
     const { config, problems, warnings, refused } = await load(configWith(goodJob));
     expect({ problems, warnings, refused: [...refused] }).toEqual({ problems: [], warnings: [], refused: [] });
@@ -33,13 +33,13 @@ describe('a config without a fault', () => {
     expect(config!.state).toBe(resolve(config!.folder, 'sluice-state'));
   });
 
-  it('takes the address of the monitor and the names that it answers to', async () => {
+  it('loads the address of the monitor and its allowed host names', async () => {
     const { config, problems } = await load(configWith(goodJob, 'monitor: {port: 9464, names: [sluice.example.com]}'));
     expect(problems).toEqual([]);
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
   });
 
-  it('means in every option the unit that its name or its text says', async () => {
+  it('uses in every option the unit in its name or in its text', async () => {
     const text = `version: 1
 keep: { payloads: 7, days: 2 }
 disk: { limit_megabytes: 3, free_megabytes: 5 }
@@ -90,7 +90,7 @@ jobs:
     expect(defaults!.disk?.freeBytes).toBeUndefined();
   });
 
-  it('takes every form of target, format, query and schedule', async () => {
+  it('loads every form of target, format, query and schedule', async () => {
     const { config, problems } = await load(
       configWith(
         `  a:
@@ -141,7 +141,7 @@ jobs:
     expect(c!.extract).toBeUndefined();
   });
 
-  it('may be written as JSON', async () => {
+  it('may be JSON', async () => {
     const text = JSON.stringify({
       destinations: { main: { url: 'https://x.example/api/1.0/', basic: { user: 'u', password: 'pppp' } } },
       jobs: { r: { target: { refresh: [id('a')] } } },
@@ -154,7 +154,7 @@ jobs:
     });
   });
 
-  it('shares what is written once through anchors and merge keys, the nearer value winning', async () => {
+  it('may reuse parts with anchors and merge keys, where the nearer value wins', async () => {
     const { config, problems } = await load(
       configWith(`  a: &base
     source: shop
@@ -173,7 +173,7 @@ jobs:
     expect(b.extract!.stallTimeoutMs).toBe(7000);
   });
 
-  it('gives destinations with the same URL and key one account, and others their own', async () => {
+  it('has one account for destinations with the same URL and key, and separate accounts otherwise', async () => {
     const destination = (name: string, more: string) => `  ${name}: {url: https://x.example/api/1.0, ${more}}\n`;
     const { config } = await load(
       `destinations:\n${destination('a', 'api_key: k1k1k1')}${destination('b', 'api_key: k1k1k1, client_id: x1')}${destination(
@@ -188,7 +188,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('warns about an account that has the name of a destination and is not shared', async () => {
+  it("causes a warning if an account has the name of a destination and isn't shared", async () => {
     const two = (own: string) => `destinations:
   a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
   b: {url: http://127.0.0.1/api/1.0, api_key: k2k2k2, account: a}
@@ -202,15 +202,15 @@ jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
   });
 });
 
-describe('what cannot be a config at all', () => {
-  it('is said with its line when the YAML is broken', async () => {
+describe('an unusable config file', () => {
+  it('is reported with its line if the YAML is invalid', async () => {
     const { config, problems } = await load('version: 1\njobs:\n  a: [1, 2\n  b: 3\n');
     expect(config).toBeUndefined();
     expect(problems[0]!.code).toBe('CONFIG_SYNTAX');
     expect(problems[0]!.where.line).toBeGreaterThanOrEqual(3);
   });
 
-  it('names the quotes that a cron expression needs', async () => {
+  it('is reported with the quotes that a cron expression needs', async () => {
     const { problems } = await load(configWith(`${goodJob}    schedule: */15 * * * *\n`));
     expect(problems[0]).toMatchObject({ code: 'CONFIG_SYNTAX', where: { line: 17 } });
     expect(problems[0]!.next).toContain('schedule: "*/15 * * * *"');
@@ -219,7 +219,7 @@ describe('what cannot be a config at all', () => {
     expect((await load('jobs: { a: { schedule: @daily } }\n')).problems[0]!.next).toContain('schedule: "@daily"');
   });
 
-  it('names the quotes that a variable needs inside braces', async () => {
+  it('is reported with the quotes that a variable in braces needs', async () => {
     const { problems } = await load(
       `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\nsources: {a: b}\n`,
     );
@@ -227,7 +227,7 @@ describe('what cannot be a config at all', () => {
     expect(problems[0]!.next).toContain(`"${variable('KEY')}"`);
   });
 
-  it('is refused when it is empty, a list, or not there', async () => {
+  it("is rejected if it's empty, a list or missing", async () => {
     expect((await load('')).problems.map(({ code }) => code)).toEqual(['CONFIG_EMPTY']);
     expect((await load('- a\n')).problems.map(({ code }) => code)).toEqual(['CONFIG_SYNTAX']);
     const { loadConfig } = await import('../../src/config/load.ts');
@@ -235,7 +235,7 @@ describe('what cannot be a config at all', () => {
     expect(absent).toMatchObject({ code: 'CONFIG_UNREADABLE', next: expect.stringContaining('sluice init') });
   });
 
-  it('is refused with its line when it is no UTF-8, instead of sending names with question marks', async () => {
+  it("is rejected with its line if it isn't UTF-8, instead of loading names with question marks", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const text = configWith(goodJob.replace('orders', 'über'));
     const refusal = async (encoding: 'latin1' | 'utf16le') => {
@@ -247,26 +247,26 @@ describe('what cannot be a config at all', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it('tells a folder from a file without permissions', async () => {
+  it("is reported differently if it's a folder, or without permissions", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
   });
 
-  it('reports duplicate keys with both lines', async () => {
+  it('is reported with both lines of a duplicate key', async () => {
     const { config, problems } = await load(configWith(`${goodJob}    format: json\n`));
     expect(config).toBeUndefined();
     expect(lines(problems)).toEqual(['17:5 CONFIG_DUPLICATE_KEY']);
     expect(problems[0]!.seen).toBe('first in line 15');
   });
 
-  it('ends at aliases that contain themselves or multiply without end', async () => {
+  it('ends at aliases that contain themselves or expand without limit', async () => {
     expect((await load('jobs: &a\n  x: *a\n')).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
     const bomb = Array.from({ length: 12 }, (_, i) => `x${i}: &x${i} [${Array(9).fill(i === 0 ? '1' : `*x${i - 1}`)}]`);
     expect((await load(bomb.join('\n'))).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
   });
 
-  it('keeps whole numbers exact or says that it cannot', async () => {
+  it("keeps integers exact or reports that it can't", async () => {
     const { problems } = await load(configWith(goodJob.replace('select 1', '12345678901234567890')));
     expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'put it in quotes: "12345678901234567890"' }]);
   });

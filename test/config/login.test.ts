@@ -64,7 +64,7 @@ function load({ sources, top = {}, env = {} }: Given) {
 const sourcesOf = (sources: object) => load({ sources });
 
 describe('the login of a source', () => {
-  it('is the description with the options filled in, what the person registered, and a likely grant', async () => {
+  it("contains the description with its options, the user's values, and a default grant", async () => {
     const { config, problems } = await sourcesOf({
       a: {
         connector: 'shop',
@@ -83,31 +83,31 @@ describe('the login of a source', () => {
     expect(redact('s3cr3t-of-app')).toBe('[redacted]');
   });
 
-  it('asks for what only a person can give where a person consents, and not for an app by itself', async () => {
+  it("requires a user's values if a user consents, and not for an app by itself", async () => {
     const login = { client_id: 'me', client_secret: 's', grant: 'client_credentials' };
     const { config } = await sourcesOf({ a: { connector: 'shop', login } });
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers']);
   });
 
-  it('takes an empty list of scopes at its word', async () => {
+  it('keeps an empty list of scopes', async () => {
     const login = { client_id: 'me', client_secret: 's', scopes: [] };
     const { config } = await sourcesOf({ a: { connector: 'shop', login } });
     expect(config?.sources.get('a')?.login?.scopes).toEqual([]);
   });
 
-  it('is signed where an account file is named', async () => {
+  it('is signed if an account file is set', async () => {
     const { config } = await sourcesOf({ a: { connector: 'shop', login: { account_file: 'key.json' } } });
     expect(config?.sources.get('a')?.login?.grant).toBe('jwt_bearer');
   });
 
-  it('is asked for where the connector has one and the source says nothing', async () => {
+  it("is required if the connector has one and the source doesn't set it", async () => {
     const { problems } = await sourcesOf({ a: { connector: 'shop' } });
     expect(problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
       'CONFIG_MISSING_OPTION "login" is missing: Shop requires a login',
     ]);
   });
 
-  it('is refused where other options hold the credentials, and where the connector knows no login', async () => {
+  it("is rejected if other options contain the credentials, or if the connector doesn't support logins", async () => {
     const login = { client_id: 'me' };
     const { problems } = await sourcesOf({
       a: { connector: 'shop', token: 'given-token', login },
@@ -116,7 +116,7 @@ describe('the login of a source', () => {
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_LOGIN', 'CONFIG_UNKNOWN_OPTION']);
   });
 
-  it('names what its grant lacks, a grant that the vendor lacks, and an address that would show secrets', async () => {
+  it('reports missing options of its grant, an unsupported grant, and a URL that would reveal secrets', async () => {
     const { problems } = await sourcesOf({
       a: { connector: 'shop', login: { grant: 'client_credentials' } },
       b: { connector: 'shop', login: { grant: 'password', client_id: 'me' } },
@@ -129,7 +129,7 @@ describe('the login of a source', () => {
     expect(said).toContain('http://mine.example/token would send secrets unencrypted');
   });
 
-  it('may be shared by name; then it asks for what all of them need', async () => {
+  it('may be shared by name; then it requests the scopes of all sources', async () => {
     const login = { name: 'acme', client_id: 'me' };
     const { config, problems } = await sourcesOf({
       a: { connector: 'shop', login },
@@ -139,7 +139,7 @@ describe('the login of a source', () => {
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers', 'offline', 'stock']);
   });
 
-  it('cannot be shared by sources that act for different apps', async () => {
+  it("can't be shared by sources with different apps", async () => {
     const { config, problems } = await sourcesOf({
       a: { connector: 'shop', login: { name: 'acme', client_id: 'me' } },
       b: { connector: 'shop', login: { name: 'acme', client_id: 'you' } },
@@ -148,14 +148,14 @@ describe('the login of a source', () => {
     expect([...config!.sources.keys()]).toEqual(['a']);
   });
 
-  it('has its place in the schema for editors only where the connector has one', () => {
+  it('is in the schema for editors only if the connector supports it', () => {
     const text = JSON.stringify(configSchema({ connectors: [...connectors.values()], formats: [], transforms: [] }));
     expect(text.match(/"login":/g)).toHaveLength(1);
   });
 });
 
-describe('the key of logins', () => {
-  it('is the one of the config, else SLUICE_KEY; a short one is refused', async () => {
+describe('the key for logins', () => {
+  it("is the config's, otherwise SLUICE_KEY; a short one is rejected", async () => {
     const own = await load({ sources: {}, top: { login_key: 'x'.repeat(32) }, env: { SLUICE_KEY: 'y'.repeat(32) } });
     expect(own.config?.sealKeys?.current).toBe('x'.repeat(32));
     const env = await load({ sources: {}, env: { SLUICE_KEY: 'y'.repeat(32) } });

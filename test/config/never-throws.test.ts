@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../src/sdk/option.ts';
 import { transforms } from '../../src/transforms/index.ts';
 import { clock, load, warehouse } from './fixtures.ts';
 
-/** Words that mean something here, so that random configs get past the first check. */
+/** Words with a meaning in configs, so that random configs pass the first check. */
 const words =
   `version state timezone allow_commands connectors destinations sources jobs main shop orders url api_key basic
 client_id account requests_per_day source query transforms format target destination schedule enabled instance datasource
@@ -33,7 +33,7 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 const named = fc.dictionary(fc.constantFrom('main', 'shop', 'orders'), tree, { maxKeys: 3 });
 const config = fc.record({ destinations: named, sources: named, jobs: named, timezone: tree }, { requiredKeys: [] });
 
-/** Values that fit some options and are of the wrong kind for most. */
+/** Values that are valid for some options and have the wrong type for most. */
 const wrong = fc.constantFrom<unknown>(
   null,
   6,
@@ -52,7 +52,7 @@ const wrong = fc.constantFrom<unknown>(
   { x: 1 },
 );
 
-/** What a person may write where the schema has this node: mostly what it wants, sometimes a value of the wrong kind. */
+/** What a user may write for this schema node: usually a valid value, sometimes one of the wrong type. */
 function writtenAs(node: JsonSchema): fc.Arbitrary<unknown> {
   const samples = [...((node.examples as unknown[]) ?? []), ...('default' in node ? [node.default] : [])];
   const shown = samples.length === 0 ? [] : [fc.constantFrom(...samples)];
@@ -71,7 +71,7 @@ function fitting(node: JsonSchema): fc.Arbitrary<unknown> {
   return type === 'object' ? mapOf(node) : scalar;
 }
 
-/** Some of the options of a map, and its members where it takes any name. */
+/** Some of the options of a map, and other members if it allows any name. */
 function mapOf({ properties = {}, required = [], additionalProperties: members }: JsonSchema): fc.Arbitrary<unknown> {
   const named = properties as Record<string, JsonSchema>;
   const others = typeof members === 'object' ? ['main', 'shop', 'orders'] : [];
@@ -90,12 +90,12 @@ const parts = schema.properties as Record<string, JsonSchema>;
 const job = (parts.jobs as { additionalProperties: JsonSchema }).additionalProperties;
 const destinations = { main: { url: 'http://127.0.0.1/api/1.0', api_key: 'abcdefabcdef' } };
 const sources = { shop: { connector: 'clock' } };
-/** A sound config of which one job, or one option of the top level, is whatever the schema has words for. */
+/** A valid config in which one job, or one option at the top level, is anything that the schema has words for. */
 const declared = fc.oneof(
   writtenAs(job).map((orders) => ({ destinations, sources, jobs: { orders } })),
   mapOf(schema).map((top) => ({ destinations, sources, jobs: {}, ...(top as object) })),
 );
-/** Kinds of values that no reader of a schedule may stumble over, found by use. */
+/** Kinds of values that no schedule parser may fail on, found in use. */
 const schedules = [
   { cron: null },
   { cron: 6 },
@@ -112,11 +112,11 @@ const found = [
     sources,
     jobs: { orders: { source: 'shop', write: { disposition: 'merge', key: 'id', retain } } },
   })),
-  // A value of the wrong kind in a message.
+  // A value of the wrong type in a message.
   { jobs: { main: { format: { type: {} } } } },
 ];
 
-it('whatever a person writes, loading it ends in a config or in faults with a place and a sentence', async () => {
+it('whatever a user writes, loading it returns a config or errors with a location and a message', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(config, tree, declared, declared), async (value) => {
       const { config: loaded, problems, refused } = await load(JSON.stringify(value), { transforms });
@@ -124,7 +124,7 @@ it('whatever a person writes, loading it ends in a config or in faults with a pl
       for (const problem of problems) {
         expect(problem).toMatchObject({ family: 'config', code: expect.stringMatching(/^CONFIG_[A-Z_]+$/) });
         expect(problem.where.line).toBeGreaterThan(0);
-        // The folder's random name may hold anything.
+        // The folder's random name may contain anything.
         expect(renderProblem(problem).replaceAll(problem.where.file ?? '', '')).not.toMatch(/undefined|\[object|NaN/);
       }
       for (const name of refused.keys()) expect(loaded?.jobs.has(name) ?? false).toBe(false);
@@ -133,7 +133,7 @@ it('whatever a person writes, loading it ends in a config or in faults with a pl
   );
 });
 
-it('arbitrary text is no reason to throw either', async () => {
+it('arbitrary text never throws either', async () => {
   const line = fc.tuple(
     fc.constantFrom('', '  ', '    ', '- '),
     fc.constantFrom(...words),

@@ -5,7 +5,7 @@ import { load } from './fixtures.ts';
 
 const env = { KEY: 'k'.repeat(40) };
 
-/** What `check` advises for a job of this service that reads only what is new. */
+/** The advice of `check` for an incremental job of this service. */
 async function advice(id: string, source: object, query: object): Promise<string | undefined> {
   const text = JSON.stringify({
     destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },
@@ -19,8 +19,8 @@ async function advice(id: string, source: object, query: object): Promise<string
 
 const login = { login: { client_id: 'a', client_secret: 'b' } };
 
-describe('the advice for a job that reads only what is new', () => {
-  it('names the key that rows of the stream have', async () => {
+describe('the advice for an incremental job', () => {
+  it("names the key of the stream's rows", async () => {
     const next = await advice('dropbox', login, { stream: 'files', deleted: true });
     expect(next).toContain('write: {disposition: merge, key: [path]}');
     expect(await advice('xero', login, { stream: 'invoices' })).toContain('key: [id]}');
@@ -28,13 +28,13 @@ describe('the advice for a job that reads only what is new', () => {
     expect(await advice('marketo', { munchkin: 'm', ...login }, { stream: 'programs' })).toContain('key: [id]}');
   });
 
-  it('names no key if the stream has none, and none that only the user knows', async () => {
+  it('names no key if the stream has none, or if only the user knows it', async () => {
     expect(await advice('survey_monkey', { token: 't' }, { stream: 'answers' })).not.toContain('key:');
     const facebook = await advice('facebook', { token: 't' }, { stream: 'insights', account: '1' });
     expect(facebook).toContain('key: […]} and the columns that identify a row');
   });
 
-  it('names columns that the page of the connector lists, for each stream that resumes', async () => {
+  it("names columns listed on the connector's page, for each stream that resumes", async () => {
     const { connectors } = await loadCatalog();
     const advised = [...connectors.values()].flatMap((connector) =>
       streamsOf(connector).flatMap((stream) =>
@@ -42,7 +42,7 @@ describe('the advice for a job that reads only what is new', () => {
       ),
     );
     const listed = advised.map(({ id, stream }) => listOf(connectors.get(id)!, stream));
-    // Salesforce itself says which fields there are.
+    // Salesforce itself lists its fields.
     const missing = advised.filter(
       ({ id, column }, i) => id !== 'salesforce' && !listed[i]!.includes(`\`${column}\` `),
     );
@@ -51,7 +51,7 @@ describe('the advice for a job that reads only what is new', () => {
   });
 });
 
-/** What the page says of the columns of a stream. */
+/** What the page says about a stream's columns. */
 function listOf({ columns = '' }: Connector, stream: string): string {
   return columns.split(`**${stream}**`)[1]?.split('\n**')[0] ?? '';
 }

@@ -20,7 +20,7 @@ async function examplesOf(page: string): Promise<unknown[]> {
   return [...text.matchAll(/```ya?ml\n([\s\S]*?)```/g)].map((match) => parse(match[1]!) as unknown);
 }
 
-/** Pages show the part that they speak of; around it, everything that a whole config needs. */
+/** Pages show the part that they describe; this adds the rest of a complete config. */
 function completed(example: unknown): Part {
   const main = { url: 'https://service.example/api/1.0', api_key: 'x'.repeat(12) };
   const files = { connector: 'file' };
@@ -47,7 +47,7 @@ function completed(example: unknown): Part {
   };
 }
 
-/** Every variable that a page mentions has a value. */
+/** Every variable that a page mentions is set. */
 function envFor(text: string): Record<string, string> {
   const names = [...text.matchAll(/\$\{env:(\w+)/g)].map((match) => match[1]!);
   return Object.fromEntries(
@@ -58,7 +58,7 @@ function envFor(text: string): Record<string, string> {
 async function faultsOf(config: Part): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pages-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  // The connector that the page on writing connectors writes.
+  // The connector from the page about writing connectors.
   await cp(join(root, 'config/scaffold'), join(folder, 'my-connectors'), { recursive: true });
   const text = JSON.stringify(config);
   await writeFile(join(folder, 'sluice.yaml'), text);
@@ -66,8 +66,8 @@ async function faultsOf(config: Part): Promise<string[]> {
   return problems.map(({ code, message, seen }) => `${code} ${message} ${seen ?? ''}`);
 }
 
-describe.each(pages)('the configs that %s shows', (page) => {
-  it('are there, and load', async () => {
+describe.each(pages)('the configs on %s', (page) => {
+  it('exist and can be loaded', async () => {
     const examples = await examplesOf(page);
     const isGone = (await readFile(join(root, page), 'utf8')).includes('**Retired.**');
     if (!isGone) expect(examples.length).toBeGreaterThan(0);
@@ -75,8 +75,8 @@ describe.each(pages)('the configs that %s shows', (page) => {
   });
 });
 
-describe('a page with a fault in it', () => {
-  it('would be noticed', async () => {
+describe('an error on a page', () => {
+  it('would be found', async () => {
     expect(await faultsOf(completed([{ flter: 'true' }]))).not.toEqual([]);
   });
 });

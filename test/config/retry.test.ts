@@ -8,7 +8,7 @@ const hour = 60 * minute;
 
 const byDefault = { firstMs: 30 * second, longestMs: 10 * minute, withinMs: 6 * hour };
 
-/** The rule of a job that has this behind `retry:`, in a config with this at its top. */
+/** The retry rule of a job with this value of `retry:`, in a config with this at the top level. */
 async function read(written?: string, top = ''): Promise<RetryRule | undefined> {
   const { config, problems } = await load(`${top}${configWith(`${goodJob}${line(written)}`)}`);
   expect(problems).toEqual([]);
@@ -33,7 +33,7 @@ describe('retry', () => {
     ['{first: 1m, within: 2h}', { ...byDefault, firstMs: minute, withinMs: 2 * hour }],
     ['{first: 5s, longest: 30s, within: 10m}', { firstMs: 5 * second, longestMs: 30 * second, withinMs: 10 * minute }],
     ['{first: 20m}', { ...byDefault, firstMs: 20 * minute, longestMs: 20 * minute }],
-  ])('of a job: %s', async (written, rule) => {
+  ])('can be set for a job: %s', async (written, rule) => {
     expect(await read(written)).toEqual(rule);
   });
 
@@ -43,7 +43,7 @@ describe('retry', () => {
     ['retry: {within: 1h}\n', undefined, { ...byDefault, withinMs: hour }],
     ['retry: {within: 1h}\n', '{first: 1m}', { ...byDefault, firstMs: minute, withinMs: hour }],
     ['retry: {within: 1h}\n', 'off', undefined],
-  ])('of the top level (%s) is what a job (%s) leaves out', async (top, written, rule) => {
+  ])('at the top level (%s) provides what a job (%s) omits', async (top, written, rule) => {
     expect(await read(written, top)).toEqual(rule);
   });
 
@@ -52,7 +52,7 @@ describe('retry', () => {
     ['{first: 0s}', '"first" is too short', '"0s"'],
     ['{within: 8d}', '"within" is too long', '"8d"'],
     ['{first: 10m, longest: 1m}', 'the longest wait is shorter than the first', '"1m"'],
-  ])('%s is refused with its place, what is allowed and what to write', async (written, message, seen) => {
+  ])('%s is rejected with its location, what is allowed and a fix', async (written, message, seen) => {
     const [fault, ...others] = await faults(written);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: expect.stringMatching(/^CONFIG_/), allowed: expect.any(String) });
@@ -61,12 +61,12 @@ describe('retry', () => {
     expect(fault!.where.line).toBeGreaterThan(1);
   });
 
-  it.each(['on', '5', '{tries: 3}', '{attempts: 0}'])('%s is refused', async (written) => {
+  it.each(['on', '5', '{tries: 3}', '{attempts: 0}'])('%s is rejected', async (written) => {
     expect(await faults(written)).toMatchObject([{ family: 'config' }]);
     expect(await load(`retry: ${written}\n${configWith(goodJob)}`)).toMatchObject({ problems: [{ family: 'config' }] });
   });
 
-  it('is of no use to a refresh', async () => {
+  it('does not apply to a refresh', async () => {
     const refresh = '  again:\n    target: { refresh: [ab] }\n    retry: { first: 1m }\n';
     const { problems } = await load(configWith(refresh));
     expect(problems.map(({ code }) => code)).toContain('CONFIG_REFRESH');

@@ -5,14 +5,14 @@ import { configWith, goodJob, load } from './fixtures.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The schedule of a job that has this behind `schedule:`, in a config with this at its top. */
+/** The schedule of a job with this value of `schedule:`, in a config with this at the top level. */
 async function read(written: string, top = ''): Promise<Schedule | undefined> {
   const { config, problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
   expect(problems).toEqual([]);
   return config!.jobs.get('orders')!.schedule;
 }
 
-/** What a person is told of a schedule that cannot be used. */
+/** The messages for an unusable schedule. */
 async function refusal(written: string, top = '') {
   const { problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
   expect(problems.map(({ message }) => message)).toHaveLength(1);
@@ -61,15 +61,15 @@ describe('a schedule', () => {
       '{every: 1h, misfire: {policy: run_once, within: 2h}}',
       { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_once', withinMs: 2 * hour } },
     ],
-  ])('is read: %s', async (written, schedule) => {
+  ])('is parsed: %s', async (written, schedule) => {
     expect(await read(written)).toEqual(schedule);
   });
 
-  it.each(['manual', 'Manual'])('may be none: %s', async (written) => {
+  it.each(['manual', 'Manual'])('can be omitted: %s', async (written) => {
     expect(await read(written)).toBeUndefined();
   });
 
-  it('takes its zone and its rules from the top level, and says otherwise where it wants to', async () => {
+  it('inherits time zone and rules from the top level, and can override them', async () => {
     const top = 'timezone: Europe/Berlin\nschedules: {misfire: skip, overlap: cancel_other}\n';
     const rules = { misfire: { policy: 'skip' }, overlap: 'cancel_other' };
     expect(await read('at 06:00', top)).toEqual({ at: ['06:00'], timezone: 'Europe/Berlin', ...rules });
@@ -81,7 +81,7 @@ describe('a schedule', () => {
     });
   });
 
-  it('fires later by the share of a spread that the name of its job has, and by none where it says 0s', async () => {
+  it("fires later by a part of the spread that depends on the job's name, and on time with 0s", async () => {
     const top = 'schedules: {spread: 10m}\n';
     const { offset } = (await read('every 1h', top))!;
     expect(offset).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ describe('a schedule', () => {
   });
 });
 
-describe('a schedule that cannot be used', () => {
+describe('an unusable schedule', () => {
   it.each([
     ['every 0s', 'the interval must be greater than zero', 'write schedule: manual'],
     ['{every: 0m}', 'the interval must be greater than zero', 'write schedule: manual'],
@@ -142,13 +142,13 @@ describe('a schedule that cannot be used', () => {
       'delete "at_most"',
     ],
     ['hourly', 'a cron expression has five fields, this one has 1', 'did you mean "@hourly"?'],
-  ])('is told what to write: %s', async (written, message, next) => {
+  ])('is reported with a fix: %s', async (written, message, next) => {
     const told = await refusal(written);
     expect(told).toMatchObject({ code: expect.stringMatching(/^CONFIG_(SCHEDULE|CRON)$/), message });
     if (next !== undefined) expect(told.next).toContain(next);
   });
 
-  it('names the nearest zone, the nearest option and the words that a policy knows', async () => {
+  it('is reported with the closest zone, the closest option and the allowed words of a policy', async () => {
     expect(await refusal('{at: 06:00, timezone: Europe/Berlim}')).toMatchObject({
       next: 'did you mean "Europe/Berlin"?',
     });
@@ -160,7 +160,7 @@ describe('a schedule that cannot be used', () => {
     expect(await refusal('{every: 15m, misfire: run_al}')).toMatchObject({ code: 'CONFIG_WRONG_VALUE' });
   });
 
-  it('stands at the top level as well, once for all jobs', async () => {
+  it('is reported at the top level too, once for all jobs', async () => {
     expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
       line: 1,
       next: 'write it together: 10m',

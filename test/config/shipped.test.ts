@@ -36,7 +36,7 @@ beforeAll(async () => {
   example = await readFile(join(root, 'config/example.yaml'), 'utf8');
 });
 
-/** The example with every setting that is commented out (one mark) switched on. */
+/** The example with every commented-out setting (with one mark) enabled. */
 function switchedOn(text: string): string {
   return text
     .split('\n')
@@ -51,7 +51,7 @@ async function problemsOf(text: string) {
     env,
     catalog: () => openCatalog(),
   });
-  // It shows how to read only what is new, which is told of wherever it stands.
+  // It shows how to read incrementally, which causes a warning wherever it's used.
   const told = warnings.filter(({ code }) => code !== 'CONFIG_ONLY_NEW');
   return [...problems, ...told].map(({ message, where }) => `${where.line}: ${message}`);
 }
@@ -61,12 +61,12 @@ const values = (map: unknown): Map_[] => Object.values(map as Record<string, Map
 const keysOf = (maps: unknown[]): string[] => maps.flatMap((map) => Object.keys((map ?? {}) as object));
 
 describe('the sample config', () => {
-  it('loads without a fault as it stands, and with everything switched on', async () => {
+  it('loads without errors as it is, and with everything enabled', async () => {
     expect(await problemsOf(example)).toEqual([]);
     expect(await problemsOf(switchedOn(example))).toEqual([]);
   });
 
-  it('shows every option of the config itself, and of the connectors that it teaches by', () => {
+  it('shows every option of the config itself, and of the connectors that it uses as examples', () => {
     const all = parse(switchedOn(example)) as Record<string, unknown>;
     const jobs = values(all.jobs);
     const sources = all.sources as Record<string, Map_>;
@@ -87,7 +87,7 @@ describe('the sample config', () => {
       datasource: Object.keys(datasourceOptions),
       transform: transforms.map(({ id }) => id),
     };
-    // It teaches by those that everybody has; the others are taught by their own pages.
+    // It shows those for everyone; the others have their own pages.
     for (const id of ['db', 'file', 'ftp', 'simple_rest']) {
       const { source, query } = declarations.connectors.find((connector) => connector.id === id)!;
       const own = Object.keys(sources).filter((name) => sources[name]!.connector === id);
@@ -120,7 +120,7 @@ jobs:
     target: ${'ab'.repeat(16)}
 `;
 
-  it('is the word null where the choices have it, for checking and for editors', async () => {
+  it("means the word null if it's an allowed value, for check and for editors", async () => {
     const schema = configSchema(declarations);
     for (const word of ['null', "'null'"]) {
       const folder = await folderWith({ 'sluice.yaml': config(word) });
@@ -133,15 +133,15 @@ jobs:
     }
   });
 
-  it('stays a fault where it is no word', async () => {
+  it('is still an error otherwise', async () => {
     const folder = await folderWith({ 'sluice.yaml': config('null').replace('format: csv', 'format: null') });
     const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_WRONG_VALUE']);
   });
 });
 
-describe('the example of a connector', () => {
-  it('runs as it stands below the destination of a config, with format and target', async () => {
+describe("a connector's example", () => {
+  it('runs as it is below the destination of a config, with format and target', async () => {
     const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);
     expect(shown.length).toBeGreaterThan(15);
     for (const text of shown) {
@@ -159,8 +159,8 @@ describe('the example of a connector', () => {
   });
 });
 
-describe('a database named in the place of its connector', () => {
-  it('gets the connector and the driver as advice', async () => {
+describe('a database name in place of its connector', () => {
+  it('is reported with the connector and the driver as the fix', async () => {
     for (const [written, driver] of [
       ['postgres', 'postgres'],
       ['postgresql', 'postgres'],
@@ -176,13 +176,13 @@ describe('a database named in the place of its connector', () => {
 });
 
 describe('the schema for editors', () => {
-  it('accepts the sample, the starter and everything switched on, variables included', async () => {
+  it('accepts the sample, the starter config and everything enabled, variables included', async () => {
     const schema = configSchema(declarations);
     const starter = await readFile(join(root, 'config/starter.yaml'), 'utf8');
     for (const text of [example, switchedOn(example), starter]) expect(Errors(schema, parse(text))[1]).toEqual([]);
   });
 
-  it('accepts a variable wherever a number, a switch or a word stands', () => {
+  it('accepts a variable in place of any number, boolean or word', () => {
     const text = `
 destinations: {d: {url: "\${env:U}", api_key: "\${env:K}", requests_per_day: "\${env:N}"}}
 sources: {s: {connector: db, driver: "\${env:D}", port: "\${env:P}", connect_timeout_seconds: "\${env:T}"}}
@@ -190,7 +190,7 @@ jobs: {j: {source: s, query: x, format: {type: csv, header: "\${env:H}", delimit
     expect(Errors(configSchema(declarations), parse(text))[1]).toEqual([]);
   });
 
-  it('refuses what checking refuses: unknown options, wrong words, numbers out of bounds', () => {
+  it('rejects what check rejects: unknown options, wrong words, numbers out of range', () => {
     const faultsOf = (text: string) =>
       Errors(configSchema(declarations), parse(text))[1].map((error) => error.instancePath);
     const base = 'destinations: {d: {url: x, api_key: k}}\n';
@@ -208,7 +208,7 @@ jobs: {j: {source: s, query: x, format: {type: csv, header: "\${env:H}", delimit
 });
 
 describe('the reference page', () => {
-  it('leads to every connector, whose page has a row for every option', () => {
+  it('links to every connector, whose page has a row for every option', () => {
     const page = configReference(declarations);
     for (const connector of declarations.connectors) {
       expect(page).toContain(`](connectors/${connector.id}.md)`);
@@ -226,7 +226,7 @@ describe('the reference page', () => {
 });
 
 describe('init', () => {
-  it('writes a config that loads without a fault, the schema that it names and the sample that it reads', async () => {
+  it('writes a config that loads without errors, the schema that it names and the sample that it reads', async () => {
     const folder = await folderWith({});
     const written = await initConfig({ path: join(folder, 'new/sluice.yaml') });
     const { config, problems, warnings } = await loadConfig(written.config, { env });
@@ -242,7 +242,7 @@ describe('init', () => {
     ]);
   });
 
-  it('leaves a config alone that is there already, unless told otherwise', async () => {
+  it('keeps an existing config by default', async () => {
     const folder = await folderWith({ 'sluice.yaml': 'mine' });
     const path = join(folder, 'sluice.yaml');
     await expect(initConfig({ path })).rejects.toMatchObject({ code: 'INIT_EXISTS', family: 'config' });
@@ -252,7 +252,7 @@ describe('init', () => {
     expect(await readFile(path, 'utf8')).toContain('version: 1');
   });
 
-  it('keeps a file with other rows that has the name of the sample', async () => {
+  it('keeps an existing file with other rows and the name of the sample', async () => {
     const folder = await folderWith({ 'sluice-sample.csv': 'mine\n' });
     const written = await initConfig({ path: join(folder, 'sluice.yaml') });
     expect(await readFile(join(folder, 'sluice-sample.csv'), 'utf8')).toBe('mine\n');
@@ -263,7 +263,7 @@ describe('init', () => {
     expect((await initConfig({ path: join(folder, 'other.yaml') })).sample).toBe(written.sample);
   });
 
-  it('says in its own words when it cannot write', async () => {
+  it("fails with its own message if it can't write", async () => {
     const folder = await folderWith({ file: '' });
     await expect(initConfig({ path: join(folder, 'file/sluice.yaml') })).rejects.toMatchObject({
       code: 'INIT_UNWRITABLE',

@@ -4,7 +4,7 @@ import { type ShownConfig, showConfig } from '../../src/config/show/show-config.
 import { redact } from '../../src/lib/redact.ts';
 import { id, load } from './fixtures.ts';
 
-/** What this text comes to, with these variables; the fixtures' connectors are there. */
+/** The resolved form of this text, with these variables and the fixtures' connectors. */
 async function shown(
   text: string,
   env: Record<string, string> = {},
@@ -40,8 +40,8 @@ jobs:
 `;
 const env = { KEY: 'abcdefabcdef', HOST: 'db.example.com', SQL: 'select 1' };
 
-describe('a config that is shown', () => {
-  it('has every default filled in, down to the options of connectors, formats and short forms', async () => {
+describe('a shown config', () => {
+  it('contains every default, including the options of connectors, formats and short forms', async () => {
     const { values, state } = await shown(text, env);
     expect(values).toMatchObject({
       version: 1,
@@ -63,7 +63,7 @@ describe('a config that is shown', () => {
     });
   });
 
-  it('shows what a job takes over from elsewhere, and says from where', async () => {
+  it('shows inherited values of a job, and where they come from', async () => {
     const { values, from } = await shown(text, env);
     expect(values.jobs).toMatchObject({
       orders: {
@@ -83,7 +83,7 @@ describe('a config that is shown', () => {
     expect(from).not.toHaveProperty('/jobs/orders/guards/row_change');
   });
 
-  it('names the line and the variable of what is written, and nothing of what is not', async () => {
+  it('names the line and the variable of written values, and nothing for defaults', async () => {
     const { from } = await shown(text, env);
     expect(from).toMatchObject({
       '/timezone': 'line 2',
@@ -95,7 +95,7 @@ describe('a config that is shown', () => {
       expect(from).not.toHaveProperty([path]);
   });
 
-  it('hides secrets, short ones and those that are a default of a variable, and tells by which variable they come', async () => {
+  it('hides secrets, including short ones and variable defaults, and names their variables', async () => {
     const { values, from } = await shown(text, env);
     expect(values.destinations).toMatchObject({ main: { api_key: '[redacted]' } });
     expect(values.sources).toMatchObject({
@@ -114,14 +114,14 @@ describe('a config that is shown', () => {
     expect(redact(all)).toBe(all);
   });
 
-  it('says of a job without guards, and of one without a schedule, that it has none', async () => {
+  it('says that a job has no guards or no schedule', async () => {
     const bare = text.replace('    schedule: every 15m', '    guards: false');
     const { values, from } = await shown(bare, env);
     expect(values.jobs).toMatchObject({ orders: { guards: false, schedule: 'manual' } });
     expect(from).toMatchObject({ '/jobs/orders/guards': 'line 23' });
   });
 
-  it('leaves out the jobs that cannot run', async () => {
+  it("omits the jobs that can't run", async () => {
     const broken = text.replace('source: shop', 'source: shup');
     const { config, made } = await load(broken, { env });
     expect(showConfig(config!, made!).values.jobs).toEqual({});

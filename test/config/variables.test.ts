@@ -9,7 +9,7 @@ import { catalog, configWith, folderWith, goodJob, lines, load, transforms } fro
 const $ = '$';
 afterEach(forgetSecrets);
 
-/** The host of the only source, after everything was resolved. */
+/** The host of the only source, after all variables were resolved. */
 async function host(written: string, env: Record<string, string> = {}, files: Record<string, string> = {}, top = '') {
   const text = configWith(goodJob, top).replace('host: db.example.com', () => `host: ${JSON.stringify(written)}`);
   const { config, problems } = await load(text, { env: { PATH: process.env.PATH, ...env } }, files);
@@ -17,7 +17,7 @@ async function host(written: string, env: Record<string, string> = {}, files: Re
 }
 
 describe('a variable', () => {
-  it('becomes what the environment, a file or a default says, alone or inside other text', async () => {
+  it('is replaced by the environment, a file or a default, alone or within text', async () => {
     expect((await host(`${$}{env:H}`, { H: 'a.example' })).host).toBe('a.example');
     expect((await host(`x-${$}{env:A}.${$}{env:B}:1`, { A: 'a', B: 'b' })).host).toBe('x-a.b:1');
     expect((await host(`${$}{env:H:-fallback}`)).host).toBe('fallback');
@@ -32,13 +32,13 @@ describe('a variable', () => {
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': '\uFEFFmarked\r\n' })).host).toBe('marked');
   });
 
-  it('cannot change the structure of the config, whatever is in it', async () => {
+  it("can't change the structure of the config, whatever its value", async () => {
     const evil = 'a: "b" # c\n  port: 1\n- {x: ]';
     expect((await host(`${$}{env:H}`, { H: evil })).host).toBe(evil);
     expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
   });
 
-  it('is left alone where it is escaped, and in keys', async () => {
+  it("is not replaced if it's escaped, or in keys", async () => {
     expect((await host(`$${$}{env:H}`)).host).toBe(`${$}{env:H}`);
     expect((await host(`a$${$}{b}${$}{env:H}`, { H: 'c' })).host).toBe(`a${$}{b}c`);
     expect((await host('cost 5$ {x}')).host).toBe('cost 5$ {x}');
@@ -46,7 +46,7 @@ describe('a variable', () => {
     expect(inKey.problems.map(({ code }) => code)).toEqual(['CONFIG_NAME']);
   });
 
-  it('that is not defined is a fault at its own line and character, and hides no other', async () => {
+  it('that is undefined is an error at its own line and column, and hides no other error', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: x${$}{env:NOT_SET}y`)
       .replace('query: select 1', `query: |\n      select 1\n      from ${$}{env:TABLE} where ${$}{env:TABLE2}`);
@@ -65,7 +65,7 @@ describe('a variable', () => {
     expect(refused.get('orders')).toHaveLength(3);
   });
 
-  it('says what is wrong with it when it is misspelled, left open or leads to no file', async () => {
+  it("is reported with the reason if it's misspelled, unterminated or names a missing file", async () => {
     const unknown = await host(`${$}{HOST}`);
     expect(unknown.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE',
@@ -79,7 +79,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:.}`)).codes).toEqual(['CONFIG_VARIABLE_FILE']);
   });
 
-  it('that is a whole value becomes a number or a switch where the schema wants one, and text where it does not', async () => {
+  it('that is a whole value becomes a number or boolean if the schema expects one, and text otherwise', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: ${$}{env:KEY}\n    requests_per_day: ${$}{env:DAY}`)
       .replace('host: db.example.com', `host: ${$}{env:KEY}\n    port: ${$}{env:PORT}\n    compress: ${$}{env:YES}`);
@@ -104,7 +104,7 @@ describe('a variable', () => {
 describe('a command', () => {
   const allow = 'allow_commands: true';
 
-  it('is refused unless the config allows it, with the line that would', async () => {
+  it('is rejected unless the config allows it, with the line to add', async () => {
     const refused = await host(`${$}{cmd:echo hi}`);
     expect(refused.problems[0]).toMatchObject({
       code: 'CONFIG_COMMANDS_REFUSED',
@@ -114,7 +114,7 @@ describe('a command', () => {
     expect(byVariable.codes).toContain('CONFIG_COMMANDS_REFUSED');
   });
 
-  it('gives what it wrote, without the last line breaks', async () => {
+  it('returns its output without trailing line breaks', async () => {
     expect((await host(`${$}{cmd:printf 'one two\\n\\n'}`, {}, {}, allow)).host).toBe('one two');
     expect((await host(`${$}{cmd:node -e 'console.log({a: 1}.a)'}`, {}, {}, allow)).host).toBe('1');
   });
@@ -124,7 +124,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:${line}}`, {}, {}, allow)).host).toBe(line.slice(5));
   });
 
-  it('that fails is a fault that repeats nothing of what the command said', async () => {
+  it('that fails is an error that contains no output of the command', async () => {
     const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
     expect(failed.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE_COMMAND',
@@ -138,7 +138,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:echo 'x}`, {}, {}, allow)).problems[0]!.message).toContain('quote');
   });
 
-  it('is split into words as a shell would split it', () => {
+  it('is split into words like in a shell', () => {
     expect(splitWords(`a  "b c" 'd "e' f\\ g "h\\"i" '' j'k'l`)).toEqual(['a', 'b c', 'd "e', 'f g', 'h"i', '', 'jkl']);
     expect(splitWords('')).toEqual([]);
     expect(splitWords('a "b')).toBeUndefined();
@@ -146,7 +146,7 @@ describe('a command', () => {
 });
 
 describe('secrets', () => {
-  it('are known to redaction as soon as the config is read, wherever they came from', async () => {
+  it('are redacted as soon as the config is read, wherever they came from', async () => {
     const folder = await folderWith({ 'token.txt': 'file-token-value\n' });
     const text = configWith(goodJob)
       .replace(
@@ -174,7 +174,7 @@ describe('secrets', () => {
     for (const plain of ['public-realm', 'application/json', 'db.example.com']) expect(redact(plain)).toBe(plain);
   });
 
-  it('inside an address, or in a variable whose name says so, are found even where the option is none', async () => {
+  it("in a URL, or in a variable whose name suggests one, are registered even if the option isn't secret", async () => {
     await host('postgres://reader:p%40ssword@db.example.com/shop');
     expect(redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
     await host(`${$}{env:DB_PASSWORD}`, { DB_PASSWORD: 'by-its-name' });
@@ -183,7 +183,7 @@ describe('secrets', () => {
     expect(redact('plain-host')).toBe('plain-host');
   });
 
-  it('do not stand in the fault that they have, not even short ones', async () => {
+  it("don't appear in the errors about them, not even short ones", async () => {
     const text = configWith(goodJob)
       .replace('host: db', `password: 123\n    headers: {authorization: 456}\n    host: db`)
       .replace('abcdefabcdef', 'a b');

@@ -12,7 +12,7 @@ const ruleOf = async (write: string) => {
 
 const messages = async (write: string) => (await withWrite(write)).problems.map(({ message }) => message).join('; ');
 
-it('is read from a word or a map, and is nothing where rows replace each other', async () => {
+it('`write` may be a word or a map, and is undefined if rows are replaced', async () => {
   expect(await ruleOf('replace')).toBeUndefined();
   expect(await ruleOf('append')).toEqual({ disposition: 'append', key: [] });
   expect(await ruleOf('{ disposition: merge, key: id }')).toEqual({ disposition: 'merge', key: ['id'] });
@@ -26,7 +26,7 @@ it('is read from a word or a map, and is nothing where rows replace each other',
   });
 });
 
-it('is refused where its parts do not go together', async () => {
+it('`write` is rejected if its options conflict', async () => {
   expect(await messages('merge')).toContain('merge requires a key');
   expect(await messages('{ disposition: append, key: id }')).toContain('"key" has no effect with append');
   expect(await messages('{ deleted: gone }')).toContain('"deleted" has no effect with replace');
@@ -39,7 +39,7 @@ it('is refused where its parts do not go together', async () => {
   expect(await messages('upsert')).not.toBe('');
 });
 
-it('takes the warning away that a job which reads only what is new shows nothing else', async () => {
+it('`write` removes the warning that an incremental job shows only new rows', async () => {
   const query = '{ sql: select 1, since: updated_at }';
   const codes = async (write: string) => (await withWrite(write, query)).warnings.map(({ code }) => code);
   expect(await codes('replace')).toEqual(['CONFIG_ONLY_NEW']);
