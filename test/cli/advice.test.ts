@@ -11,7 +11,7 @@ beforeAll(async () => {
   program = await wholeProgram();
 });
 
-/** Every place where our own texts or pages say `sluice <words>`. */
+/** Every place where our own texts or pages contain `sluice <words>`. */
 function* advice(): Generator<{ readonly file: string; readonly words: string[] }> {
   const texts = ['src', 'connectors', 'docs', 'config', 'deploy'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -27,7 +27,7 @@ function* advice(): Generator<{ readonly file: string; readonly words: string[] 
   }
 }
 
-/** What is wrong with it: a command, a part of it or a flag that there is not. Words of a sentence after it are none of ours. */
+/** What is wrong with it: an unknown command, subcommand or flag. Words of a sentence after it are ignored. */
 function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
   const command = program.commands.find((one) => one.name() === name);
   if (command === undefined) return `there is no command ${name}`;
@@ -37,12 +37,12 @@ function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
   return flag === undefined || flag.startsWith('--help') ? undefined : `${name} has no flag ${flag}`;
 }
 
-/** Not the command: prose, a title, or a user and a container of that name, with a program behind it. */
+/** Not the command: prose, a title, or a user and a container of that name, followed by a program. */
 const others = ['control', 'node', 'sluice'];
 const isProse = ([word = '']: readonly string[]): boolean => !/^[a-z]+$/.test(word) || others.includes(word);
 
-describe('what we tell people to type', () => {
-  it('names commands and flags that there are', () => {
+describe('the commands in our advice', () => {
+  it('use existing commands and flags', () => {
     const all = [...advice()].filter(({ words }) => !isProse(words));
     expect(all.length).toBeGreaterThan(100);
     const faults = all.flatMap(({ file, words }) => {
@@ -52,19 +52,19 @@ describe('what we tell people to type', () => {
     expect(faults).toEqual([]);
   });
 
-  it('leaves no command out of its page', () => {
+  it('are all on the page of the command line', () => {
     const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z]+)/gm)].map((match) => match[1]);
     expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);
   });
 
-  it('does something for the name of a group of commands alone', async () => {
+  it('do something if only the name of a command group is given', async () => {
     const groups = program.commands.filter(({ commands }) => commands.length > 0).map((one) => one.name());
     expect(groups).toContain('connectors');
     for (const group of groups) expect(await parseFault([group])).toBeUndefined();
   });
 
-  it('is found wrong where it is', () => {
+  it('are reported if they are wrong', () => {
     expect(faultOf(['synk', 'orders'])).toContain('no command synk');
     expect(faultOf(['check', '--conect'])).toContain('no flag --conect');
     expect(faultOf(['quarantine', 'show', 'RUN', '--json'])).toBeUndefined();

@@ -8,8 +8,8 @@ const sourceOf = (name: string, login?: string) =>
 const sources = new Map([sourceOf('shop'), sourceOf('customers', 'acme')].map((source) => [source.name, source]));
 const config: Pick<Config, 'sources' | 'file'> = { file: '/etc/sluice.yaml', sources };
 
-describe('a source that is named on the command line', () => {
-  it('is found by its name, and a login by its own name as well', () => {
+describe('a source named on the command line', () => {
+  it('is found by its name, and a login by its own name too', () => {
     expect(chooseSource(config, 'shop')).toBe(sources.get('shop'));
     expect(findLogin(config, 'customers')).toBe(sources.get('customers'));
     expect(findLogin(config, 'acme')).toBe(sources.get('customers'));
@@ -18,13 +18,13 @@ describe('a source that is named on the command line', () => {
   it.each([
     ['a source', chooseSource, 'shpo', 'shop, customers', 'did you mean "shop"?'],
     ['a login', findLogin, 'custmers', 'customers', 'did you mean "customers"?'],
-  ])('that the config does not have is refused with the names that would do: %s', (_, find, name, allowed, next) => {
+  ])("that isn't in the config is rejected with the available names: %s", (_, find, name, allowed, next) => {
     expect(() => find(config, name)).toThrow(
       expect.objectContaining({ code: 'CLI_UNKNOWN_SOURCE', seen: name, allowed, next, where: { file: config.file } }),
     );
   });
 
-  it('that does not log in is told from one that is not there', () => {
+  it('without a login is distinguished from an unknown one', () => {
     expect(() => findLogin(config, 'shop')).toThrow(
       expect.objectContaining({ code: 'CLI_NO_LOGIN', seen: 'shop', allowed: 'customers' }),
     );

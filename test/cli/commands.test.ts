@@ -32,7 +32,7 @@ const withoutEscapes = ({ stdout, stderr }: { stdout: string; stderr: string }) 
   expect(stdout + stderr).not.toContain('\u001b');
 
 describe('sluice demo', () => {
-  it('shows rows arriving and then unchanged, ends with 0 and leaves nothing behind', async () => {
+  it('shows rows arriving and then unchanged, exits with 0 and leaves nothing behind', async () => {
     const folder = await makeFolder();
     const ended = await sluice(['demo'], { env: { TMPDIR: folder } });
     expect(ended.code).toBe(0);
@@ -42,7 +42,7 @@ describe('sluice demo', () => {
     withoutEscapes(ended);
   });
 
-  it('ends with 130 when it is interrupted, in one line and with nothing left', async () => {
+  it("exits with 130 if it's interrupted, with one line and nothing left", async () => {
     const folder = await makeFolder();
     const demo = start(['demo'], { env: { TMPDIR: folder } });
     await until('the demo to be under way', () => demo.output().includes('2. '));
@@ -55,14 +55,14 @@ describe('sluice demo', () => {
 });
 
 describe('sluice init', () => {
-  it('prints lines that mean the file that it wrote, as apply does', async () => {
+  it('prints commands for the file that it wrote, as apply does', async () => {
     const cwd = await makeFolder();
     const init = await sluice(['init', 'sub/mine.yaml'], { cwd });
     const which = '--config sub/mine.yaml';
     expect(init.stdout).toContain(`check --connect ${which}\n  sluice apply --yes ${which} && sluice sync ${which}\n`);
   });
 
-  it('leads to a first delivery by exactly the lines that it prints', async () => {
+  it('leads to a first delivery with exactly the commands that it prints', async () => {
     const cwd = await makeFolder();
     const [file, ready] = [join(cwd, 'sluice.yaml'), join(cwd, 'ready.json')];
     const init = await sluice(['init'], { cwd });
@@ -81,7 +81,7 @@ describe('sluice init', () => {
     expect((await service.ended).code).toBe(0);
   });
 
-  it('leaves a config alone that is there', async () => {
+  it('keeps an existing config', async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'sluice.yaml'), 'mine');
     const { code, stderr } = await sluice(['init'], { cwd });
@@ -91,7 +91,7 @@ describe('sluice init', () => {
 });
 
 describe('sluice check', () => {
-  it('marks warnings, so that they are not taken for errors', async () => {
+  it("marks warnings, so that they aren't mistaken for errors", async () => {
     const cwd = await makeFolder();
     const target = (id: string) => `{ source: files, query: a.csv, format: csv, target: ${id} }`;
     const head = 'version: 1\ndestinations: { main: { url: "https://app.example.com", api_key: abc } }\n';
@@ -104,7 +104,7 @@ describe('sluice check', () => {
     expect(stderr).toMatch(/^CONFIG_\w+: /m);
   });
 
-  it('reports every fault at once, each with its line, and ends with 2', async () => {
+  it('reports all errors at once, each with its line, and exits with 2', async () => {
     const cwd = await makeFolder();
     const lines = [
       'version: 1',
@@ -123,12 +123,12 @@ describe('sluice check', () => {
     expect(new Set(said.problems.map(({ where }) => where.line))).toEqual(new Set([3, 5, 7]));
   });
 
-  it('spends at most two requests a destination on --connect; 0 when all answer, 3 when refused, 1 when away', async () => {
+  it('sends at most two requests per destination with --connect; exits with 0 if all respond, 3 if refused, 1 if unavailable', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world);
     const before = (await world.requests()).length;
     expect(await home.sluice(['check', '--connect'])).toMatchObject({ code: 0 });
-    // The service writes a request down after it has answered.
+    // The service logs a request after its response.
     const spent = async () => (await world.requests()).length - before;
     await until('the log has them', async () => (await spent()) > 0);
     expect(await spent()).toBeLessThanOrEqual(2);
@@ -147,7 +147,7 @@ describe('sluice check', () => {
 });
 
 describe('sluice apply', () => {
-  it('shows, does it when told, remembers, and never does it twice', async () => {
+  it('shows changes, applies them if confirmed, remembers them, and never applies them twice', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const { home } = await setUp(world);
     const datasources = async () => (await world.call('GET', '/datasources')).body.data?.datasources as unknown[];
@@ -165,7 +165,7 @@ describe('sluice apply', () => {
     expect(await datasources()).toHaveLength(before + 1);
   });
 
-  it('is what sync asks for when the data source is not there yet', async () => {
+  it("is suggested by sync if the data source doesn't exist yet", async () => {
     const { home } = await setUp(await makeWorld());
     const { code, stderr } = await home.sluice(['sync']);
     expect(code).toBe(1);
@@ -174,7 +174,7 @@ describe('sluice apply', () => {
 });
 
 describe('sluice sync', () => {
-  it('makes no request and no state on --dry-run, and shows rows and columns', async () => {
+  it('sends no request and creates no state with --dry-run, and shows rows and columns', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);
     const before = (await world.requests()).length;
@@ -187,7 +187,7 @@ describe('sluice sync', () => {
     expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
   });
 
-  it('prints a document with --json whatever happens, with the code that it exits with', async () => {
+  it('prints a document with --json whatever happens, with its exit code', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const documentOf = async (...args: string[]) => {
@@ -226,7 +226,7 @@ describe('sluice sync', () => {
     expect(await documentOf('orders')).toMatchObject({ jobs: [], problem: { code: expect.any(String) } });
   });
 
-  it('and what tells of it later show times in the zone of the config, with the offset', async () => {
+  it('and later commands show times in the zone of the config, with the offset', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     await home.config(config({ timezone: 'Asia/Kolkata' }));
@@ -240,7 +240,7 @@ describe('sluice sync', () => {
     expect(stdout).toMatch(/"started_at": "[^"]*Z"/);
   });
 
-  it('tells changes of state in plain lines where it is piped, and a table at the end', async () => {
+  it('prints state changes as plain lines if piped, and a table at the end', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);
     const ended = await home.sluice(['sync']);
@@ -258,7 +258,7 @@ describe('sluice sync', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('ends by itself on %s while an upload hangs, with %i, and leaves it owed', async (signal, code) => {
+  ] as const)('exits on %s during an upload that hangs, with %i, and leaves the payload owed', async (signal, code) => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     let uploads = 0;
@@ -295,7 +295,7 @@ describe('sluice sync', () => {
     expect((await home.sluice(['sync'])).code).toBe(2);
   });
 
-  it('ends with 2 and a suggestion for a job or a flag that it does not know', async () => {
+  it('exits with 2 and a suggestion for an unknown job or flag', async () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const job = await home.sluice(['sync', 'oders']);
     expect(job.code).toBe(2);
@@ -316,7 +316,7 @@ describe('sluice sync', () => {
 });
 
 describe('sluice status', () => {
-  it('leaves no state behind where nothing ever ran', async () => {
+  it('creates no state if nothing ever ran', async () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const ended = await home.sluice(['status']);
     expect(ended.code).toBe(0);
@@ -324,7 +324,7 @@ describe('sluice status', () => {
     expect(existsSync(join(home.folder, 'state'))).toBe(false);
   });
 
-  it('ends with 2 if a job has a fault in the config, says which, and shows the others', async () => {
+  it('exits with 2 if a job has a config error, says which, and shows the others', async () => {
     const { home, config } = await setUp(await makeWorld(), '0'.repeat(32));
     await home.config(config({ jobs: { ...config().jobs, wrong: { source: 'nowhere' } } }));
     const ended = await home.sluice(['status']);
@@ -357,7 +357,7 @@ describe('sluice status', () => {
     expect((await home.sluice(['status'])).stdout).toContain('1 payload is owed by job orders to destination main');
   });
 
-  it('comes to its end when its reader goes away', async () => {
+  it('ends if its reader closes the pipe', async () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const child = spawn(
       'sh',

@@ -15,7 +15,7 @@ const folder = resolve(import.meta.dirname, '../../src/cli/commands');
 const commands = new Set(readdirSync(folder).map((file) => file.replace(/\..*$/, '')));
 afterEach(() => rewriteAdvice((text) => text));
 
-describe('advice, where a config was named', () => {
+describe('advice for a command with --config', () => {
   it.each([
     ['sluice apply --yes', 'sluice apply --config a.yaml --yes'],
     [
@@ -38,7 +38,7 @@ describe('advice, where a config was named', () => {
     expect(problemJson(problem)).toMatchObject({ next: shown });
   });
 
-  it('is as it was where the config is the one that is meant anyway, or the command has none', () => {
+  it('is unchanged if the config is the default, or if the command takes none', () => {
     for (const file of ['sluice.yaml', undefined]) {
       addConfigFlag(file, commands);
       expect(advised('sluice apply --yes')).toBe('sluice apply --yes');
@@ -46,7 +46,7 @@ describe('advice, where a config was named', () => {
   });
 
   it.each(['my config.yaml', 'a"b.yaml', 'c:\\odd.yaml', "it's.yaml", 'two\nlines.yaml', '$HOME `id`.yaml', '-n.yaml'])(
-    'quotes %j for a shell, as text and in JSON',
+    'quotes %j for a shell, in text and in JSON',
     (file) => {
       addConfigFlag(file, commands);
       const line = advised('sluice check');
@@ -58,7 +58,7 @@ describe('advice, where a config was named', () => {
     },
   );
 
-  it('stands where each command takes it', async () => {
+  it('has the option where each command takes it', async () => {
     addConfigFlag('a.yaml', commands);
     const program = new Command('sluice');
     for (const name of commands) {
@@ -69,7 +69,7 @@ describe('advice, where a config was named', () => {
         const takes = [...group.options, ...one.options].some(({ long }) => long === '--config');
         const words = one === group ? group.name() : `${group.name()} ${one.name()}`;
         const isTaken = advised(`sluice ${words}`) === `sluice ${words} --config a.yaml`;
-        // "sluice alerts" means its first part.
+        // "sluice alerts" means its default subcommand.
         return takes === isTaken || (one === group && group.commands.length > 0) ? [] : [words];
       }),
     );
@@ -77,7 +77,7 @@ describe('advice, where a config was named', () => {
   });
 });
 
-it('every command that was given a config says so in what it advises, as text and to machines', async () => {
+it('every command with --config repeats it in its advice, in text and JSON', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const named = async (...args: string[]) =>
@@ -98,6 +98,6 @@ it('every command that was given a config says so in what it advises, as text an
   expect(status.stdout).toContain(`"sluice run ${words}" starts one.`);
   expect(status.stdout).toContain(`"sluice explain ${words} declared" says why`);
   expect((await named('apply')).stdout).toContain(`To apply these changes: sluice apply ${words} --yes`);
-  // The option of this one stands at its group.
+  // The option of this command belongs to its group.
   expect((await named('dead', 'show', 'declared')).stderr).toContain(words);
 });

@@ -37,14 +37,14 @@ jobs: {books: {source: shelf, format: csv, target: ${'ab'.repeat(16)}}}
 }
 
 describe('sluice connectors list', () => {
-  it('shows our own without a config', async () => {
+  it('shows the included connectors without a config', async () => {
     const { code, stdout } = await sluice(await makeFolder(), 'list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^db +Reads .* sluice$/m);
     expect(stdout).toMatch(/^simple_rest +Reads .* sluice$/m);
   });
 
-  it('adds those of the folder and the packages of a config, and names a broken one', async () => {
+  it("adds those of the config's folder and packages, and names a broken one", async () => {
     const { code, stdout, stderr } = await sluice(await setUp(), 'list', '--json');
     const listed = JSON.parse(stdout) as { id: string; from: string; oauth: boolean; resumes: boolean }[];
     expect(listed.find(({ id }) => id === 'mine')).toMatchObject({ oauth: false, resumes: false, title: 'Mine' });
@@ -56,8 +56,8 @@ describe('sluice connectors list', () => {
   });
 });
 
-describe('a connector that cannot be loaded', () => {
-  it('is told with file, line and character of its fault, also in a file that it imports', async () => {
+describe("a connector that can't be loaded", () => {
+  it('is reported with file, line and column of its error, even in a file that it imports', async () => {
     const folder = await makeFolder();
     const faults = {
       'script.mjs': ['// first\nconst x = ;\n', 'script.mjs:2:11'],
@@ -80,8 +80,8 @@ describe('a connector that cannot be loaded', () => {
   });
 });
 
-describe('a connector from outside', () => {
-  it('speaks the SDK of the Sluice that runs it, though nothing is installed beside it', async () => {
+describe('an external connector', () => {
+  it('uses the SDK of the Sluice that runs it, even if nothing is installed next to it', async () => {
     const folder = await setUp();
     await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
     const { stdout } = await start(['check', '--connect'], { cwd: folder }).ended;
@@ -91,7 +91,7 @@ describe('a connector from outside', () => {
 });
 
 describe('sluice check --connect', () => {
-  it('ends with 70 if a part of the installed package is missing, whatever else is wrong', async () => {
+  it('exits with 70 if a part of the installed package is missing, whatever else is wrong', async () => {
     const folder = await setUp();
     const ours = new URL('../../src/sdk/records/archive.ts', import.meta.url).pathname;
     const program = { node: process.execPath, door: new URL('../../src/cli/sluice.js', import.meta.url).pathname };
@@ -107,7 +107,7 @@ describe('sluice check --connect', () => {
 });
 
 describe('a run', () => {
-  it('imports only the connectors that its sources name, whatever else stands in the folder', async () => {
+  it('imports only the connectors that its sources use, whatever else the folder contains', async () => {
     const folder = await setUp();
     await writeFile(
       join(folder, 'own/bad.mjs'),
@@ -122,7 +122,7 @@ describe('a run', () => {
 });
 
 describe('sluice connectors describe', () => {
-  it('tells every option of source and query, with defaults, secrets and examples', async () => {
+  it('shows every option of source and query, with defaults, secrets and examples', async () => {
     const { code, stdout } = await sluice(await makeFolder(), 'describe', 'db');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^db: Database$/m);
@@ -132,7 +132,7 @@ describe('sluice connectors describe', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(160);
   });
 
-  it('says the same to machines, and tells those of a config too', async () => {
+  it("shows the same as JSON, and describes the config's connectors too", async () => {
     const { stdout } = await sluice(await setUp(), 'describe', 'mine', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       id: 'mine',
@@ -142,7 +142,7 @@ describe('sluice connectors describe', () => {
     });
   });
 
-  it('knows what was meant, and says why a broken one cannot be told', async () => {
+  it("suggests the closest name, and says why a broken connector can't be described", async () => {
     const folder = await setUp();
     const unknown = await sluice(folder, 'describe', 'simple_rset');
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "simple_rest"?') });
@@ -152,7 +152,7 @@ describe('sluice connectors describe', () => {
 });
 
 describe('sluice connectors scaffold', () => {
-  it('writes a connector that passes all checks, for us and for a test runner, and runs a job', async () => {
+  it('writes a connector that passes all checks, in Sluice and in a test runner, and runs a job', async () => {
     const folder = await makeFolder();
     const written = await sluice(folder, 'scaffold', 'help_desk');
     expect(written).toMatchObject({ code: 0, stderr: '' });
@@ -174,7 +174,7 @@ ${/example: `([^`]*)`/.exec(await readFile(join(folder, 'my-connectors/help_desk
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no errors') });
   });
 
-  it('leaves alone what is there, and takes no name that is taken or is no word', async () => {
+  it('keeps existing files, and rejects names that are taken or invalid', async () => {
     const folder = await makeFolder();
     await writeFile(join(folder, 'desk.world.mts'), 'mine');
     const there = await sluice(folder, 'scaffold', 'desk', '--into', '.');
@@ -195,7 +195,7 @@ ${/example: `([^`]*)`/.exec(await readFile(join(folder, 'my-connectors/help_desk
 });
 
 describe('sluice connectors test', () => {
-  it('names every promise that is broken, and ends with 1', async () => {
+  it('reports every failed check, and exits with 1', async () => {
     const folder = await makeFolder();
     await sluice(folder, 'scaffold', 'desk', '--into', '.');
     const file = join(folder, 'desk.mts');
@@ -207,7 +207,7 @@ describe('sluice connectors test', () => {
     expect(stdout).toContain('desk breaks 1 of its promises');
   });
 
-  it('asks for a world, and says why a file is no connector', async () => {
+  it("requires a world, and says why a file isn't a connector", async () => {
     const folder = await makeFolder();
     await writeFile(join(folder, 'mine.mjs'), plugin('mine'));
     const alone = await sluice(folder, 'test', 'mine.mjs');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-it('a job that fails in sync says which, at which step, why, what helps, the id of the run, and what tells more of it', async () => {
+it('the error of a failed job names the job, the step, the cause, the fix, the run ID, and a command for details', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.config({

@@ -10,7 +10,7 @@ const platform = `node-linux-${process.arch}`;
 let prefix: string;
 let installed: string;
 
-/** An installation as npm makes it: the package, and a link to its command. The program tells how it was started. */
+/** An installation as npm creates it: the package, and a link to its command. The program prints how it was started. */
 beforeEach(() => {
   prefix = mkdtempSync(join(tmpdir(), 'sluice prefix-'));
   installed = join(prefix, 'lib/node_modules/sluice');
@@ -56,12 +56,12 @@ describe('the command of an installed package', () => {
     expect({ code, told: JSON.parse(stdout) }).toEqual({ code: 42, told: [node, pid, ['run', 'a b', '']] });
   });
 
-  it('takes the Node on the PATH if none came along', () => {
+  it('uses the Node on the PATH if none was installed with it', () => {
     const { code, stdout } = start([dirname(process.execPath), system].join(delimiter));
     expect({ code, node: JSON.parse(stdout)[0] }).toEqual({ code: 42, node: process.execPath });
   });
 
-  it('says what to install if there is no Node at all', () => {
+  it('says what to install if there is no Node', () => {
     const tools = join(prefix, 'tools');
     mkdirSync(tools);
     for (const tool of ['sh', 'dirname', 'readlink']) {
@@ -77,7 +77,7 @@ describe('the command of an installed package', () => {
   it.each([
     ['libatomic.so.1: cannot open shared object file', 'next     as root: apt-get install libatomic1'],
     ['libc.so.6: version `GLIBC_2.38 not found', 'next     install Node 24 or newer: '],
-  ])('says what a Node lacks that does not start: %s', (lacks, next) => {
+  ])("says what a Node needs that doesn't start: %s", (lacks, next) => {
     withLibrariesOf('usr/lib');
     const message = `node: error while loading shared libraries: ${lacks}`;
     const { code, stderr } = start([fakeNode(`echo '${message}' >&2; exit 127`), system].join(delimiter));
@@ -85,7 +85,7 @@ describe('the command of an installed package', () => {
     expect(stderr).toContain(next);
   });
 
-  it('starts the Node on the PATH without trying it if the library is there', () => {
+  it('starts the Node on the PATH without a test run if the library exists', () => {
     const folder = withLibrariesOf('usr/lib');
     mkdirSync(join(folder, 'machine'), { recursive: true });
     writeFileSync(join(folder, 'machine/libatomic.so.1'), '');
@@ -93,7 +93,7 @@ describe('the command of an installed package', () => {
     expect(stdout).toBe('4\n');
   });
 
-  it('says which Node was found, what is allowed and where to read on if the Node is too old', ({ skip }) => {
+  it('says which Node was found, what is allowed and where to read more if Node is too old', ({ skip }) => {
     const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && isOld(path));
     if (old === undefined) return skip('there is no old Node on this machine');
     const { code, stderr } = start([dirname(old), system].join(delimiter));
@@ -105,14 +105,14 @@ describe('the command of an installed package', () => {
   });
 });
 
-/** Lets the command look for libraries below a folder of the prefix, in the place of the machine's own. */
+/** Makes the command look for libraries in a folder of the prefix instead of the machine's own. */
 function withLibrariesOf(folder: string): string {
   const command = join(installed, 'src/cli/sluice');
   writeFileSync(command, readFileSync(command, 'utf8').replaceAll(/\/usr\/lib/g, folder));
   return join(prefix, folder);
 }
 
-/** A folder for the PATH with a Node that does this. */
+/** A folder for the PATH with a Node that runs this script. */
 function fakeNode(script: string): string {
   const folder = join(prefix, 'fake');
   mkdirSync(folder);

@@ -13,14 +13,14 @@ for (const file of readdirSync(folder)) {
   command.register(program);
 }
 
-/** The command and what stands below it. */
+/** The command and its subcommands. */
 function family(command: Command): Command[] {
   return [command, ...command.commands.flatMap(family)];
 }
 
 const flagsOf = (command: Command) => command.options.map(({ long }) => long).filter((long) => long !== undefined);
 
-/** What the page says of a command: its rows in the table, and the sections that it gives its name to. */
+/** What the page contains about a command: its rows in the table, and the sections named after it. */
 function saidOf(name: string): string {
   const [, ...sections] = page.split(/^## /m).map((section) => section.split('\n'));
   const rows = page.split('\n').filter((line) => new RegExp(`^\\| \`${name}\\b`).test(line));
@@ -30,7 +30,7 @@ function saidOf(name: string): string {
 
 describe('docs/cli.md', () => {
   it.each(program.commands.map((command) => [command.name(), command] as const))(
-    'names %s, what stands below it and its flags',
+    'names %s, its subcommands and flags',
     (name, command) => {
       const said = saidOf(name);
       const words = family(command).map((one) => one.name());
@@ -41,7 +41,7 @@ describe('docs/cli.md', () => {
     },
   );
 
-  it('names no command and no flag that is not there', () => {
+  it('names no unknown command or flag', () => {
     const all = family(program);
     const flags = new Set(['--help', ...all.flatMap(flagsOf)]);
     const named = [...page.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([flag]) => flag);

@@ -5,7 +5,7 @@ import type { CliCommand } from '../../src/cli/command.ts';
 
 const folder = resolve(import.meta.dirname, '../../src/cli/commands');
 
-/** The command line as it is, every command registered. */
+/** The real command line with every command registered. */
 export async function wholeProgram(): Promise<Command> {
   const program = new Command('sluice');
   for (const file of readdirSync(folder)) {
@@ -14,7 +14,7 @@ export async function wholeProgram(): Promise<Command> {
   return program;
 }
 
-/** What the command line's own parser has against these words, without anything being done; undefined for nothing. */
+/** The parse error of the command line for these words, without running anything; undefined if there is none. */
 export async function parseFault(words: readonly string[]): Promise<string | undefined> {
   const program = silenced(await wholeProgram()).version('0');
   const parsed = new Error('parsed');

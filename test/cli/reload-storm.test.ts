@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, until } from '../journey/process.ts';
 import { adminKey, makeWorld, type World } from '../journey/world.ts';
 
-/** A config whose key comes from a program that takes its time, as one that asks a vault does. */
+/** A config whose key comes from a slow program, such as a vault client. */
 async function setUp(world: World, seconds: number) {
   const home = await world.home();
   await home.write('rows.csv', 'id,name\n1,a\n');
@@ -32,8 +32,8 @@ const linesOf = (daemon: Running, message: string): Record<string, unknown>[] =>
     .filter((line) => line.includes(`"msg":"${message}"`))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-describe('a storm of reloads', () => {
-  it('ends with the last config active after any number of signals and intermediate versions', async () => {
+describe('many reloads in a row', () => {
+  it('end with the last config active after any number of signals and intermediate versions', async () => {
     const world = await makeWorld();
     const { home, job, config, daemon } = await setUp(world, 0.3);
     for (let i = 0; i < 50; i++) {
@@ -54,20 +54,17 @@ describe('a storm of reloads', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it.each([2, 600])(
-    'does not keep the daemon from ending well, where its commands take %d seconds',
-    async (seconds) => {
-      const world = await makeWorld();
-      const { home, daemon } = await setUp(world, 0);
-      await home.write('vault.sh', `echo begun >> asked.txt\nexec sleep ${seconds}\n`);
-      for (let i = 0; i < 50; i++) {
-        daemon.child.kill('SIGHUP');
-        await wait(5);
-      }
-      await until('the command', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
-      daemon.child.kill('SIGTERM');
-      expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
-      expect(linesOf(daemon, 'config.refused')).toEqual([]);
-    },
-  );
+  it.each([2, 600])("don't prevent a clean stop of the daemon if its commands take %d seconds", async (seconds) => {
+    const world = await makeWorld();
+    const { home, daemon } = await setUp(world, 0);
+    await home.write('vault.sh', `echo begun >> asked.txt\nexec sleep ${seconds}\n`);
+    for (let i = 0; i < 50; i++) {
+      daemon.child.kill('SIGHUP');
+      await wait(5);
+    }
+    await until('the command', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
+    expect(linesOf(daemon, 'config.refused')).toEqual([]);
+  });
 });

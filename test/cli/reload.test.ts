@@ -5,7 +5,7 @@ import { freeze } from '../journey/freeze.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A daemon with one job that never fires by itself; its key in a file, as systemd hands it over, or in the config. */
+/** A daemon with one job that never fires by itself; its key is in a file, as systemd provides it, or in the config. */
 async function setUp({ hasCredentials = false } = {}) {
   const world = await makeWorld();
   const home = await world.home();
@@ -30,7 +30,7 @@ async function setUp({ hasCredentials = false } = {}) {
 }
 
 describe('sluice reload', () => {
-  it('exits with 0 when the new config is active', async () => {
+  it('exits with 0 if the new config is active', async () => {
     const { home, config, orders, world } = await setUp();
     await config({ orders, stock: { ...orders, target: world.instances.json, format: 'json' } });
     expect(await home.sluice(['reload'])).toMatchObject({
@@ -42,7 +42,7 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'orders' }, { job: 'stock' }] });
   });
 
-  it('answers with 2 and the faults of a config that is refused', async () => {
+  it('returns 2 and the errors of a rejected config', async () => {
     const { home, config, orders } = await setUp();
     await config({ orders: { ...orders, source: 'fils' } });
     const { code, stderr } = await home.sluice(['reload']);
@@ -53,7 +53,7 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 2, jobs: 1, faults: [{ place: expect.any(String) }] });
   });
 
-  it('answers each of many that ask at once, and never with a config older than the question', async () => {
+  it('answers each of many concurrent requests, and never with a config older than the request', async () => {
     const { home, config, orders } = await setUp();
     for (let n = 0; n < 3; n++) {
       await config({ [`orders-${n}`]: orders });
@@ -64,7 +64,7 @@ describe('sluice reload', () => {
     }
   });
 
-  it('says that systemd has not renewed the credentials', async () => {
+  it('reports that systemd has not updated the credentials', async () => {
     const { home, credentials } = await setUp({ hasCredentials: true });
     expect(await home.sluice(['reload'])).toMatchObject({
       code: 0,
@@ -74,7 +74,7 @@ describe('sluice reload', () => {
     expect(await home.sluice(['reload'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('says that no daemon runs', async () => {
+  it('reports that no daemon is running', async () => {
     const { home, daemon } = await setUp();
     daemon.child.kill('SIGTERM');
     await daemon.ended;

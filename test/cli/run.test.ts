@@ -32,7 +32,7 @@ const linesOf = (daemon: Running): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('sluice run', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends by itself with 0 on %s, and says why it ends', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, and says why', async (signal) => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();
@@ -44,7 +44,7 @@ describe('sluice run', () => {
     expect(home.state().leases).toEqual([]);
   });
 
-  it('ends well when Ctrl-C reaches it twice at once, as it does under npm', async () => {
+  it('exits cleanly if Ctrl-C reaches it twice at once, as it does under npm', async () => {
     const world = await makeWorld();
     const { run } = await setUp(world);
     const daemon = await run();
@@ -54,7 +54,7 @@ describe('sluice run', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('takes a good config on SIGHUP, keeps the old one when the new one is broken, and says where', async () => {
+  it('applies a valid config on SIGHUP, keeps the old one if the new one is invalid, and reports where', async () => {
     const world = await makeWorld();
     const { home, config, orders, run } = await setUp(world);
     const daemon = await run();
@@ -77,7 +77,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('survives a SIGHUP that comes while it starts, and takes the config once it has', async () => {
+  it('survives a SIGHUP during startup, and loads the config afterwards', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world);
     const daemon = home.start(['run'], { preload: ['hang-up-early'] });
@@ -86,7 +86,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('refuses to be the second one on a state folder, and lets sync work beside it', async () => {
+  it('refuses to be the second daemon on a state folder, and allows sync next to it', async () => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();
@@ -104,7 +104,7 @@ describe('sluice run', () => {
     expect((await third.ended).code).toBe(0);
   });
 
-  it('starts with the jobs that have no fault, and says the faults of the others', async () => {
+  it('starts with the valid jobs, and reports the errors of the others', async () => {
     const world = await makeWorld();
     const { home, config, orders } = await setUp(world);
     await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));

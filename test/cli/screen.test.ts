@@ -7,7 +7,7 @@ import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Events } from '../../src/lib/events.ts';
 
 describe('a table', () => {
-  it('lines up its columns also where names are wide, and aligns numbers to the right', () => {
+  it('aligns its columns even with wide names, and aligns numbers to the right', () => {
     const text = renderTable(
       [{ title: 'job' }, { title: 'rows', align: 'right' }],
       [
@@ -18,24 +18,24 @@ describe('a table', () => {
     expect(text).toBe('job      rows\n──────  ─────\n売上        5\norders  1,000');
   });
 
-  it('is not cut to nothing on a terminal that does not know its size', () => {
+  it("isn't truncated on a terminal of unknown size", () => {
     const text = renderTable([{ title: 'job' }, { title: 'result' }], [['orders', 'delivered']], {
       paper: { isTTY: true, columns: 0 },
     });
     expect(text).toContain('orders  delivered');
   });
 
-  it('shows control characters instead of obeying them', () => {
+  it('shows control characters instead of executing them', () => {
     expect(renderTable([{ title: 'x' }], [['a\u001b[2Jb\nc']])).toContain('a␛[2Jb␊c');
   });
 
-  it('cuts a long cell and says so with an ellipsis', () => {
+  it('truncates a long cell with an ellipsis', () => {
     expect(clip('abcdef', 4)).toBe('abc…');
     expect(cellsOf(clip('売上売上売上', 5))).toBeLessThanOrEqual(5);
   });
 });
 
-describe('figures', () => {
+describe('numbers', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],
@@ -43,9 +43,9 @@ describe('figures', () => {
     [999_499, '999 kB'],
     [999_500, '1.00 MB'],
     [10_485_760, '10.5 MB'],
-  ])('%d bytes read %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+  ])('format %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
 
-  it('group thousands and name spans of time', () => {
+  it('have thousands separators, and durations have units', () => {
     expect(countText(1_000_000)).toBe('1,000,000');
     expect([0, 1, 2000].map((count) => countOf(count, 'row'))).toEqual(['0 rows', '1 row', '2,000 rows']);
     expect([340, 12_400, 185_000, 7_800_000].map(durationText)).toEqual([
@@ -65,7 +65,7 @@ describe('progress', () => {
     return { progress: new Progress(screen, () => 2000), text: () => text };
   }
 
-  it('draws every job on a terminal that does not know its size', () => {
+  it('draws every job on a terminal of unknown size', () => {
     let text = '';
     const screen = { isTTY: true, columns: 0, rows: 0, write: (piece: string) => (text += piece) };
     const progress = new Progress(screen, () => 2000);
@@ -74,7 +74,7 @@ describe('progress', () => {
     expect(['orders', 'stock', 'visits'].filter((job) => !text.includes(job))).toEqual([]);
   });
 
-  it('writes plain lines and only changes of state where the output is piped', () => {
+  it('prints plain lines, and only state changes, if the output is piped', () => {
     const { progress, text } = piped(false);
     progress.refresh('orders', { state: 'reading', startedAt: 1000 });
     progress.refresh('orders', { rows: 500, bytes: 2000 });
@@ -85,7 +85,7 @@ describe('progress', () => {
     );
   });
 
-  it('tells the rows of the payload once it is made, not those that the source gave', () => {
+  it("shows the rows of the payload once it's encoded, not those of the source", () => {
     let text = '';
     const events = new Events<SluiceEvents>();
     const screen = { isTTY: false, columns: 60, write: (piece: string) => (text += piece) };
@@ -107,7 +107,7 @@ describe('progress', () => {
     expect(text).toMatch(/ready to send +17 rows, 900 B/);
   });
 
-  it('draws over its own lines on a terminal and never past its width', () => {
+  it('redraws its own lines on a terminal and never exceeds its width', () => {
     const { progress, text } = piped(true);
     progress.refresh('a job with a name that is longer than the terminal is wide, really', { state: 'reading' });
     progress.stop();

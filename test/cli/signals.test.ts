@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { firstProcess, noFirstProcess } from '../journey/first-process.ts';
 import { forTest } from '../journey/process.ts';
 
-/** Hears that it is to end, and goes on. */
+/** Receives the signal to stop, and continues. */
 const stubborn = `
 import { onStop } from ${JSON.stringify(new URL('../../src/cli/signals.ts', import.meta.url).href)};
 onStop();
@@ -16,7 +16,7 @@ console.log('ready');
 it.for([
   ['any process', [], 'SIGKILL'],
   ['the first process of a container', firstProcess, 'SIGTRAP'],
-] as const)('a second signal ends %s that does not end by itself', async ([, under, how], { skip }) => {
+] as const)("a second signal ends %s that doesn't exit by itself", async ([, under, how], { skip }) => {
   const reason = under.length > 0 ? noFirstProcess() : undefined;
   if (reason !== undefined) return skip(reason);
   const [program, ...flags] = [...under, process.execPath, '--input-type=module', '--eval', stubborn];
@@ -29,16 +29,16 @@ it.for([
   const pid =
     under.length > 0 ? Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) : child.pid!;
   process.kill(pid, 'SIGTERM');
-  // What comes within a second is taken for an echo of the first, and a busy process may notice the first one late.
+  // A signal within a second counts as an echo of the first, and a busy process may notice the first one late.
   for (await wait(1500); isRunning; await wait(1500)) signalAgain(pid);
   expect(await ended).toBe(how);
 });
 
-/** A second SIGTERM, if the process is still there. */
+/** A second SIGTERM, if the process is still running. */
 function signalAgain(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // It has ended, and its parent is about to say so.
+    // It has ended, and its parent is about to report that.
   }
 }

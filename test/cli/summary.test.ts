@@ -24,7 +24,7 @@ describe('the exit code of a sync', () => {
   it.each<[string, readonly RunOutcome[], number]>([
     ['0 without any job', [], exit.ok],
     [
-      '0 if each instance shows the newest',
+      '0 if each instance shows the newest data',
       ['delivered', 'unchanged', 'refreshed', 'superseded'].map((state) => outcome(state as 'delivered')),
       exit.ok,
     ],
@@ -40,10 +40,14 @@ describe('the exit code of a sync', () => {
       [outcome('failed', problem('login', { destination: 'main' }))],
       exit.refused,
     ],
-    ['4 if the day of the destination is spent', [delivered, spent], exit.waiting],
-    ['4 if the day of a source is spent', [outcome('failed', problem('quota', { source: 'shop' }))], exit.waiting],
+    ['4 if the daily allowance of the destination is used up', [delivered, spent], exit.waiting],
     [
-      '70 if the installation is not complete',
+      '4 if the daily allowance of a source is used up',
+      [outcome('failed', problem('quota', { source: 'shop' }))],
+      exit.waiting,
+    ],
+    [
+      '70 if the installation is incomplete',
       [outcome('failed', problem('bug', {}, 'INSTALLATION_INCOMPLETE'))],
       exit.bug,
     ],
@@ -54,7 +58,7 @@ describe('the exit code of a sync', () => {
     expect(exitCodeOf(outcomes, [])).toBe(code);
   });
 
-  it('is 2 before all others if a job was left out for a fault of its config', () => {
+  it('is 2 before all others if a job was left out because of a config error', () => {
     for (const outcomes of [[], [delivered], [lost, refused, spent]])
       expect(exitCodeOf(outcomes, ['wrong'])).toBe(exit.usage);
   });

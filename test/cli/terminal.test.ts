@@ -9,7 +9,7 @@ const esc = '\u001b';
 const codes = new RegExp(`${esc}\\[(\\d+)A|(\\r?${esc}\\[2K)|(${esc}\\[J)|(\\n)|([^${esc}\\r\\n]+)`, 'g');
 const colours = new RegExp(`${esc}\\[\\d+m`, 'g');
 
-/** A terminal that obeys the few codes that we use, and remembers every line that scrolled away. */
+/** A terminal that supports the few codes that we use, and remembers every line that scrolled away. */
 class Terminal {
   readonly isTTY = true;
   readonly columns = 60;
@@ -45,7 +45,7 @@ class Terminal {
 }
 
 describe('progress on a terminal', () => {
-  it('shows every job that fits, queued ones too', () => {
+  it('shows every job that fits, including queued ones', () => {
     const terminal = new Terminal(24);
     const progress = new Progress(terminal, () => 0);
     progress.expect(['a', 'b']);
@@ -54,7 +54,7 @@ describe('progress on a terminal', () => {
     expect(terminal.lines).toEqual(['a                     reading', 'b                     queued', '']);
   });
 
-  it('scrolls nothing away when there are more jobs than lines: shows those at work and counts the rest', () => {
+  it("doesn't scroll if there are more jobs than lines: it shows the active ones and counts the rest", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const terminal = new Terminal(24);
@@ -79,10 +79,10 @@ describe('progress on a terminal', () => {
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const colourful = { isTTY: true, hasColors: () => true };
 
-  it('are there on a terminal that has them and nowhere else', () => {
+  it('are used on a terminal that supports them and nowhere else', () => {
     expect(paint('failed', 'bad', colourful)).toBe('\u001b[31mfailed\u001b[0m');
     for (const plain of [{ isTTY: true, hasColors: () => false }, { hasColors: () => true }, undefined]) {
       expect(paint('failed', 'bad', plain)).toBe('failed');
@@ -99,9 +99,9 @@ describe('colours', () => {
     ['waiting to retry', 'waiting'],
     ['sending, try 2', 'waiting'],
     ['reading', undefined],
-  ])('say of %s that it is %s', (state, tone) => expect(toneOf(state)).toBe(tone));
+  ])('show for %s that it is %s', (state, tone) => expect(toneOf(state)).toBe(tone));
 
-  it('do not move the columns of a table', () => {
+  it("don't shift the columns of a table", () => {
     const table = (paper: object) =>
       renderTable(
         [{ title: 'state', tone: toneOf }, { title: 'x' }],
@@ -121,13 +121,13 @@ describe('a table on a narrow terminal', () => {
   const rows = [['orders', 'x'.repeat(50), 'y'.repeat(30)]];
   const columns = [{ title: 'job' }, { title: 'state' }, { title: 'last problem' }];
 
-  it('gives up the widest columns and has no line wider than the terminal', () => {
+  it('shrinks the widest columns, and no line is wider than the terminal', () => {
     const text = renderTable(columns, rows, { paper: { isTTY: true, columns: 50 } });
     expect(text.split('\n').map(cellsOf)).toEqual([50, 50, 50]);
     expect(text).toContain('orders');
   });
 
-  it('is left as it is where it is piped', () => {
+  it("is unchanged if it's piped", () => {
     expect(renderTable(columns, rows, { paper: { columns: 50 } })).toContain('y'.repeat(30));
   });
 });
@@ -139,7 +139,7 @@ describe('the log on a terminal', () => {
     return { log: humanLog(screen, level, () => Date.UTC(2026, 10, 21, 3, 4, 5)), text: () => text };
   }
 
-  it('is time, level, message and facts as people read them', () => {
+  it('consists of time, level, message and fields in a readable form', () => {
     const { log, text } = open('debug');
     log.with({ job: 'orders' }).info('payload.delivered', { bytes: 1_460_000, milliseconds: 340, until: 0 });
     expect(text()).toBe(
@@ -147,13 +147,13 @@ describe('the log on a terminal', () => {
     );
   });
 
-  it('puts what has several lines below, indented, and quotes what has blanks', () => {
+  it('puts multi-line values below, indented, and quotes values with spaces', () => {
     const { log, text } = open('debug');
     log.error('config.error', { place: 'a b', message: 'one\ntwo' });
     expect(text()).toBe('03:04:05Z error config.error       place="a b"\n    one\n    two\n');
   });
 
-  it('leaves out what is below its level, and every secret', () => {
+  it('omits what is below its level, and every secret', () => {
     registerSecret('hunter2-hunter2');
     const { log, text } = open('warn');
     log.info('quiet');
@@ -162,7 +162,7 @@ describe('the log on a terminal', () => {
     expect(text()).toBe('03:04:05Z warn  loud               said="the key [redacted] is wrong"\n');
   });
 
-  it('obeys no control character of what it shows', () => {
+  it('escapes control characters', () => {
     const { log, text } = open('debug');
     log.warn('odd', { name: '\u001b[2Jx', long: 'a\n\u001b[2Jb' });
     expect(text()).not.toContain('\u001b');

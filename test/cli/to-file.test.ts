@@ -34,7 +34,7 @@ async function setUp() {
   return { home, to, files, read: (file: string) => readFile(join(home.folder, file), 'utf8') };
 }
 
-it('writes the rows of a job to a file in the format of its extension, and sends nothing', async () => {
+it("writes a job's rows to a file in the format of its extension, and sends nothing", async () => {
   const { to, files, read } = await setUp();
   expect(await to('out.JSON', 'orders')).toMatchObject({
     code: 0,
@@ -47,7 +47,7 @@ it('writes the rows of a job to a file in the format of its extension, and sends
   expect(await world.uploads()).toEqual([]);
 });
 
-it('keeps the format of the job with its options if the extension is that of the job or unknown', async () => {
+it("keeps the job's format with its options if the extension is the same or unknown", async () => {
   const { to, read } = await setUp();
   for (const file of ['out.csv', 'out']) {
     const { stdout } = await to(file, 'orders', '--json');
@@ -69,7 +69,7 @@ it('replaces a file only by a complete one', async () => {
   expect(await read('out.csv')).toBe('id;name\n1;a\n2;b,c\n');
 });
 
-it('refuses what is not one job with rows, and what is not a file', async () => {
+it('rejects anything but one job with rows, and a file', async () => {
   const { home, to, files } = await setUp();
   await mkdir(join(home.folder, 'folder'));
   await symlink('rows.csv', join(home.folder, 'link'));
