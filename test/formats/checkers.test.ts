@@ -8,7 +8,7 @@ import { type FormatId, formatIds } from '../../src/service/store/datasources.ts
 import { checkerOf } from '../../src/service/uploads/checkers.ts';
 import { batches, encode } from './encoding.ts';
 
-/** `records N`, `accepted` where a format has none, or the refusal. */
+/** `records N`, `accepted` if a format has no records, or the error. */
 function answer(id: FormatId, chunks: readonly Uint8Array[]): string {
   const checker = checkerOf(id);
   try {
@@ -31,21 +31,21 @@ function cut(document: Buffer, places: readonly number[]): Buffer[] {
 
 const single = (document: Buffer): Buffer[] => Array.from(document, (_, k) => document.subarray(k, k + 1));
 
-/** Bytes that mean something to a format, and some that never may. */
+/** Bytes with a meaning in a format, and some that are never allowed. */
 const bytesOf: Record<FormatId, string> = {
   csv: '",;\t|\r\n a\ufeff',
   json: '[]{}:,"\\ \n0-1.eE+tfnu',
   xml: '<>&;/"\'= \n\r!?-[]a#x',
 };
 
-/** Documents that an encoder wrote, then damaged. */
+/** Documents written by an encoder, then damaged. */
 const damaged = (id: FormatId): fc.Arbitrary<Buffer> =>
   harmed(
     id,
     batches.map((batch) => encode(id, [batch])),
   );
 
-/** JSON of any shape, laid out in any way, then damaged. */
+/** JSON of any structure and layout, then damaged. */
 const nested: fc.Arbitrary<Buffer> = harmed(
   'json',
   fc
@@ -80,7 +80,7 @@ const aroundRows = fc.constantFrom(
   ['[{},', ']'],
 );
 
-/** Tables: rows that are alike but for their values, until now and then one is not; then damaged. */
+/** Tables whose rows differ only in their values, except a few; then damaged. */
 const jsonTables: fc.Arbitrary<Buffer> = harmed(
   'json',
   fc
@@ -100,7 +100,7 @@ const jsonTables: fc.Arbitrary<Buffer> = harmed(
     }),
 );
 
-/** Bytes put in, taken out and replaced. */
+/** Bytes inserted, removed and replaced. */
 function harmed(id: FormatId, documents: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   const byte = fc.oneof(fc.constantFrom(...Buffer.from(bytesOf[id])), fc.constantFrom(0x80, 0xc3, 0xff, 0xed));
   const harm = fc.record({ at: fc.nat(), take: fc.nat(2), put: fc.array(byte, { maxLength: 2 }) });
@@ -112,12 +112,12 @@ function harmed(id: FormatId, documents: fc.Arbitrary<Buffer>): fc.Arbitrary<Buf
   );
 }
 
-/** Small documents out of nothing but the characters that mean something. */
+/** Small documents of only the characters with a meaning. */
 const alphabet = (id: FormatId): fc.Arbitrary<Buffer> =>
   fc.string({ unit: fc.constantFrom(...bytesOf[id]), maxLength: 24 }).map((text) => Buffer.from(text));
 
 describe.each(formatIds)('the %s checker', (id) => {
-  test('accepts what the encoder writes, and counts its rows', () => {
+  test("accepts the encoder's output, and counts its rows", () => {
     fc.assert(
       fc.property(batches, (batch) => {
         expect(answer(id, [encode(id, [batch])])).toBe(`records ${batch.length}`);
@@ -126,12 +126,12 @@ describe.each(formatIds)('the %s checker', (id) => {
     );
   });
 
-  test('takes a document whose only contents are control characters for what it is, not for an empty one', () => {
+  test("doesn't take a document with only control characters for an empty one", () => {
     const named = batchOf([{ name: '\u0000', type: 'boolean' }], []);
     expect(answer(id, [encode(id, [named])])).toBe('records 0');
   });
 
-  test('answers the same wherever the document is cut', () => {
+  test('returns the same wherever the document is split', () => {
     const documents = id === 'json' ? [damaged(id), alphabet(id), nested, jsonTables] : [damaged(id), alphabet(id)];
     fc.assert(
       fc.property(fc.oneof(...documents), fc.array(fc.nat(), { maxLength: 5 }), (document, places) => {
@@ -144,15 +144,18 @@ describe.each(formatIds)('the %s checker', (id) => {
   });
 
   const folder = new URL(`../cases/formats/${id}/`, import.meta.url);
-  test.each(readdirSync(folder).filter((name) => name.endsWith('.in')))('answers to %s as written down', (name) => {
-    const document = readFileSync(new URL(name, folder));
-    const said = readFileSync(new URL(name.replace(/in$/, 'out'), folder), 'utf8').trimEnd();
-    expect(answer(id, [document])).toBe(said);
-    expect(answer(id, single(document))).toBe(said);
-  });
+  test.each(readdirSync(folder).filter((name) => name.endsWith('.in')))(
+    'returns the documented result for %s',
+    (name) => {
+      const document = readFileSync(new URL(name, folder));
+      const said = readFileSync(new URL(name.replace(/in$/, 'out'), folder), 'utf8').trimEnd();
+      expect(answer(id, [document])).toBe(said);
+      expect(answer(id, single(document))).toBe(said);
+    },
+  );
 });
 
-/** What csv-parse says, when told the delimiter and to be strict; it has no opinion on empty lines at the end. */
+/** The result of csv-parse with the delimiter and in strict mode; empty lines at the end are ignored. */
 function csvParses(document: Buffer): boolean {
   const text = document.toString();
   const first = /^(?:"[^"]*"|[^"\r\n])*/.exec(text.replace(/^\ufeff/, ''))![0].replaceAll(/"[^"]*"/g, '');
@@ -207,7 +210,7 @@ test('the json checker agrees with JSON.parse', () => {
   expect(accepted).toBeGreaterThan(1000);
 });
 
-/** What `JSON.parse` says, in the words of `answer`. */
+/** The result of `JSON.parse`, in the same form as `answer`. */
 function parsed(text: string): string {
   try {
     const value = JSON.parse(text) as unknown;
@@ -227,14 +230,14 @@ test('the json checker reads a table of any number of columns', () => {
   }
 });
 
-test('the json checker refuses a brace in place of a comma, also where rows have begun with that key', () => {
+test('the json checker rejects a brace in place of a comma, even if rows have started with that key', () => {
   const rows = '[{"a":1,"b":2},{"b":3,"a":4},{"a":5';
   expect(answer('json', [Buffer.from(`${rows},"b":6}]`)])).toBe('records 3');
   const wrong = Buffer.from(`${rows}{"b":6}]`);
   expect(answer('json', [wrong])).toBe("Not valid JSON: expected ',' or '}', found { at line 1, byte 35");
 });
 
-test('the json checker counts what stands between the rows of a table', () => {
+test('the json checker counts what is between the rows of a table', () => {
   for (const [text, items] of [
     ['{"a":1},{},', 2],
     ['{"a":1},5,', 2],
@@ -247,7 +250,7 @@ test('the json checker counts what stands between the rows of a table', () => {
   }
 });
 
-test('every checker refuses random binary data', () => {
+test('every checker rejects random binary data', () => {
   fc.assert(
     fc.property(fc.constantFrom(...formatIds), fc.uint8Array({ minLength: 1, maxLength: 200 }), (id, bytes) => {
       fc.pre(!isText(Buffer.from(bytes)));
@@ -256,7 +259,7 @@ test('every checker refuses random binary data', () => {
   );
 });
 
-test('no checker remembers a document: 200 MB pass in memory that does not grow', () => {
+test('no checker stores the document: 200 MB pass with constant memory', () => {
   const rows: Record<FormatId, [string, string, string]> = {
     csv: ['a,b\n', '"x\ny",2\n'.repeat(50_000), ''],
     json: ['[0', ',{"a":[1.5,"x\\n"]}'.repeat(25_000), ']'],
@@ -275,20 +278,20 @@ test('no checker remembers a document: 200 MB pass in memory that does not grow'
   }
 });
 
-test('the csv checker gives up on a first record that does not end, instead of holding it', () => {
+test('the csv checker rejects an endless first record instead of buffering it', () => {
   const endless = Buffer.alloc(700_000, 'a,');
   expect(answer('csv', [endless, endless])).toMatch(
     /^Not valid CSV: the first record does not end within 1048576 bytes/,
   );
 });
 
-test('the csv checker takes the delimiter from the first record alone, outside quotes', () => {
+test('the csv checker detects the delimiter only in the first record, outside quotes', () => {
   expect(answer('csv', [Buffer.from('"a,b,c,d";e\n1;2,3,4\n')])).toBe('records 1');
   expect(answer('csv', [Buffer.from('a\n1,2\n')])).toMatch(/a record of 2 fields where the first has 1/);
 });
 
 test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
-  'the xml checker does not collect what begins with %s without end',
+  "the xml checker doesn't buffer an endless %s",
   (begin) => {
     const checker = checkerOf('xml');
     checker.write(Buffer.from(`<r>${begin}`));
@@ -299,7 +302,7 @@ test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
   },
 );
 
-test('the xml checker lets running text of any length pass', () => {
+test('the xml checker accepts text of any length', () => {
   const checker = checkerOf('xml');
   checker.write(Buffer.from('<r><a>'));
   for (let k = 0; k < 20; k++) checker.write(Buffer.alloc(1024 * 1024, 'a'));

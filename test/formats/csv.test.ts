@@ -11,7 +11,7 @@ const wellFormed = (text: string | null): string | null => text?.toWellFormed() 
 const expected = (batch: Batch): (string | null)[][] => batchText(batch).map((row) => row.map(wellFormed));
 const names = ({ columns }: Batch): string[] => columns.map(({ name }) => name.toWellFormed());
 
-/** Read by csv-parse; an empty field without quotes is null. */
+/** Parsed with csv-parse; an unquoted empty field is null. */
 function readBack(bytes: Buffer, delimiter: string, recordDelimiter: string): (string | null)[][] {
   return parse(bytes, {
     delimiter,
@@ -27,7 +27,7 @@ const texts: readonly Column[] = [
 const csvOf = (rows: (string | null)[][], options: Record<string, unknown> = {}): string =>
   encode('csv', [batchOf(texts, rows)], options).toString();
 
-test('texts that a spreadsheet calculates are kept, or get an apostrophe in front; numbers never do', () => {
+test('texts that a spreadsheet would calculate are kept, or get a leading apostrophe; numbers never do', () => {
   const formulas = [
     "=cmd|' /C calc'!A0",
     '+1+2',
@@ -69,7 +69,7 @@ test('texts that a spreadsheet calculates are kept, or get an apostrophe in fron
 });
 
 describe('a CSV document', () => {
-  test('reads back in csv-parse as what went in, null and empty apart', () => {
+  test('is read by csv-parse with the original values, null and empty distinct', () => {
     fc.assert(
       fc.property(
         batches,
@@ -87,7 +87,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('reads back in papaparse, which knows no null', () => {
+  test('is read by papaparse, which has no null', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         const { data } = Papa.parse<string[]>(encode('csv', [batch]).toString(), { delimiter: ',', newline: '\n' });
@@ -98,7 +98,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('quotes only where a reader would stumble', () => {
+  test('quotes only where required', () => {
     const rows = [
       ['plain', 'two words'],
       ['a,b', 'a"b'],
@@ -110,7 +110,7 @@ describe('a CSV document', () => {
     expect(csvOf(rows)).toBe('a,b\nplain,two words\n"a,b","a""b"\n"a\nb","a\rb"\n" a","a "\n"",\na;b,007\n');
   });
 
-  test('quotes a text that reads like the null text', () => {
+  test('quotes a text that equals the null text', () => {
     expect(
       csvOf(
         [
@@ -122,7 +122,7 @@ describe('a CSV document', () => {
     ).toBe('a,b\n"NULL",NULL\n"",NULLS\n');
   });
 
-  test('quotes numbers too where the null text could be one', () => {
+  test('also quotes numbers if the null text could be one', () => {
     const columns: readonly Column[] = [{ name: 'n', type: 'integer' }];
     const batch = batchOf(columns, [[0n], [null], [10n]]);
     for (const one of [batch, wired(batch)]) {
@@ -130,7 +130,7 @@ describe('a CSV document', () => {
     }
   });
 
-  test('ends lines with CR LF, leaves the header out and begins with a mark when told so', () => {
+  test('ends lines with CR LF, omits the header and starts with a byte order mark if configured', () => {
     expect(csvOf([['1', '2']], { line_end: 'crlf' })).toBe('a,b\r\n1,2\r\n');
     expect(csvOf([['1', '2']], { header: false })).toBe('1,2\n');
     expect(encode('csv', [batchOf(texts, [])], { bom: true }).toString('hex')).toBe(
@@ -138,7 +138,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('keeps other delimiters out of sight in the line from which a reader guesses', () => {
+  test('quotes other delimiters in the line from which a reader guesses', () => {
     expect(
       csvOf(
         [
@@ -155,7 +155,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batchOf(columns, [])]).toString()).toBe('"x;y;z",b\n');
   });
 
-  test('has two columns of one name refused by a header, and not without one', () => {
+  test('rejects two columns of the same name if it has a header, and not otherwise', () => {
     const twice: readonly Column[] = [
       { name: 'a', type: 'text' },
       { name: 'a', type: 'text' },
@@ -167,7 +167,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batch], { header: false }).toString()).toBe('1,2\n');
   });
 
-  test('does not begin with bytes that a reader would take for a byte order mark', () => {
+  test("doesn't start with bytes that look like a byte order mark", () => {
     expect(csvOf([['\ufeffa', 'b']], { header: false })).toBe('"\ufeffa",b\n');
     expect(encode('csv', [batchOf([{ name: '\ufeffa', type: 'text' }], [])]).toString()).toBe('"\ufeffa"\n');
   });

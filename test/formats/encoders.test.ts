@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   { name: 'note', type: 'text' },
 ];
 
-/** A batch whose one text is given as bytes, right or wrong. */
+/** A batch whose only text is given as bytes, valid or invalid. */
 function rawBatch(bytes: Buffer): Batch {
   const spans = Int32Array.of(0, bytes.length);
   return {
@@ -26,7 +26,7 @@ function rawBatch(bytes: Buffer): Batch {
   };
 }
 
-test('each format is found by its id, which is the name of its file', () => {
+test('each format is found by its ID, which is the name of its file', () => {
   const files = readdirSync(join(import.meta.dirname, '../../src/formats/all'));
   expect(formats.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   for (const format of formats) expect(formatById(format.id)).toBe(format);
@@ -49,7 +49,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     );
   });
 
-  test('writes the same however the rows are cut into batches', () => {
+  test('writes the same however the rows are split into batches', () => {
     fc.assert(
       fc.property(batches, fc.array(fc.nat(12), { maxLength: 4 }), fc.boolean(), (batch, cuts, header) => {
         const options = id === 'csv' ? { header } : {};
@@ -79,7 +79,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(encode(id, [{ ...wired(batch), rows: map, length: 4 }]).toString()).toBe(plain);
   });
 
-  test('writes cells of many megabytes whole, whatever is in them', async () => {
+  test('writes cells of many megabytes completely, whatever they contain', async () => {
     const hostile = nastyTexts.join('').toWellFormed();
     const texts = [
       hostile.repeat(20_000),
@@ -108,7 +108,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(pieces.every((piece) => isUtf8(piece))).toBe(true);
   });
 
-  test('writes a large cell as it writes the same text in small ones', () => {
+  test('writes a large cell in the same way as the same text in small ones', () => {
     const bare: readonly Column[] = [{ name: 'v', type: 'text' }];
     const unit = 'a"b,é\n<&>\\\u0001\uffff😀';
     const inside = (document: string): string => document.slice(document.indexOf('a'), document.lastIndexOf('😀') + 2);
@@ -139,11 +139,11 @@ describe.each(formatIds)('the %s encoder', (id) => {
 
   test.each([
     ['a lone continuation byte', 'ab80'],
-    ['a character cut short', 'e282'],
+    ['a truncated character', 'e282'],
     ['an encoded surrogate', 'eda080'],
     ['Latin-1', 'e9'],
     ['an overlong slash', 'c0af'],
-  ])('hands on no piece with %s in it', (_, hex) => {
+  ])('emits no piece with %s in it', (_, hex) => {
     expect(() => encode(id, [rawBatch(Buffer.from(hex, 'hex'))])).toThrow(
       expect.objectContaining({ code: 'FORMAT_UTF8', family: 'job' }),
     );
@@ -152,7 +152,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(() => encode(id, [rawBatch(long)])).toThrow(expect.objectContaining({ code: 'FORMAT_UTF8', seen }));
   });
 
-  test('uses the memory of the pieces given back, over and over', () => {
+  test('reuses the memory of returned pieces', () => {
     const format = formatById(id);
     const encoder = format.encoder(columns, withDefaults(format.options, {}) as never);
     const out = new Output();

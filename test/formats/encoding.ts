@@ -6,9 +6,9 @@ import { batchOf, storedRow, valueText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 
-/** What the tests of all formats must know about one: a file of its name in `cases/`, whose members these are. */
+/** What the tests of all formats need to know about one: a file of its name in `cases/`, with these members. */
 export interface FormatCase {
-  /** How many rows a document has, or an error if it isn't valid. Not by our own encoder. */
+  /** How many rows a document has, or an error if it isn't valid. Not determined by our own encoder. */
   rowsOf(document: Buffer): number;
 }
 
@@ -18,7 +18,7 @@ export async function caseOf(id: string): Promise<FormatCase> {
   return (await import(`./cases/${id}.ts`)) as FormatCase;
 }
 
-/** Everything that an encoder writes for these batches, in the pieces in which it hands them on. */
+/** Everything that an encoder writes for these batches, in the pieces that it emits. */
 export function encodePieces(id: string, batches: readonly Batch[], given: Record<string, unknown> = {}): Buffer[] {
   const format = formatById(id);
   const out = new Output();
@@ -44,7 +44,7 @@ export function encode(id: string, batches: readonly Batch[], given: Record<stri
   return Buffer.concat(encodePieces(id, batches, given));
 }
 
-/** The same batch as a database sends it: length-prefixed fields in one buffer, one row after the other. */
+/** The same batch as a database sends it: length-prefixed fields in one buffer, row after row. */
 export function wired(batch: Batch): Batch {
   const { columns, cells } = batch;
   const rows = batch.rows === undefined ? batch.length : Math.max(0, ...batch.rows.map((row) => row + 1));
@@ -69,7 +69,7 @@ export function wired(batch: Batch): Batch {
   };
 }
 
-/** The visible rows from `from` to `to`, as a batch of their own with a row map. */
+/** The visible rows from `from` to `to`, as a separate batch with a row map. */
 export function part(batch: Batch, from: number, to: number): Batch {
   const rows = Int32Array.from({ length: to - from }, (_, i) => storedRow(batch, from + i));
   return { ...batch, length: to - from, rows };
@@ -129,7 +129,7 @@ const decimal: fc.Arbitrary<Value> = fc.oneof(
 const instant = fc.date({ noInvalidDate: true, min: new Date('0001-01-01'), max: new Date('9999-12-31') });
 const iso = instant.map((date) => date.toISOString());
 
-/** Values of each type, hostile ones often. */
+/** Values of each type, many of them hostile. */
 const values: Record<ColumnType, fc.Arbitrary<Value>> = {
   text,
   uuid: fc.uuid(),
@@ -153,7 +153,7 @@ const column: fc.Arbitrary<Column> = fc.record({
   type: fc.constantFrom<ColumnType>('text', ...(Object.keys(values) as ColumnType[])),
 });
 
-/** Column sets whose names no format confuses. */
+/** Column sets whose names are distinct in every format. */
 const columns = fc.uniqueArray(column, { minLength: 1, maxLength: 6, selector: ({ name }) => elementLike(name) });
 const elementLike = (name: string): string => `_${name.replace(/[^A-Za-z0-9]/g, '_').toLowerCase()}`.replace(/^_+/, '');
 

@@ -5,7 +5,7 @@ import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { batches, encode } from './encoding.ts';
 
-/** Members as JSON.parse sees them, numbers as the digits that stand in the document. */
+/** Members as JSON.parse sees them, with numbers as the digits in the document. */
 function parseExact(document: string): unknown {
   type Context = { source?: string };
   const reviver = (_: string, value: unknown, context?: Context): unknown =>
@@ -46,13 +46,13 @@ const jsonOf = (type: ColumnType, values: Value[], options: Record<string, unkno
     .map((line) => line.replace(/^\{"v":|\},?$/g, ''));
 
 /**
- * JSON.parse of V8 misreads a key with an escape once another key ended in a backslash at that place (nodejs/node#63785), so what
- * is read back by it has no such key.
+ * JSON.parse of V8 misreads a key with an escape after another key ended in a backslash at that position
+ * (nodejs/node#63785), so documents read back with it have no such key.
  */
 const isMisread = ({ name }: Column): boolean => name.endsWith('\\');
 
 describe('a JSON document', () => {
-  test('reads back in JSON.parse as what went in, with every digit', () => {
+  test('is read by JSON.parse with the original values, including every digit', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         fc.pre(!batch.columns.some(isMisread));
@@ -62,7 +62,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('is an array with one object on a line, and empty when there are no rows', () => {
+  test('is an array with one object per line, and empty without rows', () => {
     const columns: readonly Column[] = [
       { name: 'a', type: 'integer' },
       { name: '__proto__', type: 'text' },
@@ -78,7 +78,7 @@ describe('a JSON document', () => {
     expect(encode('json', [batchOf(columns, [])]).toString()).toBe('[]\n');
   });
 
-  test('keeps the digits of numbers, and quotes what is no JSON number', () => {
+  test("keeps the digits of numbers, and quotes what isn't a JSON number", () => {
     expect(jsonOf('decimal', ['1.50', '0.00', 'NaN', 'Infinity', '-Infinity'])).toEqual([
       '1.50',
       '0.00',
@@ -90,7 +90,7 @@ describe('a JSON document', () => {
     expect(jsonOf('float', [1e21, Number.NaN, -0])).toEqual(['1e+21', '"NaN"', '-0']);
   });
 
-  test('writes what a float cannot hold as strings when told so', () => {
+  test("writes what a float can't represent as strings if configured", () => {
     const exact = { exact_numbers: 'string' };
     const edge = ['9007199254740991', '9007199254740992', '-9007199254740991', '-9007199254740993', '12'];
     expect(jsonOf('integer', edge, exact)).toEqual([
@@ -123,14 +123,14 @@ describe('a JSON document', () => {
     ['json', ''],
     ['json', '{"a":1'],
     ['json', '1,2'],
-  ])('refuses the value %s %j, which would break the document, by row and column', (type, value) => {
+  ])('rejects the value %s %j, which would break the document, with row and column', (type, value) => {
     const batch = batchOf([{ name: 'v', type }], [[null], [value]]);
     expect(() => encode('json', [batch, batch])).toThrow(
       expect.objectContaining({ code: 'FORMAT_VALUE', family: 'row', where: { row: 2, column: 'v' } }),
     );
   });
 
-  test('counts rows over the whole run when it refuses one', () => {
+  test('counts rows over the whole run if it rejects one', () => {
     const columns: readonly Column[] = [{ name: 'v', type: 'integer' }];
     const good = batchOf(columns, [[1], [2]]);
     expect(() => encode('json', [good, { ...batchOf(columns, [['x']]), columns }])).toThrow(
@@ -138,7 +138,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('refuses two columns of one name', () => {
+  test('rejects two columns of the same name', () => {
     const columns: readonly Column[] = [
       { name: 'a\ud800', type: 'text' },
       { name: 'a\ufffd', type: 'text' },

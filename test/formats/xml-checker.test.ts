@@ -15,7 +15,7 @@ const said = (verdict: () => number | undefined): string => {
   }
 };
 
-/** What the strict parser says when it reads all of the document. */
+/** The result of the strict parser for the whole document. */
 const ofParser = (document: Buffer): string =>
   said(() => {
     const parser = new XmlParser();
@@ -28,7 +28,7 @@ const ofParser = (document: Buffer): string =>
     return parser.end();
   });
 
-/** What the checker says, given the document in pieces. */
+/** The result of the checker for the document in pieces. */
 const ofChecker = (pieces: readonly Uint8Array[]): string =>
   said(() => {
     const checker = new XmlChecker();
@@ -48,7 +48,7 @@ const some = (...texts: string[]): fc.Arbitrary<string> => fc.constantFrom(...te
 const joined = (part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string> =>
   fc.array(part, { maxLength }).map((parts) => parts.join(''));
 
-/** Mostly one of the first, now and then something that XML does not have, or not there. */
+/** Usually one of the first, sometimes something invalid in XML or missing. */
 const mostly = (right: fc.Arbitrary<string>, doubtful: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof({ weight: 30, arbitrary: right }, { weight: 1, arbitrary: doubtful });
 
@@ -140,7 +140,7 @@ const harm = fc.record({
   put: fc.array(fc.constantFrom(...Buffer.from('<>&;/"\'= \n\r!?-[]a#x\u00e9'), 0, 0x80, 0xef, 0xff), { maxLength: 2 }),
 });
 
-/** Documents, some of them with a few bytes put in, taken out or replaced. */
+/** Documents, some with a few bytes inserted, removed or replaced. */
 const harmed = (whole: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc
     .tuple(
@@ -170,7 +170,7 @@ const around = fc.record({
   }),
 });
 
-/** Tables: rows that are alike but for their texts, until now and then one is not. */
+/** Tables whose rows differ only in their texts, except a few. */
 const tables = fc
   .tuple(
     fc.array(around, { minLength: 1, maxLength: 2 }),
@@ -186,7 +186,7 @@ const tables = fc
     return Buffer.from(`<rows>${rows.join(kinds[0]!.between)}</rows>`);
   });
 
-/** Whether the scanner needed the parser for nothing but what stands behind the root. */
+/** Whether the scanner used the parser only for what follows the root. */
 function scanned(document: Buffer): boolean {
   const scanner = new XmlSyntax();
   scanner.scan(document);
@@ -196,7 +196,7 @@ function scanned(document: Buffer): boolean {
 const isBlank = (document: Buffer): boolean => document.every((byte) => byte <= 32);
 
 describe('the xml checker', () => {
-  test('says of any document what the strict parser alone says, wherever it is cut', () => {
+  test('agrees with the strict parser about any document, wherever it is split', () => {
     let [accepted, bySight] = [0, 0];
     fc.assert(
       fc.property(documents, fc.array(fc.nat(), { maxLength: 4 }), (document, places) => {
@@ -215,7 +215,7 @@ describe('the xml checker', () => {
     expect(bySight / accepted).toBeGreaterThan(0.8);
   });
 
-  test('says of any table what the strict parser alone says, wherever it is cut', () => {
+  test('agrees with the strict parser about any table, wherever it is split', () => {
     let accepted = 0;
     fc.assert(
       fc.property(harmed(tables), fc.array(fc.nat(), { maxLength: 4 }), (document, places) => {
@@ -245,25 +245,25 @@ describe('the xml checker', () => {
   const given = (count: number): string => Array.from({ length: count }, (_, k) => ` a${k}="${k}"`).join('');
 
   test.each([
-    ['a row that is not closed', `<r>${rows(5000)}<row>${rows(5000)}</r>`],
+    ['an unclosed row', `<r>${rows(5000)}<row>${rows(5000)}</r>`],
     ['a tag that was never opened', `<r>${rows(5000)}</row>${rows(5000)}</r>`],
-    ['an attribute twice', `<r>${rows(5000)}<row n="1" m="2" n="3"/></r>`],
+    ['a duplicate attribute', `<r>${rows(5000)}<row n="1" m="2" n="3"/></r>`],
     ['a control character', `<r>${rows(5000)}<row>\u0001</row>${rows(5000)}</r>`],
-    ['the end of a CDATA section without its beginning', `<r>${rows(5000)}]]>${rows(5000)}</r>`],
+    ['the end of a CDATA section without its start', `<r>${rows(5000)}]]>${rows(5000)}</r>`],
     ['a second root', `<r>${rows(5000)}</r>${rows(1)}`],
-    ['a comment behind the root', `<r>${rows(5000)}</r>\n<!-- ${long} -->\n`],
+    ['a comment after the root', `<r>${rows(5000)}</r>\n<!-- ${long} -->\n`],
     ['no end', `<r>${rows(5000)}`],
     ['a long comment', `<!-- ${long} --><r>${rows(2000)}<!-- ${long} -->${rows(5000)}</r>`],
-    ['a long comment with a fault behind it', `<r>${rows(2000)}<!-- ${long} -->${rows(2000)}<row></r>`],
+    ['a long comment followed by an error', `<r>${rows(2000)}<!-- ${long} -->${rows(2000)}<row></r>`],
     ['a long CDATA section', `<r>${rows(2000)}<![CDATA[${long}]]></r>`],
     ['a long value', `<r><row n="${long}"/>${rows(2000)}</r>`],
     ['a long name', `<r><${'n'.repeat(70_000)}/>${rows(2000)}</r>`],
-    ['long names inside each other', `${`<${'n'.repeat(30_000)}>`.repeat(3)}${`</${'n'.repeat(30_000)}>`.repeat(3)}`],
+    ['long nested names', `${`<${'n'.repeat(30_000)}>`.repeat(3)}${`</${'n'.repeat(30_000)}>`.repeat(3)}`],
     ['a thousand open elements', deep(1000)],
-    ['one more', deep(1001)],
-    ['an empty one more', `${'<a>'.repeat(1000)}<b/>${'</a>'.repeat(1000)}`],
+    ['one more element', deep(1001)],
+    ['one more empty element', `${'<a>'.repeat(1000)}<b/>${'</a>'.repeat(1000)}`],
     ['many attributes', `<r><row${given(100)}/>${rows(100)}</r>`],
-    ['many attributes, the last of them twice', `<r><row${given(100)} a99=""/></r>`],
+    ['many attributes, the last one twice', `<r><row${given(100)} a99=""/></r>`],
     ['many brackets', `<r>${']'.repeat(200_000)}&gt;</r>`],
     ['too many brackets', `<r>${']'.repeat(200_000)}></r>`],
   ])('is right about %s in a long document, in pieces of any size', (_, text) => {

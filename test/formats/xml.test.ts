@@ -8,9 +8,9 @@ import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { batches, encode, nastyTexts } from './encoding.ts';
 
-/** Production Char of the standard. */
+/** Production Char of the specification. */
 const outsideXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-/** What XML 1.0 can carry of a text, the rest replaced. */
+/** What XML 1.0 can represent of a text, the rest replaced. */
 const carried = (text: string): string => text.toWellFormed().replaceAll(outsideXml, '\ufffd');
 
 type Rows = Record<string, string>[];
@@ -57,7 +57,7 @@ const xmlOf = (texts: (string | null)[], options: Record<string, unknown> = {}):
   ).toString();
 
 describe('an XML document', () => {
-  test('reads back in saxes as what went in, null left out and empty kept', () => {
+  test('is read by saxes with the original values, null omitted and empty kept', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         expect(readBySaxes(encode('xml', [batch]).toString())).toEqual(expected(batch));
@@ -66,7 +66,7 @@ describe('an XML document', () => {
     );
   });
 
-  test('reads back in fast-xml-parser', () => {
+  test('is read by fast-xml-parser', () => {
     const parser = new XMLParser({
       parseTagValue: false,
       trimValues: false,
@@ -79,14 +79,14 @@ describe('an XML document', () => {
     expect(read.rows.row.map(({ v }) => ({ v }))).toEqual(rows);
   });
 
-  test('escapes what would be markup and keeps tabs and line ends', () => {
+  test('escapes markup and keeps tabs and line ends', () => {
     expect(xmlOf(['<a> & ]]> "\'', 'x\ty\nz\r\n', '', null])).toBe(
       '<?xml version="1.0" encoding="UTF-8"?>\n<rows>\n' +
         '<row><v>&lt;a&gt; &amp; ]]&gt; "\'</v></row>\n<row><v>x\ty\nz&#13;\n</v></row>\n<row><v></v></row>\n<row></row>\n</rows>\n',
     );
   });
 
-  test('names its elements as told', () => {
+  test('has the configured element names', () => {
     expect(xmlOf(['1'], { root: 'orders', row: 'order' })).toContain('<orders>\n<order><v>1</v></order>\n</orders>\n');
   });
 
@@ -104,11 +104,11 @@ describe('an XML document', () => {
     ['😀', '_'],
     ['\ud800', '_'],
     ['__proto__', '__proto__'],
-  ])('maps the column %j to the element %s', (name, element) => {
+  ])('writes the column %j as the element %s', (name, element) => {
     expect(elementName(name)).toBe(element);
   });
 
-  test('refuses two columns that become one element, naming both', () => {
+  test('rejects two columns with the same element name, and names both', () => {
     const columns: readonly Column[] = [
       { name: 'a b', type: 'text' },
       { name: 'a:b', type: 'text' },
