@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
-/** A zip archive of these members, as another program writes it. */
+/** A zip archive of these files, as another program writes it. */
 export async function zipOf(members: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
   const zip = new ZipFile();
   for (const [name, content] of Object.entries(members)) zip.addBuffer(Buffer.from(content), name);
@@ -11,10 +11,10 @@ export async function zipOf(members: Readonly<Record<string, string | Buffer>>):
 }
 
 export interface SheetParts {
-  /** What stands between `<sheetData>` and its end. */
+  /** The content of `<sheetData>`. */
   readonly rows: string;
   readonly texts?: string;
-  /** Format codes by id, from 164 on; cells carry the position in this list, counted from 1. */
+  /** Format codes by ID, from 164 on; cells contain the position in this list, counted from 1. */
   readonly formats?: readonly string[];
   readonly book?: string;
   /** The whole part of the sheet, in place of one with these rows. */
@@ -27,7 +27,7 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const relations = (list: string) =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list}</Relationships>`;
 
-/** A workbook whose parts are written out by hand: for what no program of ours would write. */
+/** A workbook whose parts are written manually: for what none of our programs writes. */
 export async function bookOf({ rows, texts, formats = [], book = '', sheet }: SheetParts): Promise<Buffer> {
   const codes = formats
     .map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code.replaceAll('"', '&quot;')}"/>`)

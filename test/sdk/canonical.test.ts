@@ -62,7 +62,7 @@ const written = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-test('what is surely canonical is canonical, and canonical text stays what it is', () => {
+test('text detected as canonical is canonical, and canonical text stays unchanged', () => {
   fc.assert(
     fc.property(written, fc.constantFrom(...columnTypes), (text, type) => {
       const canonical = canonicalText(text, type);
@@ -74,7 +74,7 @@ test('what is surely canonical is canonical, and canonical text stays what it is
   );
 });
 
-test('the common forms are recognised without a closer look', () => {
+test('common forms are recognized without a full check', () => {
   const forms: [ColumnType, string][] = [
     ['integer', '-120'],
     ['decimal', '0.50'],

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('delimiters of several characters and an escape of its own are read as well', async () => {
+test('delimiters of several characters and a custom escape are supported', async () => {
   const text = 'a||b\n"x \\" y"||\n""||NULL\nC:\\dir|x||"\\\\"\n';
   for (let size = 1; size < 12; size++) {
     const options = { delimiter: '||', escape: '\\', blockBytes: size };
@@ -19,7 +19,7 @@ test('delimiters of several characters and an escape of its own are read as well
   });
 });
 
-test('faults are told in the same words with every dialect', async () => {
+test('errors have the same messages with every dialect', async () => {
   const dialects = [{ delimiter: '||' }, { delimiter: '||', escape: '\\' }];
   for (const options of dialects) {
     await expect(readTable(inputOf('a||b\n1||"2\n3||4\n'), 'csv', options)).rejects.toMatchObject({
@@ -35,13 +35,13 @@ test('faults are told in the same words with every dialect', async () => {
   }
 });
 
-test('a delimiter that is written as \\t or tab is a tab', async () => {
+test('a delimiter written as \\t or tab is a tab', async () => {
   for (const delimiter of ['\t', '\\t', 'tab', 'TAB']) {
     expect((await readTable(inputOf('a\tb\n1\t2\n'), 'csv', { delimiter })).rows).toEqual([['1', '2']]);
   }
 });
 
-test('a header with another delimiter inside is refused with every dialect', async () => {
+test('a header with another delimiter in it is rejected with every dialect', async () => {
   const refused = async (text: string, options: Record<string, unknown>) =>
     await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({ code: 'CSV_DELIMITER' });
   await refused('a;b\n1;2\n', { delimiter: '||' });
@@ -49,7 +49,7 @@ test('a header with another delimiter inside is refused with every dialect', asy
   await refused('a\x01b\n1\x012\n', {});
 });
 
-test('a `sep=` line decides over the delimiter with every dialect, quoted or not', async () => {
+test('a `sep=` line overrides the delimiter with every dialect, quoted or not', async () => {
   for (const options of [{}, { escape: '\\' }, { delimiter: '||' }, { delimiter: '\t', quote: "'" }]) {
     for (const line of ['sep=;', '"sep=;"', 'SEP=;']) {
       const table = await readTable(inputOf(`${line}\r\na;b\r\n1;2\r\n`), 'csv', options);
@@ -59,7 +59,7 @@ test('a `sep=` line decides over the delimiter with every dialect, quoted or not
   }
 });
 
-test('a `sep=` line is one of the lines that skip_rows leaves out, and still decides', async () => {
+test('a `sep=` line counts as one of the lines of skip_rows, and still applies', async () => {
   for (const blockBytes of [1, 3, 100]) {
     const rowsOf = async (text: string, skip_rows: number) =>
       (await readTable(inputOf(text), 'csv', { skip_rows, blockBytes })).rows;
@@ -75,7 +75,7 @@ test('a `sep=` line is one of the lines that skip_rows leaves out, and still dec
   });
 });
 
-test('blank lines of a table of one column are rows with every dialect', async () => {
+test('blank lines of a table with one column are rows with every dialect', async () => {
   for (const options of [{}, { escape: '\\' }, { delimiter: '||' }]) {
     const one = await readTable(inputOf('a\n1\n\n2\n'), 'csv', options);
     expect(one.rows).toEqual([['1'], [null], ['2']]);
@@ -85,7 +85,7 @@ test('blank lines of a table of one column are rows with every dialect', async (
   }
 });
 
-test('no column is lost of a wide table: up to 16,384 are read, and more are refused', async () => {
+test('a wide table loses no column: up to 16,384 are read, and more are rejected', async () => {
   const row = (width: number, prefix: string) => Array.from({ length: width }, (_, i) => `${prefix}${i}`).join();
   const table = await readTable(inputOf(`${row(16_384, 'c')}\n${row(16_384, 'v')}\n`), 'csv');
   expect(table.columns.at(-1)).toEqual({ name: 'c16383', type: 'text' });
@@ -100,7 +100,7 @@ test('no column is lost of a wide table: up to 16,384 are read, and more are ref
   }
 });
 
-test('the line of a header is its own, behind what is skipped', async () => {
+test('errors of a header have its line number, including skipped lines', async () => {
   const options = { skip_rows: 2 };
   await expect(readTable(inputOf('T\n\na,a\n1,2\n'), 'csv', options)).rejects.toMatchObject({
     code: 'CSV_HEADER',
@@ -134,7 +134,7 @@ const cell = fc.oneof(
   fc.stringMatching(/^"([a-z|\\ ]|\\")*"$/, { maxLength: 9 }),
 );
 
-test('the scanner says what csv-parse says with delimiters of several characters and an escape', async () => {
+test('the scanner agrees with csv-parse for delimiters of several characters and an escape', async () => {
   const documents = fc.record({
     rows: fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
     end: fc.constantFrom('\n', '\r\n', '\r'),
@@ -163,7 +163,7 @@ test('the scanner says what csv-parse says with delimiters of several characters
     }),
     { numRuns: 3000 },
   );
-  // Enough documents must have been sound, or the comparison shows little: about 780 are, with a deviation of 24.
+  // Enough documents must be valid, or the comparison shows little: about 780 are, with a deviation of 24.
   expect(read).toBeGreaterThan(500);
 });
 

@@ -5,12 +5,12 @@ import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('absent and empty stay apart: an unquoted empty cell is null, a quoted one is the empty string', async () => {
+test('missing and empty stay distinct: an unquoted empty cell is null, a quoted one is the empty string', async () => {
   const { rows } = await readTable(inputOf('a,b,c\n1,,""\n'), 'csv');
   expect(rows).toEqual([['1', null, '']]);
 });
 
-test('null_text names the unquoted text that is absent; then an unquoted empty cell is empty', async () => {
+test('null_text is the unquoted text for null; then an unquoted empty cell is empty', async () => {
   const { rows } = await readTable(inputOf('a,b,c\n\\N,,"\\N"\n'), 'csv', { null_text: '\\N' });
   expect(rows).toEqual([[null, '', '\\N']]);
 });
@@ -29,7 +29,7 @@ test('line ends may be mixed, and the last row needs none', async () => {
   ]);
 });
 
-test('without a header the columns are numbered and the first row is data, doubled quotes included', async () => {
+test('without a header, the columns are numbered and the first row is data, including doubled quotes', async () => {
   const table = await readTable(inputOf('"a""b",2\n3,4\n'), 'csv', { header: false });
   expect(declared(table)).toBe('column1:text column2:text');
   expect(table.rows).toEqual([
@@ -38,7 +38,7 @@ test('without a header the columns are numbered and the first row is data, doubl
   ]);
 });
 
-test('a header with doubled quotes is the same wherever its block ends', async () => {
+test('a header with doubled quotes is read the same wherever its block ends', async () => {
   const text = 'id,"the ""total""","the ""rest"""\n1,2,3\n';
   for (let blockBytes = 1; blockBytes <= text.length; blockBytes++) {
     const { columns } = await readTable(inputOf(text, 1), 'csv', { blockBytes });
@@ -46,7 +46,7 @@ test('a header with doubled quotes is the same wherever its block ends', async (
   }
 });
 
-test('a column without a name is called after its position, and two of one name are refused', async () => {
+test('a column without a name is named after its position, and duplicate names are rejected', async () => {
   expect((await readTable(inputOf('a,,c\n1,2,3\n'), 'csv')).columns.map(({ name }) => name)).toEqual([
     'a',
     'column2',
@@ -58,7 +58,7 @@ test('a column without a name is called after its position, and two of one name 
   });
 });
 
-test('a header that another delimiter was meant for is refused with that delimiter, unless it is quoted', async () => {
+test("a header with another delimiter is rejected with that delimiter, unless it's quoted", async () => {
   await expect(readTable(inputOf('a;b\n1;2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_DELIMITER',
     next: expect.stringContaining('delimiter: ";"'),
@@ -70,7 +70,7 @@ test('a header that another delimiter was meant for is refused with that delimit
   expect((await readTable(inputOf('\n"a;b"\n1;2\n'), 'csv')).rows).toEqual([['1;2']]);
 });
 
-test('skip_rows and comment leave lines out, and errors still count them', async () => {
+test('skip_rows and comment skip lines, and errors still count them', async () => {
   const text = 'made by hand\n"also, junk\n# a remark, here\na;b\n1;2\n#3;4\n\n5;6\n7\n';
   const options = { skip_rows: 2, comment: '#', delimiter: ';' };
   await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ test('skip_rows and comment leave lines out, and errors still count them', async
   ]);
 });
 
-test('a row of the wrong width is refused with its line, behind quoted line breaks too', async () => {
+test('a row of the wrong width is rejected with its line, even after quoted line breaks', async () => {
   const text = 'a,b\n"1\n\r\n2",x\n3,4,5\n';
   for (const size of [1, 3, 1000]) {
     await expect(readTable(inputOf(text, size), 'csv', { blockBytes: size })).rejects.toMatchObject({
@@ -96,14 +96,14 @@ test('a row of the wrong width is refused with its line, behind quoted line brea
   }
 });
 
-test('a quote that is never closed names the line where its row begins', async () => {
+test('an unclosed quote is reported with the line where its row starts', async () => {
   await expect(readTable(inputOf('a,b\n1,2\n3,"x\ny\nz'), 'csv')).rejects.toMatchObject({
     code: 'CSV_QUOTE',
     where: { line: 3 },
   });
 });
 
-test('text after a closing quote and a quote inside a bare cell are refused, never guessed', async () => {
+test('text after a closing quote and a quote in an unquoted cell are rejected, never guessed', async () => {
   await expect(readTable(inputOf('a,b\n"x"y,2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_QUOTE',
     where: { line: 2 },
@@ -113,21 +113,21 @@ test('text after a closing quote and a quote inside a bare cell are refused, nev
   expect(rows).toEqual([['1', '5" pipe']]);
 });
 
-test('no data at all is refused where a header is expected, and a header alone is an empty table', async () => {
+test('empty input is rejected if a header is expected, and a header alone is an empty table', async () => {
   await expect(readTable(inputOf(''), 'csv')).rejects.toMatchObject({ code: 'CSV_HEADER' });
   await expect(readTable(inputOf('\n\n'), 'csv')).rejects.toMatchObject({ code: 'CSV_HEADER' });
   expect(await readTable(inputOf('a,b'), 'csv')).toMatchObject({ columns: [{ name: 'a' }, { name: 'b' }], rows: [] });
   expect(await readTable(inputOf(''), 'csv', { header: false })).toEqual({ columns: [], rows: [] });
 });
 
-test('in a table of one column an empty line is a row whose cell is absent', async () => {
+test('in a table with one column, an empty line is a row whose cell is null', async () => {
   for (const blockBytes of [1, 2, 3, 100]) {
     expect((await readTable(inputOf('a\n1\n\n2\n'), 'csv', { blockBytes })).rows).toEqual([['1'], [null], ['2']]);
     expect((await readTable(inputOf('a\r\n"1"\r\n2\r\n'), 'csv', { blockBytes })).rows).toEqual([['1'], ['2']]);
   }
 });
 
-test('types are checked and brought into canonical form; a value that does not fit names line and column', async () => {
+test('types are checked and converted to canonical form; an invalid value is reported with line and column', async () => {
   const types = { n: 'integer', d: 'decimal', f: 'float', b: 'boolean', t: 'timestamptz', day: 'date' };
   const head = 'n,d,f,b,t,day\n';
   const { rows, columns } = await readTable(
@@ -152,7 +152,7 @@ test('types are checked and brought into canonical form; a value that does not f
   });
 });
 
-test('columns picks and orders; what the data has beyond them is refused unless it may be ignored', async () => {
+test('columns selects and sorts; other columns are rejected unless they may be ignored', async () => {
   const columns = [{ name: 'c', type: 'integer' }, { name: 'a' }];
   await expect(readTable(inputOf('a,b,c\n1,2,03\n'), 'csv', { columns })).rejects.toMatchObject({
     code: 'RECORDS_UNKNOWN_COLUMN',
@@ -166,7 +166,7 @@ test('columns picks and orders; what the data has beyond them is refused unless 
   });
 });
 
-test('several inputs with the same columns in another order are one table, with the input named', async () => {
+test("several inputs with the same columns in another order are one table, with the input's name", async () => {
   const inputs = [inputOf('a,b\n1,2\n', 100, 'one.csv'), inputOf('b,a\n4,3\n', 100, 'two.csv')];
   const table = await readTable(inputs, 'csv', { inputColumn: 'file' });
   expect(declared(table)).toBe('file:text a:text b:text');
@@ -182,7 +182,7 @@ test('several inputs with the same columns in another order are one table, with 
   await expect(readTable(inputs, 'csv', { inputColumn: 'a' })).rejects.toMatchObject({ code: 'RECORDS_INPUT_COLUMN' });
 });
 
-test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte-order mark says %s, whatever the option says', async (name) => {
+test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte order mark means %s, whatever the option says', async (name) => {
   const text = 'naïve,b\n漢字 😀,2\n';
   const bytes = iconv.encode(text, name, { addBOM: true });
   for (const size of [1, 2, 5, 1000]) {
@@ -195,7 +195,7 @@ test.each([
   ['utf-8', 'sep=;\r\nid;name\r\n1;"ü;x"\r\n', ','],
   ['utf-16le', 'SEP=\t\nid\tname\n1\tü;x\n', ';'],
   ['utf-8', 'sep=;\rid;name\r1;"ü;x"\r', '|'],
-])('the sep= line of Excel sets the delimiter, and is not a row: %s', async (name, text, delimiter) => {
+])("Excel's sep= line sets the delimiter, and isn't a row: %s", async (name, text, delimiter) => {
   const bytes = iconv.encode(text, name, { addBOM: true });
   for (const size of [1, 3, 1000]) {
     const table = await readTable(inputOf(bytes, size), 'csv', { delimiter, blockBytes: size });
@@ -210,7 +210,7 @@ test.each([
   ]);
 });
 
-test('a name or a cell that only looks like that line is what it is', async () => {
+test('a name or a cell that only resembles that line is read normally', async () => {
   expect((await readTable(inputOf('sep=;a,b\n1,2\n'), 'csv')).rows).toEqual([['1', '2']]);
   expect((await readTable(inputOf('a,b\nsep=;,2\n'), 'csv')).rows).toEqual([['sep=;', '2']]);
   expect((await readTable(inputOf('"sep=;",b\n2,3\n'), 'csv')).rows).toEqual([['2', '3']]);
@@ -222,7 +222,7 @@ test.each([
   ['shift_jis', 'a,b\n漢字 表,2\n'],
   ['gb18030', 'a,b\n漢字 😀,2\n'],
   ['cp437', 'a,b\nÜber ╬,2\n'],
-])('%s is read by name, however the bytes are cut', async (name, text) => {
+])('%s is read by name, however the bytes are split', async (name, text) => {
   const expected = text.split('\n')[1]!.split(',');
   for (const size of [1, 3, 1000]) {
     const { rows } = await readTable(inputOf(iconv.encode(text, name), size), 'csv', { encoding: name });
@@ -230,7 +230,7 @@ test.each([
   }
 });
 
-test('bytes that are not UTF-8 are refused with their position, however they are cut', async () => {
+test("bytes that aren't UTF-8 are rejected with their position, however they are split", async () => {
   const bytes = Buffer.from('a,b\n1,M\xfcller\n', 'latin1');
   for (const size of [1, 4, 1000]) {
     await expect(readTable(inputOf(bytes, size), 'csv')).rejects.toMatchObject({
@@ -247,7 +247,7 @@ test('bytes that are not UTF-8 are refused with their position, however they are
   });
 });
 
-test('gzip is recognised by its first bytes, also in several members, and refused when it is cut off', async () => {
+test("gzip is recognized by its first bytes, including several members, and rejected if it's truncated", async () => {
   const members = Buffer.concat([gzipSync('a,b\n1,2\n'), gzipSync('3,4\n')]);
   for (const size of [1, 1000]) {
     expect((await readTable(inputOf(members, size), 'csv')).rows).toEqual([
@@ -259,7 +259,7 @@ test('gzip is recognised by its first bytes, also in several members, and refuse
   await expect(readTable(inputOf(cut), 'csv')).rejects.toMatchObject({ code: 'RECORDS_GZIP' });
 });
 
-test('a table wider than a header should be, and very long cells, are no trouble', async () => {
+test('a table wider than any header, and very long cells, are supported', async () => {
   const names = Array.from({ length: 3000 }, (_, i) => `c${i}`);
   const long = 'x'.repeat(1_500_000);
   const { rows } = await readTable(inputOf(`${names.join()}\n${names.join()}\n`, 1000), 'csv');
@@ -278,7 +278,7 @@ const wildCell = fc.oneof(
 );
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
 
-test('the scanner says what csv-parse says on any document, however it is cut into chunks', async () => {
+test('the scanner agrees with csv-parse about any document, however it is split into chunks', async () => {
   const documents = fc.record({
     rows: fc.oneof(
       {
@@ -305,7 +305,7 @@ test('the scanner says what csv-parse says on any document, however it is cut in
     }),
     { numRuns: 3000 },
   );
-  // Most documents must have been sound, or the comparison shows little.
+  // Most documents must be valid, or the comparison shows little.
   expect(read).toBeGreaterThan(1500);
 });
 
@@ -314,7 +314,7 @@ async function scanned(text: string, size: number, options: Record<string, unkno
 }
 
 function parsed(text: string, comment: string | undefined) {
-  // csv-parse takes it for text.
+  // csv-parse treats it as text.
   if (text.includes('\0')) throw new Error('NUL');
   const rows = parse(text, {
     record_delimiter: ['\r\n', '\n', '\r'],

@@ -5,7 +5,7 @@ import { zipOf } from './archives.ts';
 import { inputOf, readTable } from './inputs.ts';
 
 test.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])(
-  '%s without a mark is refused by its name, and read once it is named',
+  "%s without a byte order mark is rejected by name, and read if it's configured",
   async (name) => {
     for (const text of ['a,b\n1,x\n', 'n\r\nx\r\n', 'id,name\n1,Größe\n2,漢字\n']) {
       const bytes = iconv.encode(text, name, { addBOM: false });
@@ -22,7 +22,7 @@ test.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])(
   },
 );
 
-test.each(['utf-32le', 'utf-32be'])('%s with a mark is what the mark says', async (name) => {
+test.each(['utf-32le', 'utf-32be'])('%s with a byte order mark is what the mark says', async (name) => {
   const bytes = iconv.encode('a\n1\n', name, { addBOM: true });
   for (const encoding of [undefined, 'utf-32', 'utf-8']) {
     expect(await readTable(inputOf(bytes, 1), 'csv', { encoding })).toMatchObject({
@@ -32,7 +32,7 @@ test.each(['utf-32le', 'utf-32be'])('%s with a mark is what the mark says', asyn
   }
 });
 
-test('a hole of NULs, as a crash leaves one, is no text', async () => {
+test("a run of NULs, as left by a crash, isn't text", async () => {
   const holes: [format: 'csv' | 'jsonl', text: string, position: number, encoding?: string][] = [
     ['csv', `a,b\n1,2\n3,${'\0'.repeat(4096)}`, 11],
     ['csv', `a,b\n1,"x\0y"\n`, 9],
@@ -50,7 +50,7 @@ test('a hole of NULs, as a crash leaves one, is no text', async () => {
   }
 });
 
-test('bytes that a code page does not have are refused, not replaced', async () => {
+test("bytes that a code page doesn't define are rejected, not replaced", async () => {
   const bytes = Buffer.from('a\n\xd2x\n', 'latin1');
   await expect(readTable(inputOf(bytes), 'csv', { encoding: 'cp1255' })).resolves.toBeDefined();
   const lone = Buffer.concat([iconv.encode('a\n', 'utf-32le', { addBOM: false }), Buffer.from('ffffff7f', 'hex')]);
@@ -70,7 +70,7 @@ const pages = {
   denied: '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>\n',
 };
 
-test.each(Object.entries(pages))('a page in the place of data is refused as such: %s', async (_, page) => {
+test.each(Object.entries(pages))('a web page in place of data is rejected as such: %s', async (_, page) => {
   for (const format of ['csv', 'json', 'jsonl'] as const) {
     for (const options of [{}, { header: false }, { skip_rows: 1 }, { delimiter: '||' }]) {
       await expect(readTable(inputOf(page, 5), format, options)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ test.each([
   ['Office', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0', 'latin1')],
   ['tar', tarOf('a.csv', 'a\n1\n')],
   ['zip', await zipOf({ 'a.csv': 'a\n1\n' })],
-])('what is not read is called by its name: %s', async (name, bytes) => {
+])('an unsupported kind of file is rejected by name: %s', async (name, bytes) => {
   for (const format of ['csv', 'json', 'jsonl', 'xml'] as const) {
     for (const encoding of [undefined, 'windows-1252']) {
       const read = readTable(inputOf(bytes), format, { encoding, header: false, quote: '' });
@@ -113,7 +113,7 @@ test.each([
   }
 });
 
-/** A tar archive of one file (POSIX ustar), as far as readers look at it. */
+/** A tar archive with one file (POSIX ustar), as far as readers check it. */
 function tarOf(name: string, content: string): Buffer {
   const head = Buffer.alloc(512);
   head.write(name, 0);

@@ -9,7 +9,7 @@ import {
   withDefaults,
 } from '../../src/sdk/index.ts';
 
-/** An input from memory, cut into pieces of `size` bytes; a fresh copy at each opening. */
+/** An input from memory, split into pieces of `size` bytes; each opening returns a fresh copy. */
 export function inputOf(content: string | Buffer, size = 1 << 20, name = 'input'): RecordInput {
   return {
     name,
@@ -25,7 +25,7 @@ export interface Table {
   readonly rows: (string | null)[][];
 }
 
-/** The whole table that the readers make of the inputs. */
+/** The complete table that the readers return for the inputs. */
 export async function readTable(
   inputs: RecordInput | readonly RecordInput[],
   format: RecordFormat,

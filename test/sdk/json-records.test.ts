@@ -4,7 +4,7 @@ import { declared, inputOf, readTable } from './inputs.ts';
 
 const json = (value: unknown) => inputOf(JSON.stringify(value));
 
-test('the columns are the union of all keys in order of first appearance, and a missing key is absent', async () => {
+test('the columns are the union of all keys in order of first appearance, and a missing key is null', async () => {
   const table = await readTable(json([{ b: 'x' }, { a: '', b: null }, { c: 'z', b: 'y' }]), 'json');
   expect(declared(table)).toBe('b:text a:text c:text');
   expect(table.rows).toEqual([
@@ -14,7 +14,7 @@ test('the columns are the union of all keys in order of first appearance, and a 
   ]);
 });
 
-test('numbers keep the digits of the source, beyond 2^53 and in every scale', async () => {
+test('numbers keep the digits of the source, beyond 2^53 and at every scale', async () => {
   const text =
     '[{"i":9223372036854775807,"d":1.50,"e":1.0,"x":12345678901234567890123456789012345678.9},{"e":1E5,"i":-0,"d":7}]';
   const table = await readTable(inputOf(text), 'json');
@@ -25,7 +25,7 @@ test('numbers keep the digits of the source, beyond 2^53 and in every scale', as
   ]);
 });
 
-test('a type must hold for every record: what is mixed is text, or json where lists are among it', async () => {
+test('a type must be valid for every record: mixed columns are text, or json if they contain lists', async () => {
   const rows = [
     { m: 1, j: 'a', b: true, n: null },
     { m: 'x', j: [1, { k: 'é' }], b: false },
@@ -40,7 +40,7 @@ test('a type must hold for every record: what is mixed is text, or json where li
   ]);
 });
 
-test('objects become columns with dotted names, to the depth that is asked for', async () => {
+test('objects become columns with dotted names, to the configured depth', async () => {
   const rows = [{ a: { b: 1, c: { d: 'x' } } }, { a: null }, { a: { b: 2, c: {} } }];
   expect(declared(await readTable(json(rows), 'json'))).toBe('a.b:integer a.c.d:text');
   expect(declared(await readTable(json(rows), 'json', { flatten: 1 }))).toBe('a.b:integer a.c:json');
@@ -60,12 +60,12 @@ test('a value and an object under one key are both kept', async () => {
   });
 });
 
-test('white space inside a json cell is taken out, inside its strings it stays', async () => {
+test('white space in a json cell is removed, except in strings', async () => {
   const { rows } = await readTable(inputOf('[ { "a" : [ 1 ,\n "x  \\" y" , { "b" : [ ] } ] } ]'), 'json');
   expect(rows).toEqual([['[1,"x  \\" y",{"b":[]}]']]);
 });
 
-test('escapes of every kind are resolved, in keys too; a lone surrogate becomes U+FFFD', async () => {
+test('escapes of every kind are decoded, in keys too; a lone surrogate becomes U+FFFD', async () => {
   const text = String.raw`[{"k\u00e9\n":"\"\\\/\b\f\n\r\t\u0000\u00fc\u6f22\ud83d\ude00","l":"a\ud800b\udc00\ud800\u0041"}]`;
   for (const blockBytes of [1, 7, 1000]) {
     const { columns, rows } = await readTable(inputOf(text, 3), 'json', { blockBytes });
@@ -74,7 +74,7 @@ test('escapes of every kind are resolved, in keys too; a lone surrogate becomes 
   }
 });
 
-test('records stand where the path says, past anything else, and values beside them can be picked', async () => {
+test('records are found at their path, after anything else, and values next to them can be selected', async () => {
   const text =
     '{"meta":{"total":2,"deep":[[{"data":{}}]]},"data":{"x":[1],"items":[{"id":1},{"id":2}],"@next":"u?a=1"}}';
   for (const blockBytes of [1, 5, 1000]) {
@@ -90,7 +90,7 @@ test('records stand where the path says, past anything else, and values beside t
   expect((await readTable(inputOf('{"items":null}'), 'json', { records: 'items' })).rows).toEqual([]);
 });
 
-test('nothing at the path of the records is a fault that lists what is there', async () => {
+test('if the path has no records, the error lists what is there', async () => {
   await expect(readTable(inputOf('{"error":"no","code":3}'), 'json', { records: 'data' })).rejects.toMatchObject({
     code: 'RECORDS_NOT_FOUND',
     seen: 'data',
@@ -98,7 +98,7 @@ test('nothing at the path of the records is a fault that lists what is there', a
   });
 });
 
-test('without a path, the document is the list of records, or the one record', async () => {
+test('without a path, the document is the list of records, or the only record', async () => {
   expect((await readTable(json({ a: 1, b: { c: 'x' } }), 'json')).rows).toEqual([['1', 'x']]);
   expect(await readTable(json([]), 'json')).toEqual({ columns: [], rows: [] });
   expect(await readTable(json(['a', 2, null]), 'json')).toMatchObject({
@@ -107,7 +107,7 @@ test('without a path, the document is the list of records, or the one record', a
   });
 });
 
-test('jsonl holds one value a line, in whatever line ends, the last one unended', async () => {
+test('jsonl has one value per line, with any line ends, the last one without', async () => {
   for (const blockBytes of [1, 4, 1000]) {
     const table = await readTable(inputOf('{"a":1}\r\n\n{"a":2}\n{"a":3}'), 'jsonl', { blockBytes });
     expect(table.rows).toEqual([['1'], ['2'], ['3']]);
@@ -125,7 +125,7 @@ test.each([
   '',
   '{"x":[{"a":1}],"y":"',
   '[{"a":tr',
-])('a document that was cut off is refused: %j', async (text) => {
+])('a truncated document is rejected: %j', async (text) => {
   for (const blockBytes of [1, 1000]) {
     const given = { blockBytes, ...(text.startsWith('{') ? { records: 'x' } : {}) };
     await expect(readTable(inputOf(text), 'json', given)).rejects.toMatchObject({ code: 'JSON_TRUNCATED' });
@@ -153,7 +153,7 @@ test.each([
   '[{"a":[1,]}]',
   '[{"a":{"b":}}]',
   '[{"a":1e}]',
-])('what is no JSON is refused with the byte where it stops being it: %j', async (text) => {
+])('invalid JSON is rejected with the position of the error: %j', async (text) => {
   for (const blockBytes of [1, 1000]) {
     await expect(readTable(inputOf(text), 'json', { blockBytes })).rejects.toMatchObject({
       code: 'JSON_SYNTAX',
@@ -162,7 +162,7 @@ test.each([
   }
 });
 
-test('a list of objects is not read as one line, and lines are not read as one document', async () => {
+test('jsonl rejects a list of objects, and json rejects several lines', async () => {
   for (const text of ['[{"a":1},{"a":2}]\n', '\n[\n  {"a":1}\n]\n']) {
     for (const blockBytes of [1, 1000]) {
       await expect(readTable(inputOf(text), 'jsonl', { blockBytes })).rejects.toMatchObject({
@@ -181,12 +181,12 @@ test('a list of objects is not read as one line, and lines are not read as one d
   });
 });
 
-test('a key twice in one record is refused, also where only the dotted names meet', async () => {
+test('a duplicate key in a record is rejected, even if only the dotted names are the same', async () => {
   await expect(readTable(inputOf('[{"a":1,"a":2}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
   await expect(readTable(inputOf('[{"a.b":1,"a":{"b":2}}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
 });
 
-test('nesting without end is refused instead of overflowing the stack', async () => {
+test('unlimited nesting is rejected instead of overflowing the stack', async () => {
   const deep = `[{"a":${'['.repeat(100_000)}`;
   await expect(readTable(inputOf(deep), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
   await expect(readTable(inputOf(`{"x":${deep}`), 'json', { records: 'y' })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ test('nesting without end is refused instead of overflowing the stack', async ()
   });
 });
 
-test('types given by the job are checked and made canonical', async () => {
+test('configured types are checked and made canonical', async () => {
   const rows = [{ at: '2026-01-02 03:04:05Z', d: 1e21, id: 'ABCDEF00-0000-0000-0000-000000000000' }];
   const types = { at: 'timestamptz', d: 'decimal', id: 'uuid' };
   const table = await readTable(json(rows), 'json', { types });
@@ -208,13 +208,13 @@ test('types given by the job are checked and made canonical', async () => {
   });
 });
 
-test('a type for a key that no record has today is no fault, and columns may take their type from types', async () => {
+test('a type for a key that no record has is not an error, and columns may have a type from types', async () => {
   const types = { a: 'decimal', gone: 'date' };
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types }))).toBe('a:decimal');
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types, columns: [{ name: 'a' }] }))).toBe('a:decimal');
 });
 
-test('with columns given the data is opened once; what is beyond them is refused or left out', async () => {
+test('with configured columns, the data is opened once; other columns are rejected or skipped', async () => {
   let opened = 0;
   const inner = json([{ id: 1, x: { y: 'a', z: 2 }, extra: { deep: 1 } }]);
   const input = {
@@ -249,7 +249,7 @@ test('several inputs are one table: union of keys, one type for all', async () =
   ]);
 });
 
-test('data that grows a key between the two passes is noticed', async () => {
+test('data that gets a new key between the two passes is detected', async () => {
   let opened = 0;
   const input = { name: 'f', open: () => (opened++ === 0 ? json([{ a: 1 }]) : json([{ a: 1, b: 2 }])).open() };
   await expect(readTable(input, 'json')).rejects.toMatchObject({ code: 'RECORDS_CHANGED' });
@@ -272,7 +272,7 @@ const record = fc.dictionary(
   { maxKeys: 5 },
 );
 
-test('every value comes back as JSON.parse reads it, however the text is laid out and cut', async () => {
+test('every value is read as JSON.parse reads it, whatever the layout and the split', async () => {
   const documents = fc.record({
     records: fc.array(record, { maxLength: 8 }),
     indent: fc.constantFrom(0, 1, 4),
@@ -315,7 +315,7 @@ const tableCell = fc.constantFrom(
   '""',
 );
 
-test('rows that are alike but for their values are read as any others, also if one of them is not', async () => {
+test('rows that differ only in their values are read like any others, even if one of them differs otherwise', async () => {
   const tables = fc.record({
     keys: fc.uniqueArray(fc.constantFrom('id', 'a', 'ü', 'long name', 'q"'), { minLength: 1 }),
     rows: fc.array(fc.record({ cells: fc.array(tableCell, { minLength: 5, maxLength: 5 }), odd: fc.nat(12) }), {
@@ -354,7 +354,7 @@ test('many rows over many blocks keep their number and their order', async () =>
   });
 });
 
-test('records that stand twice in one document are refused, not put together', async () => {
+test('a document with the records in two places is rejected, not merged', async () => {
   const twice = '{"data":[{"a":1}],"data":[{"a":2}]}';
   for (const [text, records] of [
     [twice, 'data'],

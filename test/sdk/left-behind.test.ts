@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeSocketFolder } from '../../src/sdk/ssh/left-behind.ts';
 
-it('a folder for a socket is made, and what a killed process left a day ago goes, and nothing else', async () => {
+it("the folder for sockets is created, and a killed process's leftovers are deleted after a day, and nothing else", async () => {
   const before = process.env.TMPDIR;
   const temp = await mkdtemp(join(tmpdir(), 'sluice-left-'));
   process.env.TMPDIR = temp;

@@ -7,7 +7,7 @@ import type { Budget } from '../../src/sdk/service/rules.ts';
 const alive = new AbortController().signal;
 const stopped = new Error('stopped');
 
-/** Who has a turn, in the order in which they got it; each lets go of it when told. */
+/** Who has a turn, in order; each one ends its turn when the test says so. */
 function crowd(budget: Budget) {
   const pacer = new Pacer(budget);
   const order: string[] = [];
@@ -20,13 +20,13 @@ function crowd(budget: Budget) {
   return { come, order, leave: (name: string) => releases.get(name)!() };
 }
 
-/** Waits for all that can go on by itself to have gone on. */
+/** Waits until everything that can run without the test has run. */
 const settled = async () => {
   for (let i = 0; i < 5; i++) await tick();
 };
 
 describe('one at a time', () => {
-  it('the next one begins when the one before is done, in the order of asking', async () => {
+  it('the next one starts when the previous one is done, in the order of the requests', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const all = ['a', 'b', 'c'].map((name) => come(name));
     await settled();
@@ -51,7 +51,7 @@ describe('one at a time', () => {
     await late;
   });
 
-  it('a run that is stopped while it waits takes no turn from those behind it', async () => {
+  it('a run that is stopped while it waits delays no later ones', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');
@@ -64,7 +64,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'c']);
   });
 
-  it('a run that is stopped while it waits gives those before it no turn', async () => {
+  it('a run that is stopped while it waits lets no later ones overtake earlier ones', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');
@@ -79,7 +79,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
-  it('a run that is stopped in the moment in which its turn comes hands it on', async () => {
+  it('a run that is stopped at the moment of its turn passes it on', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');
@@ -93,7 +93,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'c']);
   });
 
-  it('a run that was stopped before it asked gets no turn', async () => {
+  it('a run that was stopped before its request gets no turn', async () => {
     const { come, leave } = crowd({ at_once: 1 });
     await come('a');
     await expect(come('b', AbortSignal.abort(stopped))).rejects.toThrow('stopped');
@@ -102,7 +102,7 @@ describe('one at a time', () => {
   });
 });
 
-it('a run that is stopped while the rate makes it wait gives its place back', async () => {
+it('a run that is stopped while it waits for the rate releases its slot', async () => {
   const { come, order, leave } = crowd({ at_once: 1, rates: [{ requests: 1, within: '1s' }] });
   await come('a');
   leave('a');
@@ -134,7 +134,7 @@ describe('a gauge', () => {
     ['percent_used', undefined, '90', false],
     ['percent_used', undefined, '91', true],
     ['left', undefined, 'many', false],
-  ])('that means %s (threshold %s) and says %s is low: %s', (means, threshold, said, isLow) => {
+  ])('that measures %s (threshold %s) with the value %s is low: %s', (means, threshold, said, isLow) => {
     const low = learn({ means, ...(threshold === undefined ? {} : { threshold }) }, said);
     expect(low).toEqual(isLow ? { at: 'header x-left', said, pauseMs: 7000 } : undefined);
   });

@@ -7,7 +7,7 @@ const noon = Temporal.ZonedDateTime.from('2026-06-15T12:00:00[UTC]');
 const start = new Moment(noon, false);
 const at = (clock: string) => `2026-06-15T${clock}:00Z`;
 
-/** A run that starts at noon, behind what the last one left. */
+/** A run that starts at noon, after what the last one left. */
 function progress(
   incremental: NonNullable<StreamData['incremental']>,
   watermark?: object,
@@ -21,14 +21,14 @@ function progress(
 const record = (clock: string, id = 1): Fields => ({ id, changed: at(clock) });
 const markOf = (one: StreamWatermark) => JSON.parse(one.watermark() ?? 'null');
 
-describe('a watermark of a stream that settles', () => {
+describe('the watermark of a stream with late records', () => {
   const settling = { column: 'changed', key: 'id', settles: '10m' } as const;
 
   it.each<[string, string | undefined, readonly string[], string]>([
-    ['is the newest record if that has settled', undefined, ['11:00', '11:40'], '11:40'],
-    ['stays behind what may still be overtaken', undefined, ['11:40', '11:59'], '11:50'],
-    ['at the limit has settled', undefined, ['11:50'], '11:50'],
-    ['moves on from the last run to the limit', '11:45', ['11:59'], '11:50'],
+    ['is the newest record if no later one can appear before it', undefined, ['11:00', '11:40'], '11:40'],
+    ['stays before records that may still appear late', undefined, ['11:40', '11:59'], '11:50'],
+    ['includes records exactly at the limit', undefined, ['11:50'], '11:50'],
+    ['moves from the last run to the limit', '11:45', ['11:59'], '11:50'],
     ['never goes back behind the last run, whose limit was another', '11:55', ['11:59'], '11:55'],
   ])('%s', (_, before, records, expected) => {
     const one = progress(settling, before === undefined ? undefined : { since: at(before) });
@@ -36,7 +36,7 @@ describe('a watermark of a stream that settles', () => {
     expect(markOf(one).since).toBe(at(expected));
   });
 
-  it('keeps the keys of the last edge only as long as it is the edge', () => {
+  it("keeps the keys at the last edge only as long as it's the edge", () => {
     const before = { since: at('11:55'), edge: ['1'] };
     const same = progress(settling, before);
     same.note([record('11:59', 2)]);
@@ -47,12 +47,12 @@ describe('a watermark of a stream that settles', () => {
   });
 });
 
-describe('what was there before', () => {
+describe('a known record', () => {
   const keyed = { column: 'changed', key: 'id' } as const;
   const before = { since: at('11:00'), edge: ['1'] };
   const known = (one: StreamWatermark, what: Fields) => one.isKnown(what, one.since());
 
-  it('is older than the edge, or at it and of a known key', () => {
+  it('is older than the edge, or at it with a known key', () => {
     const one = progress(keyed, before);
     expect(known(one, record('10:59'))).toBe(true);
     expect(known(one, record('11:00', 1))).toBe(true);
@@ -61,7 +61,7 @@ describe('what was there before', () => {
     expect(known(one, { id: 1 })).toBe(false);
   });
 
-  it('is not at the edge where nothing tells the records apart, or the look-back asks for them again', () => {
+  it("doesn't exist at the edge if records have no key, or if the look-back requests them again", () => {
     expect(known(progress({ column: 'changed' }, before), record('11:00'))).toBe(false);
     const looking = progress({ ...keyed, look_back: '10m' }, before);
     expect(known(looking, record('11:00'))).toBe(false);
@@ -69,12 +69,12 @@ describe('what was there before', () => {
     expect(known(looking, record('10:49'))).toBe(true);
   });
 
-  it('counts as there what is not before the end of the range', () => {
+  it('is also one at or after the end of the range', () => {
     const one = progress(keyed, before, new Moment(noon.subtract({ minutes: 30 }), false));
     expect([known(one, record('11:29')), known(one, record('11:30'))]).toEqual([false, true]);
   });
 
-  it('is nothing at the first run, and nothing where the watermark is none', () => {
+  it("doesn't exist in the first run, or without a watermark", () => {
     const first = progress(keyed);
     expect(first.since()).toBeUndefined();
     expect(known(first, record('10:00'))).toBe(false);
@@ -87,7 +87,7 @@ describe('what was there before', () => {
   });
 });
 
-it('values compare as instants whatever their zone, as whole numbers of any length, else as texts', () => {
+it('values are compared as instants in any zone, as integers of any length, and otherwise as strings', () => {
   expect(isLater('2026-06-15T12:00:00+02:00', at('11:00'), 'UTC')).toBe(false);
   expect(isLater('2026-06-15T12:00:00-02:00', at('13:00'), 'UTC')).toBe(true);
   expect(isLater('10', '9', 'UTC')).toBe(true);

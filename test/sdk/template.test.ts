@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Moment } from '../../src/sdk/service/moment.ts';
 import { render, renderDeep, templateFault } from '../../src/sdk/service/template.ts';
 
-/** The scope of a run at this moment of a zone. */
+/** The scope of a run at this time in a zone. */
 const scopeAt = (local: string, more: object = {}) => ({
   now: new Moment(Temporal.ZonedDateTime.from(local), false),
   ...more,
@@ -10,7 +10,7 @@ const scopeAt = (local: string, more: object = {}) => ({
 /** A Wednesday. */
 const wednesday = scopeAt('2026-11-18T09:30:00[Europe/Berlin]');
 
-describe('a day by name', () => {
+describe('a day name', () => {
   it.each([
     ['today', '2026-11-18'],
     ['yesterday', '2026-11-17'],
@@ -43,7 +43,7 @@ describe('a day by name', () => {
     expect(render('{{ quarter_start }}', scopeAt(`${day}T12:00:00[UTC]`))).toBe(first);
   });
 
-  it('is that of the zone of the run, and begins when the day does there', () => {
+  it('is in the zone of the run, and starts when the day does there', () => {
     const late = scopeAt('2026-11-17T23:30:00[America/New_York]');
     expect(render('{{ today }}', late)).toBe('2026-11-17');
     expect(render('{{ today | iso }}', late)).toBe('2026-11-17T05:00:00Z');
@@ -51,7 +51,7 @@ describe('a day by name', () => {
 });
 
 describe('a template', () => {
-  it('keeps the type of a value that is all of it, and has no value where a name has none', () => {
+  it('keeps the type of a value that is all of it, and has no value if a name has none', () => {
     const scope = scopeAt('2026-11-18T09:30:00[UTC]', { page: { size: 100 }, list: ['a', 'b'], none: null });
     expect(render('{{ page.size }}', scope)).toBe(100);
     expect(render('n={{ page.size }}', scope)).toBe('n=100');
@@ -64,7 +64,7 @@ describe('a template', () => {
     });
   });
 
-  it('is at fault where it names what is not there, or cannot be read', () => {
+  it("is rejected if it has unknown names, or can't be parsed", () => {
     const names = new Set(['page']);
     expect(templateFault({ a: ['{{ week_start }} {{ page.x }} {{ now }}'] }, names)).toBeUndefined();
     expect(templateFault('{{ weekstart }}', names)).toContain('"weekstart"');

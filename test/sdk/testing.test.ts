@@ -13,7 +13,7 @@ const manyBatches = 110;
 const note = 'x'.repeat(240);
 let shelf: [number, string][] = [];
 
-/** Every way in which this connector can go wrong, off by default; each makes one check fail. */
+/** All ways in which this connector can be wrong, off by default; each makes one check fail. */
 interface Flaws {
   readonly mute?: boolean;
   readonly blind?: boolean;
@@ -38,7 +38,7 @@ const query = {
   table: option.choice(['few', 'many', 'hostile', 'news'], { about: 'What to read.', default: 'few' }),
 };
 
-/** A connector that passes all checks but for its flaws. */
+/** A connector that passes all checks except for its flaws. */
 function shelfWith(flaws: Flaws = {}): Connector {
   const kept: Buffer[] = [];
   let reads = 0;
@@ -134,7 +134,7 @@ function worldWith(changed: Partial<TestSource> = {}, waived: World['waived'] = 
   };
 }
 
-/** The names of the checks that fail, with what they say. */
+/** The names of the failed checks, with their messages. */
 async function failuresOf(kit: Kit, most = Number.POSITIVE_INFINITY): Promise<string[]> {
   const failures: string[] = [];
   for (const { name, run } of kit.checks.slice(0, most)) {
@@ -145,36 +145,44 @@ async function failuresOf(kit: Kit, most = Number.POSITIVE_INFINITY): Promise<st
 }
 
 describe('the standard suite', () => {
-  it('is content with a connector that passes all checks', async () => {
+  it('accepts a connector that passes all checks', async () => {
     const kit = connectorKit(shelfWith(), worldWith(), { file: '/somewhere/shelf.ts' });
     expect(kit.checks.length).toBeGreaterThan(18);
     expect(await failuresOf(kit)).toEqual([]);
   });
 
   it.each<[string, Flaws, RegExp]>([
-    ['says nothing when it is checked', { mute: true }, /^reports what a check found .* is no sentence/],
+    ['returns nothing from check', { mute: true }, /^reports what a check found .* is no sentence/],
     ['accepts wrong credentials', { blind: true }, /^reports wrong credentials .*family login was due/],
     ['throws an unclassified error', { plain: true }, /^distinguishes an unreachable server .*only a Problem/],
-    ['does not say how to fix a login', { vague: true }, /^reports wrong credentials .*what to do next/],
-    ['makes a columns array for each batch', { hasty: true }, /^gives the columns .*does not carry the columns array/],
-    ['gives other rows the second time', { moody: true }, /^gives the same rows/],
-    ['trims what it reads', { sloppy: true }, /^carries hostile/],
-    ['begins from the start at every run', { forgetful: true }, /^goes on from its watermark .*nothing ha[sd] changed/],
+    ["doesn't say how to fix a login", { vague: true }, /^reports wrong credentials .*what to do next/],
     [
-      'says that nothing changed when something did',
+      'creates a columns array for each batch',
+      { hasty: true },
+      /^gives the columns .*does not carry the columns array/,
+    ],
+    ['returns other rows the second time', { moody: true }, /^gives the same rows/],
+    ['trims what it reads', { sloppy: true }, /^carries hostile/],
+    [
+      'starts from the beginning in every run',
+      { forgetful: true },
+      /^goes on from its watermark .*nothing ha[sd] changed/,
+    ],
+    [
+      'reports no changes although there are some',
       { deceived: true },
       /^goes on from its watermark .*no watermark to tell by/,
     ],
-    ['does not listen when it is stopped', { deaf: true }, /^does not begin .*although it was stopped/],
+    ['ignores the stop signal', { deaf: true }, /^does not begin .*although it was stopped/],
     ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
-    ['reads far ahead', { hoarding: true }, /^reads no further ahead .*at most 8000000 may be read ahead/],
+    ['reads too far ahead', { hoarding: true }, /^reads no further ahead .*at most 8000000 may be read ahead/],
     ['logs a secret', { talkative: true }, /^never lets a secret be seen/],
-  ])('notices one that %s', async (_, flaws, said) => {
+  ])('detects one that %s', async (_, flaws, said) => {
     const failures = await failuresOf(connectorKit(shelfWith(flaws), worldWith()));
     expect(failures).toContainEqual(expect.stringMatching(said));
   });
 
-  it('looks at declarations: names, units, examples, sentences, the page', async () => {
+  it('checks declarations: names, units, examples, sentences, the page', async () => {
     const declared = async (changed: Partial<Connector>) =>
       (await failuresOf(connectorKit({ ...shelfWith(), ...changed }, worldWith()), 8)).join('\n');
     const about = 'What this option is for.';
@@ -194,7 +202,7 @@ describe('the standard suite', () => {
     expect(await declared({ id: 'other' })).toContain('"connector: other"');
   });
 
-  it('asks for every part of a world, and takes a reason for what it cannot show', async () => {
+  it('requires every part of a world, and accepts a reason for a missing one', async () => {
     const bare = {
       open: async () => {
         const { hostile: _, ...rest } = await worldWith().open();
@@ -213,7 +221,7 @@ describe('the standard suite', () => {
     expect(await failuresOf(silent)).toEqual([expect.stringContaining('no reason is given for "hostile"')]);
   });
 
-  it('refuses a world that shows too little to see anything', async () => {
+  it('rejects a world with too little data for the checks', async () => {
     const poor = worldWith({ many: { query: { table: 'few' }, rows: 3 }, refused: [] });
     const failures = (await failuresOf(connectorKit(shelfWith(), poor))).join('\n');
     expect(failures).toContain('below 24000000 nothing would show');
@@ -229,7 +237,7 @@ describe('the standard suite', () => {
     );
   });
 
-  it('takes a connector without a service for what it is, when it says so', async () => {
+  it("accepts a connector without a service if it's declared as such", async () => {
     const gone = () => {
       throw new Problem({ code: 'SHELF_RETIRED', family: 'config', message: 'it is gone', next: 'use a box' });
     };

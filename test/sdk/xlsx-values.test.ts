@@ -49,7 +49,7 @@ describe('a number with a date format', () => {
   const text = (written: string, style: 'date' | 'time' | 'datetime', from1904 = false) =>
     Object.values(numberCell(written, style, from1904)).join(' ');
 
-  it('is the day, the time or both that Excel shows', () => {
+  it('is the date, the time or both that Excel shows', () => {
     expect(text('43890', 'date')).toBe('date 2020-02-29');
     expect(text('43890.5', 'date')).toBe('timestamp 2020-02-29T12:00:00');
     expect(text('0.5', 'time')).toBe('time 12:00:00');
@@ -58,14 +58,14 @@ describe('a number with a date format', () => {
     expect(text('43890.123456789', 'datetime')).toBe('timestamp 2020-02-29T02:57:46.667');
   });
 
-  it('counts from another day before the February 29th of 1900, and in the system of 1904', () => {
+  it('is counted differently before February 29, 1900, and in the 1904 date system', () => {
     expect(text('59', 'date')).toBe('date 1900-02-28');
     expect(text('61', 'date')).toBe('date 1900-03-01');
     expect(text('0', 'date', true)).toBe('date 1904-01-01');
     expect(text('60', 'date', true)).toBe('date 1904-03-01');
   });
 
-  it('is the number that it is where no such day was ever there', () => {
+  it('stays a number if that date never existed', () => {
     expect(text('60', 'date')).toBe('integer 60');
     expect(text('-1', 'date')).toBe('integer -1');
     expect(text('2958465', 'date')).toBe('date 9999-12-31');
@@ -74,13 +74,13 @@ describe('a number with a date format', () => {
   });
 });
 
-it('a date as text is one, with or without a time, and with a Z that Excel does not mean', () => {
+it("a date as text is a date, with or without a time, and with a Z that Excel doesn't mean", () => {
   expect(isoCell('2026-01-31')).toEqual({ kind: 'date', text: '2026-01-31' });
   expect(isoCell('2026-01-31T08:15:30Z')).toEqual({ kind: 'timestamp', text: '2026-01-31T08:15:30' });
   expect(isoCell('next week')).toEqual({ kind: 'text', text: 'next week' });
 });
 
-it('a column has the kind that holds all of its cells', () => {
+it('a column has the type that fits all of its cells', () => {
   expect(joined('integer', 'decimal')).toBe('decimal');
   expect(joined('timestamp', 'date')).toBe('timestamp');
   expect(joined('date', 'date')).toBe('date');

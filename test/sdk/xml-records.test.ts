@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('children become columns, attributes too, and absent differs from empty', async () => {
+test('child elements and attributes become columns, and missing differs from empty', async () => {
   const text =
     '<rows><row id="1"><a>x</a><b/></row><row><b> y </b><a xsi:nil="true"/><c><d u="m">5</d></c></row></rows>';
   for (const size of [1, 1000]) {
@@ -15,14 +15,14 @@ test('children become columns, attributes too, and absent differs from empty', a
   }
 });
 
-test('entities, CDATA and character references are text; foreign entities are refused and nothing is expanded', async () => {
+test('entities, CDATA and character references are text; custom entities are rejected and nothing is expanded', async () => {
   const { rows } = await readTable(inputOf('<r><i><a>&lt;&amp;&#x1F600;<![CDATA[</row>&x;]]></a></i></r>'), 'xml');
   expect(rows).toEqual([['<&😀</row>&x;']]);
   const bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY x SYSTEM "file:///etc/passwd">]><r>\n<i><a>&a;&x;</a></i></r>';
   await expect(readTable(inputOf(bomb), 'xml')).rejects.toMatchObject({ code: 'XML_SYNTAX', where: { line: 2 } });
 });
 
-test('records are found by path or by name, namespaces and all', async () => {
+test('records are found by path or by name, including namespaces', async () => {
   const text =
     '<s:e xmlns:s="u"><head><item>no</item></head><body><ns:item k="1"><v>a</v></ns:item><ns:item><v>b</v></ns:item></body></s:e>';
   expect((await readTable(inputOf(text), 'xml', { records: 's:e/body/ns:item' })).rows).toEqual([
@@ -39,14 +39,14 @@ test('records are found by path or by name, namespaces and all', async () => {
   });
 });
 
-test('a part that repeats inside a record is a json list in every record', async () => {
+test('an element that repeats within a record is a json list in every record', async () => {
   const text = '<r><i><t>x</t><t>y"</t></i><i><t>z</t></i><i/></r>';
   const table = await readTable(inputOf(text), 'xml');
   expect(declared(table)).toBe('t:json');
   expect(table.rows).toEqual([['["x","y\\""]'], ['["z"]'], [null]]);
 });
 
-test('records without children hold their text, and text beside children is kept', async () => {
+test('records without child elements contain their text, and text next to child elements is kept', async () => {
   expect(await readTable(inputOf('<r><i>a</i><i>b</i></r>'), 'xml')).toMatchObject({
     columns: [{ name: '#text' }],
     rows: [['a'], ['b']],
@@ -56,18 +56,18 @@ test('records without children hold their text, and text beside children is kept
 });
 
 test.each(['<r><i><a>x</a></i>', '<r><i><a>x</b></i></r>', '<r><i>&nope;</i></r>', '', '<r/><r/>'])(
-  'what is no whole XML is refused: %j',
+  'incomplete XML is rejected: %j',
   async (text) => {
     await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({ code: 'XML_SYNTAX' });
   },
 );
 
-test('the encoding that the declaration names is believed', async () => {
+test('the encoding of the declaration is used', async () => {
   const bytes = iconv.encode('<?xml version="1.0" encoding="ISO-8859-1"?><r><i><a>Müller</a></i></r>', 'latin1');
   expect((await readTable(inputOf(bytes, 5), 'xml')).rows).toEqual([['Müller']]);
 });
 
-test('types and columns are held to, with line and column named', async () => {
+test('types and columns are enforced, and errors name line and column', async () => {
   const text = '<r>\n<i><n>1</n></i>\n<i><n>x</n></i>\n</r>';
   await expect(readTable(inputOf(text), 'xml', { types: { n: 'integer' } })).rejects.toMatchObject({
     code: 'RECORDS_VALUE',
@@ -85,7 +85,7 @@ test('many records keep their number and their order', async () => {
   expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i), `漢${i}`]));
 });
 
-test('records whose prefixes differ are the same elements if their namespace is', async () => {
+test('records with different prefixes are the same elements if their namespace is the same', async () => {
   const row = (n: number) => `<ns${n}:Row xmlns:ns${n}="t.rows"><ns${n}:id>${n}</ns${n}:id></ns${n}:Row>`;
   const text = `<s:e xmlns:s="soap"><s:b>${[2, 3, 4, 5, 6].map(row).join('')}</s:b></s:e>`;
   for (const records of ['Row', 'ns2:Row', 'ns9:Row', 'e/b/Row', 's:e/s:b/ns2:Row'])
@@ -96,7 +96,7 @@ test('records whose prefixes differ are the same elements if their namespace is'
     }
 });
 
-test('parts whose prefixes differ are one column if their namespace is', async () => {
+test('elements with different prefixes are one column if their namespace is the same', async () => {
   const parts = (prefix: string, n: number) => `<${prefix}:id>${n}</${prefix}:id>`;
   const rows = Array.from({ length: 20 }, (_, n) => `<r>${parts(n % 2 === 0 ? 'a' : 'b', n)}<x>${n}</x></r>`);
   const text = `<l xmlns:a="u" xmlns:b="u">${rows.join('')}</l>`;
@@ -113,7 +113,7 @@ test('parts whose prefixes differ are one column if their namespace is', async (
   }
 });
 
-test('a prefix that means another namespace further on is another part', async () => {
+test('a prefix with another namespace later on is another element', async () => {
   const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
   const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
   const table = await readTable(inputOf(text), 'xml', { records: 'r' });
@@ -132,7 +132,7 @@ test('a prefix that means another namespace further on is another part', async (
   ]);
 });
 
-test('names of other namespaces keep a prefix, so that none falls together with another', async () => {
+test('names of other namespaces keep a prefix, so that no two names collide', async () => {
   const text =
     '<rss xmlns:media="m" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><item><media:title>b</media:title><title>a</title></item><item><title i:nil="true"/><media:title xml:lang="en">c</media:title></item></rss>';
   for (const size of [5, 4000]) {
@@ -147,7 +147,7 @@ test('names of other namespaces keep a prefix, so that none falls together with 
   }
 });
 
-test('elements of two namespaces that records could mean are refused', async () => {
+test('a record name that matches elements of two namespaces is rejected', async () => {
   const text = '<l xmlns:a="one" xmlns:b="two"><a:r><v>1</v></a:r><b:r><v>2</v></b:r></l>';
   await expect(readTable(inputOf(text), 'xml', { records: 'r' })).rejects.toMatchObject({
     code: 'RECORDS_AMBIGUOUS',
@@ -156,7 +156,7 @@ test('elements of two namespaces that records could mean are refused', async () 
   expect((await readTable(inputOf(text), 'xml', { records: 'a:r' })).rows).toEqual([['1']]);
 });
 
-test('parts of repeated elements keep their places, with null for those that an element lacks', async () => {
+test('children of repeated elements keep their positions, with null for missing ones', async () => {
   const order = (id: number, items: string) => `<order><id>${id}</id>${items}</order>`;
   const item = (sku: string, rest = '') => `<item><sku>${sku}</sku>${rest}</item>`;
   const orders = [
@@ -176,7 +176,7 @@ test('parts of repeated elements keep their places, with null for those that an 
   }
 });
 
-test('attributes, nested repeats and lists inside repeated elements keep their places, too', async () => {
+test('attributes, nested repeats and lists in repeated elements keep their positions, too', async () => {
   const rowOf = async (record: string) => {
     const { columns, rows } = await readTable(inputOf(`<r>${record}</r>`), 'xml');
     return Object.fromEntries(columns.map(({ name }, c) => [name, rows[0]![c]]));
@@ -202,7 +202,7 @@ test.each([
   ['<!DOCTYPE r [<!ENTITY n "v">]><r><a><b>&n;</b></a></r>', 'entities of a DTD are not read'],
   ['<r>\n<a><b>1</c></a></r>', 'well-formed'],
   ['<r><a><b>A & B</b></a></r>', '&amp;'],
-])('what is no XML is refused with what helps: %s', async (text, help) => {
+])('invalid XML is rejected with a fix: %s', async (text, help) => {
   await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({
     code: 'XML_SYNTAX',
     next: expect.stringContaining(help),

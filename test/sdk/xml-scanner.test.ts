@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-/** Documents of XML 1.1 are read by the parser alone; what is written here means the same in both versions. */
+/** Only the parser reads documents of XML 1.1; what is written here means the same in both versions. */
 const versions = ['1.0', '1.1'].map((version) => `<?xml version="${version}"?>\n`);
 
 const outcome = (text: string, given: object) =>
@@ -87,12 +87,12 @@ test.for([
   '<r><b/><b><a>1</a></b></r>',
   '<r><b><a>1</a></b><b><c>2</c></b></r>',
   '<r><b><c>2</c></b><b><a>1</a></b></r>',
-])('parts of a repeated element are lists, although none of them is repeated: %s', async (record) => {
+])('children of a repeated element are lists, even if none of them is repeated: %s', async (record) => {
   const table = await same(`<all><r><b><a>0</a></b></r>${record}</all>`, {});
   expect(table).toMatchObject({ columns: expect.stringContaining('b.a:json') });
 });
 
-test('whatever the documents, records read from bytes are those that the parser reads', {
+test('for any document, records read from bytes equal those of the parser', {
   timeout: 60_000,
 }, async () => {
   const documents = fc.tuple(
@@ -116,7 +116,7 @@ test('whatever the documents, records read from bytes are those that the parser 
   );
 });
 
-test('a fault far behind is told with the line that it has in the document', async () => {
+test('an error far into a document is reported with its line', async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `<r><n>${i}</n><t>two\nlines</t></r>\n`).join('');
   const types = { n: 'integer' };
   expect(await same(`<all>${lines}<r><n>x</n></r></all>`, { types })).toMatchObject({
@@ -128,7 +128,7 @@ test('a fault far behind is told with the line that it has in the document', asy
   });
 });
 
-test('records of every kind may follow one another', async () => {
+test('records of every kind may follow each other', async () => {
   const kinds = [
     '<r k="1"/>',
     '<r><a>x</a></r>',
@@ -140,7 +140,7 @@ test('records of every kind may follow one another', async () => {
   expect(await same(`<all>${all}</all>`)).toMatchObject({ columns: '@k:text a:json b:text' });
 });
 
-test('a record may be larger than anything that is held of it', async () => {
+test('a record may be larger than any buffer', async () => {
   const long = 'long '.repeat(500_000);
   const { rows } = (await same(`<all><r><a>1</a></r><r><a>${long}</a></r><r><a>2</a></r></all>`)) as {
     rows: string[][];
