@@ -11,10 +11,10 @@ export interface Seen {
   readonly arrived: number;
   readonly method: string;
   readonly path: string;
-  /** Null: still in progress, or the client was gone. */
+  /** Null: still in progress, or the client disconnected. */
   readonly status: number | null;
   readonly bytes_in: number;
-  /** Null: still under way. */
+  /** Null: still in progress. */
   readonly took_ms: number | null;
   readonly fault: string | null;
 }
@@ -29,13 +29,13 @@ export class Control {
     this.#token = token;
   }
 
-  /** By the ready file in the world's folder. */
+  /** From the ready file in the world's folder. */
   static async of(folder: string): Promise<Control> {
     const ready = JSON.parse(await readFile(join(folder, 'ready.json'), 'utf8')) as Record<string, string>;
     return new Control(ready.control_url!, (await readFile(ready.control_token_file!, 'utf8')).trim());
   }
 
-  /** Every upload to an instance that has ended; waits for those that have not. */
+  /** Every finished upload to an instance; waits for those in progress. */
   async uploads(instance: string): Promise<Seen[]> {
     for (;;) {
       const seen = await this.#uploads(instance);
@@ -49,7 +49,7 @@ export class Control {
     await this.#ask('POST', '/faults', { method: 'PUT', path: `/datasource-instances/${instance}/data`, ...rule });
   }
 
-  /** Takes all fault rules away. */
+  /** Removes all fault rules. */
   async repair(): Promise<void> {
     await this.#ask('DELETE', '/faults');
   }

@@ -10,7 +10,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** Turns one bit in the middle of the payload that is owed; size and time of the file stay. */
+/** Flips one bit in the middle of the owed payload; the size and time of the file stay the same. */
 async function flipBit({ home }: Stage): Promise<void> {
   const { path, bytes } = home.state().outbox.find(({ state }) => state === 'owed')!;
   const handle = await open(path, 'r+');
@@ -22,9 +22,9 @@ async function flipBit({ home }: Stage): Promise<void> {
   await handle.close();
 }
 
-describe('a payload of which one bit has turned on the disk', () => {
+describe('a payload with a flipped bit on disk', () => {
   it.for(['say payload.owed #1', 'say upload.started #1', 'read payload #2', 'say request.answered #1'])(
-    'after a power cut before "%s" is never sent; it is reported as damaged, and the next run replaces it',
+    'after a power failure before "%s" is never sent; it\'s reported as damaged, and the next run replaces it',
     async (step) => {
       const stage = await setStage(theatre);
       const { upstream, home, oracle } = stage;
@@ -52,7 +52,7 @@ describe('a payload of which one bit has turned on the disk', () => {
     },
   );
 
-  it('while the process that wrote it waits for its next try is never sent either', async () => {
+  it("isn't sent either if the process that wrote it is waiting for its next attempt", async () => {
     const stage = await setStage(theatre);
     const { upstream, home, oracle, control, instance } = stage;
     upstream.advance();

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Start } from '../journey/process.ts';
 
-/** One thing that a process did to a disk, as the system saw it. `from` and `to`: lines of the log, between which it happened. */
+/**
+ * One operation of a process on a disk, as the system saw it. `from` and `to`: lines of the log between which it
+ * happened.
+ */
 export type DiskStep = { readonly from: number; readonly to: number; readonly path: string } & (
   | { readonly what: 'create'; readonly empties: boolean }
   | { readonly what: 'mkdir' | 'remove' | 'sync' }
-  /** Without a place: at the end. */
+  /** Without an offset: at the end. */
   | { readonly what: 'write'; readonly bytes: Buffer; readonly at?: number }
   | { readonly what: 'cut'; readonly size: number }
   | { readonly what: 'rename'; readonly onto: string }
@@ -17,13 +20,13 @@ const calls = [
   ...['sendfile', 'link', 'linkat', 'symlink', 'symlinkat', 'fsync', 'fdatasync'],
 ];
 
-/** How a process is started whose dealings with the disk are logged. It stays the direct child: it can be killed as ever. */
+/** How to start a process whose disk operations are logged. It stays a direct child, so it can be killed as usual. */
 export function logged(file: string): Pick<Start, 'under'> {
   const quiet = ['-D', '-f', '-qqq', '-e', 'signal=none', '--seccomp-bpf'];
   return { under: ['strace', ...quiet, '-y', '-xx', '-s', '100000000', '-e', `trace=${calls}`, '-o', file] };
 }
 
-/** What was done below a folder, and to the folder itself, in the order in which it was over. What failed is left out. */
+/** What was done below a folder, and to the folder itself, in order of completion. Failed operations are omitted. */
 export function readDiskLog(file: string, folder: string): DiskStep[] {
   const begun = new Map<string, { from: number; text: string }>();
   const steps: DiskStep[] = [];
@@ -45,7 +48,7 @@ function stepOf(text: string, when: { from: number; to: number }, folder: string
   const [, call, list, result] = /^(\w+)\((.*)\) += (-?\d+)/.exec(text) ?? [];
   if (call === undefined || list === undefined || Number(result) < 0) return undefined;
   const given = list.split(', ');
-  // Texts and the paths behind numbers of open files, in their order.
+  // Strings and the paths of file descriptors, in order.
   const named = [...list.matchAll(/(?:"|\d<|AT_FDCWD<)((?:\\x[0-9a-f]{2})*)[">]/g)].map((match) => unhex(match[1]!));
   const paths = (call.endsWith('at') || call === 'renameat2' ? named.filter((_, i) => i % 2 === 1) : named).map(String);
   const [path = '', onto = ''] = paths;

@@ -13,7 +13,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** How a process is started whose disk fails. */
+/** How to start a process whose disk fails. */
 function brokenDisk({ home }: Stage, ...faults: object[]): Start {
   const env = { DISK_UNDER: join(home.folder, 'state'), DISK_FAULTS: JSON.stringify(faults) };
   return { preload: ['broken-disk'], env };
@@ -28,36 +28,39 @@ async function secondVersion(job: object = {}): Promise<Stage> {
   return stage;
 }
 
-describe('a disk that, in the middle of an extract,', () => {
+describe('a disk that, during an extract,', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', fails: 'ENOSPC', after: 3 }, code: 'DISK_FULL' },
     { does: 'fails to write', fault: { what: 'write', fails: 'EIO', after: 3 }, code: 'SPOOL_FAILED' },
-    { does: 'has no room for the payload', fault: { what: 'write', on: '.part', fails: 'ENOSPC' }, code: 'DISK_FULL' },
+    { does: 'has no space for the payload', fault: { what: 'write', on: '.part', fails: 'ENOSPC' }, code: 'DISK_FULL' },
     { does: 'fails to write the payload', fault: { what: 'write', on: '.part', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to sync', fault: { what: 'sync', on: '.part', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to rename', fault: { what: 'rename', fails: 'EIO' }, code: 'SPOOL_FAILED' },
-    { does: 'forbids to rename', fault: { what: 'rename', fails: 'EACCES' }, code: 'SPOOL_REFUSED' },
+    { does: 'forbids renaming', fault: { what: 'rename', fails: 'EACCES' }, code: 'SPOOL_REFUSED' },
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'payloads', fails: 'EIO' }, code: 'SPOOL_FAILED' },
-    { does: 'lets nothing be created', fault: { what: 'create', fails: 'EROFS' }, code: 'SPOOL_REFUSED' },
-  ])('$does lets the run fail in words, leaves nothing half and the old rows shown', async ({ fault, code }) => {
-    const stage = await secondVersion();
-    const { home, oracle } = stage;
-    const ended = await home.sync(brokenDisk(stage, fault));
-    expect(ended.jobs).toMatchObject([{ state: 'failed', requests: 0, problem: { code } }]);
-    expect(await oracle.ended(ended)).toBe(1);
-    expect(home.payloads()).toEqual([]);
-    await oracle.rest();
-    expect(await oracle.look()).toBe(2);
-  });
+    { does: 'allows no new files', fault: { what: 'create', fails: 'EROFS' }, code: 'SPOOL_REFUSED' },
+  ])(
+    '$does fails the run with a message, leaves nothing partial, and the old rows stay shown',
+    async ({ fault, code }) => {
+      const stage = await secondVersion();
+      const { home, oracle } = stage;
+      const ended = await home.sync(brokenDisk(stage, fault));
+      expect(ended.jobs).toMatchObject([{ state: 'failed', requests: 0, problem: { code } }]);
+      expect(await oracle.ended(ended)).toBe(1);
+      expect(home.payloads()).toEqual([]);
+      await oracle.rest();
+      expect(await oracle.look()).toBe(2);
+    },
+  );
 });
 
-describe('a disk that, while a job writes the rows that it keeps,', () => {
+describe('a disk that, while a job writes its kept rows,', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', on: '.rows', fails: 'ENOSPC' }, code: 'DISK_FULL' },
     { does: 'fails to sync', fault: { what: 'sync', on: '.rows', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'sets', fails: 'EIO' }, code: 'SPOOL_FAILED' },
   ])(
-    '$does lets the run fail in words, leaves nothing half, and the old rows shown and kept',
+    '$does fails the run with a message, leaves nothing partial, and the old rows stay shown and kept',
     async ({ fault, code }) => {
       const stage = await secondVersion({ write: { disposition: 'merge', key: 'id' } });
       const { home, oracle } = stage;
@@ -75,7 +78,7 @@ describe('a disk that, while a job writes the rows that it keeps,', () => {
 });
 
 it.for(['.part', '.spool', '.rows'])(
-  'a disk that takes only half of every write gets the other half too (%s)',
+  'a disk that writes only half of each write gets the other half too (%s)',
   async (on) => {
     const stage = await secondVersion(on === '.rows' ? { write: { disposition: 'merge', key: 'id' } } : {});
     const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', on, fails: 'short', times: 200 }));
@@ -86,10 +89,10 @@ it.for(['.part', '.spool', '.rows'])(
 );
 
 it.for([
-  { does: 'cannot be read back', fails: 'EIO' },
-  { does: 'is out of handles', fails: 'EMFILE' },
+  { does: "can't be read", fails: 'EIO' },
+  { does: 'is out of file descriptors', fails: 'EMFILE' },
 ])(
-  'a payload on a disk that $does while it is sent stays owed or is said to be damaged, and the old rows stay',
+  'a payload on a disk that $does during the upload stays owed or is reported as damaged, and the old rows stay',
   async ({ fails }) => {
     const stage = await secondVersion();
     const { home, oracle, upstream } = stage;
@@ -106,7 +109,7 @@ it.for([
 );
 
 describe('a disk that is really full', () => {
-  it('refuses what has no room, says so, and goes on when there is some: nothing owed is lost', async () => {
+  it("rejects what doesn't fit, reports it, and continues once there is space: nothing owed is lost", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     const isSmall = mountSmall(stage, '10m');
@@ -125,7 +128,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(3);
   });
 
-  /** Not even the state itself can write. */
+  /** Not even the state itself can be written. */
   async function expectPolite(stage: Stage): Promise<void> {
     const { home, oracle } = stage;
     await clear(stage);
@@ -135,7 +138,7 @@ describe('a disk that is really full', () => {
     expect(stderr + stdout).toMatch(/STATE_FULL|DISK_FULL/);
     expect(stderr).not.toContain('ERR_SQLITE_ERROR');
     const { findings } = JSON.parse((await home.sluice(['doctor', '--json'])).stdout) as { findings: object[] };
-    // A backup put over a sound database, on a disk that has no room for it, would be the worst advice.
+    // Restoring a backup over an intact database, on a disk without space for it, would be the worst advice.
     expect(findings).toContainEqual(
       expect.objectContaining({ check: 'database', ok: false, fix: expect.stringContaining('free some space') }),
     );
@@ -143,7 +146,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('between the upload and its receipt sends again when there is space, and never shows older data', async () => {
+  it('between the upload and its receipt sends again once there is space, and never shows older data', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

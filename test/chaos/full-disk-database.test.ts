@@ -15,7 +15,7 @@ const missing = noSmallDisk();
 
 if (missing !== undefined) {
   process.stderr.write(`NOT RUN: the state on a full disk during a read of a database: ${missing}\n`);
-  it.skip(`the state on a full disk during a read of a database (not run: ${missing})`, () => {});
+  it.skip(`the state on a full disk while a database is read (not run: ${missing})`, () => {});
 } else
   describeWithServer({ servers: 'PostgreSQL' }, 'the state on a disk that fills up', (server) => {
     const scope = forSuite();
@@ -24,7 +24,7 @@ if (missing !== undefined) {
       theatre = await openTheatre(scope);
     });
 
-    it('during a read of a database lets go of the server, and the daemon delivers all rows once there is room', async () => {
+    it('while a database is read disconnects from the server, and the daemon delivers all rows once there is space', async () => {
       const stage = await setStage(theatre);
       const { home, world, instance } = stage;
       expect(mountSmall(stage, '6m')).toBe(true);

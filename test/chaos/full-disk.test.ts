@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const says = (running: Running, text: string) => until(text, () => running.output().includes(text));
 
-/** A stage on a disk of a few megabytes, of which nothing is kept free for others. */
+/** A stage on a disk of a few megabytes, without space kept free for others. */
 async function smallStage(size: string, top: object = {}): Promise<Stage> {
   const stage = await setStage(theatre, {
     top: { keep: { payloads: 0 }, disk: { free_megabytes: 0 }, ...top },
@@ -39,9 +39,9 @@ async function oweByKilled({ home }: Stage): Promise<void> {
   await home.start(['sync', '--json'], { preload: ['kill-at'], env: { KILL_AT: 'payload.owed' } }).ended;
 }
 
-describe.skipIf(missing !== undefined)('a disk that is full', () => {
+describe.skipIf(missing !== undefined)('a full disk', () => {
   it.for([0, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 700_000])(
-    'but for %d bytes at the first start says so with its folder, and never calls it a bug in Sluice',
+    'with %d bytes free at the first start is reported with its folder, and never as a bug in Sluice',
     async (left) => {
       const stage = await smallStage('3m');
       const { home, upstream, oracle } = stage;
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     },
   );
 
-  it.for([1, 2, 3, 4])('of files, with room for %d at the first start, says so and is tried again', async (files) => {
+  it.for([1, 2, 3, 4])('with only %d free inodes at the first start is reported and retried', async (files) => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     mountSmall(stage, '3m', files);
     stage.upstream.advance();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     expect(stderr).toMatch(/STATE_FULL|STATE_UNREADABLE/);
   });
 
-  it('beside a daemon that uses the state fails the sync in words', async () => {
+  it('fails a sync with a message while a daemon uses the state', async () => {
     const stage = await smallStage('3m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     await clear(stage);
   });
 
-  it('during an upload of the daemon is told everywhere while it lasts, and the rows arrive within a minute after it', async () => {
+  it('during an upload of the daemon is reported everywhere while it lasts, and the rows arrive within a minute after it', async () => {
     const receiver = await openReceiver();
     const alerts = { channels: { ops: { type: 'webhook', url: receiver.url, secret } } };
     const stage = await smallStage('6m', { alerts });
@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     await oracle.rest();
   });
 
-  it('when a firing comes defers it, reads its source once, and again only when there is more room', async () => {
+  it('at the time of a firing defers it, its source is read once, and again only once there is more space', async () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     expect(await oracle.look()).toBe(2);
   });
 
-  it('during the upload of a sync that waits is delivered by that sync when there is room', async () => {
+  it('during the upload of a waiting sync lets that sync deliver once there is space', async () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
@@ -151,12 +151,12 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
   });
 });
 
-describe('a disk that fails to write, as SQLite and the file system see it', () => {
-  /** No file of the process may be written any more: SQLite says SQLITE_IOERR_WRITE, the file system EFBIG. */
+describe('a disk with write errors in SQLite and the file system', () => {
+  /** The process may no longer write to any file: SQLite reports SQLITE_IOERR_WRITE, the file system EFBIG. */
   const allow = ({ child }: Running, bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
 
-  it('during an upload of the daemon keeps it owed, in words, and the rows arrive within a minute after it', async () => {
+  it('during an upload of the daemon keeps the payload owed, with a message, and the rows arrive within a minute after it', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job: { schedule: '0 0 1 1 *' } });
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
@@ -178,7 +178,7 @@ describe('a disk that fails to write, as SQLite and the file system see it', () 
     await oracle.rest();
   });
 
-  it('from the start ends a sync in words, and leaves nothing half', async () => {
+  it('from the start ends a sync with a message, and leaves nothing partial', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     upstream.advance();

@@ -5,7 +5,7 @@ import { dieAt, openTheatre, type Stage, setStage, stepsOf, type Theatre } from 
 
 const scope = forSuite();
 let theatre: Theatre;
-/** Holds back what has fewer rows. */
+/** Quarantines results with fewer rows. */
 const job = { guards: { rows: { minimum: 20 } } };
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ interface Choice {
 
 interface Decision {
   readonly args: readonly string[];
-  /** Brings the test to the point of a decision. */
+  /** Prepares the test up to the decision. */
   prepare(stage: Stage): Promise<Choice>;
   /** After an interrupted decision: repeats it if it had no effect, and checks the result. */
   settle(stage: Stage, choice: Choice): Promise<void>;
@@ -33,7 +33,7 @@ async function deliver({ upstream, home, oracle }: Stage): Promise<number> {
   return upstream.version;
 }
 
-/** New rows that do not come through; the source forgets them at once. */
+/** New rows that aren't delivered; the source forgets them immediately. */
 async function keepBack({ upstream, home, oracle }: Stage, state: string, rows?: number): Promise<number> {
   upstream.advance(rows === undefined ? {} : { rows });
   const ended = await home.sync();
@@ -42,20 +42,20 @@ async function keepBack({ upstream, home, oracle }: Stage, state: string, rows?:
   return upstream.version;
 }
 
-/** Takes a decision again that may have been taken: there is nothing left to decide, or it is decided now. */
+/** Repeats a decision that may have been made: there is nothing left to decide, or it's made now. */
 async function again({ home }: Stage, args: readonly string[]): Promise<void> {
   const { code, stderr } = await home.sluice(args);
   if (code !== 0) expect(stderr).toContain('PAYLOAD_UNKNOWN');
 }
 
-/** What the outbox owes is sent, although the source has nothing more to give. */
+/** What the outbox owes is sent, even if the source no longer has data. */
 async function sendRest({ home, oracle }: Stage): Promise<number> {
   const ended = await home.sync();
   expect(ended).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
   return oracle.ended(ended);
 }
 
-/** What is shown already, or the first rows that are. */
+/** The rows that are shown already, or the first ones that are. */
 async function showSomething(stage: Stage): Promise<number> {
   return stage.upstream.version === 0 ? deliver(stage) : stage.oracle.look();
 }
@@ -117,13 +117,13 @@ const decisions: Record<string, Decision> = {
   },
 };
 
-/** From the decision on, without what every start and every delivery does. */
+/** From the decision on, without the steps of every start and every delivery. */
 function ownSteps(steps: readonly string[]): string[] {
   const own = steps.slice(steps.indexOf('commit insert into audit #1'));
   return own.filter((step) => /audit|leases #1|^rm |^say (payload|request\.answered)/.test(step));
 }
 
-describe.each(Object.entries(decisions))('%s that is killed before every durable step of its own', (_, decision) => {
+describe.each(Object.entries(decisions))('%s that is killed before each of its own durable steps', (_, decision) => {
   let steps: readonly string[];
 
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe.each(Object.entries(decisions))('%s that is killed before every durable
     steps = ownSteps(await stepsOf(stage));
   });
 
-  it.for(seeds)('is taken whole or not at all, and can be taken again (seed %i)', async (seed) => {
+  it.for(seeds)('is done completely or not at all, and can be repeated (seed %i)', async (seed) => {
     const stage = await setStage(theatre, { job });
     stage.upstream.prunes = true;
     for (const step of handOf(seed, steps)) {

@@ -8,15 +8,15 @@ import { dieAt, stepsOf } from './stage.ts';
 
 const scope = forSuite();
 let world: World;
-/** What two daemons do with their state: the one whose login is refused, and the one that starts after it and logs in. */
+/** What two daemons do with their state: one whose login is refused, and one that starts after it and logs in. */
 let steps: readonly { readonly life: 'refused' | 'accepted'; readonly step: string }[];
 
-/** The instant of the only firing: it was missed, so it is the first thing that a daemon does. */
+/** The time of the only firing: it was missed, so it's the first thing that a daemon does. */
 const year = new Date().getUTCFullYear();
 const firedAt = [year, year - 1].map((each) => Date.UTC(each, 10, 1)).find((at) => at < Date.now())!;
 
 interface RefusedPlace extends Place {
-  /** From now on the server takes the password, and the hold on the login lets the next attempt go. */
+  /** From now on, the server accepts the password, and the hold on the login allows the next attempt. */
   accept(): void;
 }
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const accepted = (await stepsOf(place)).slice(refused.length);
   const own = (all: readonly string[]) =>
     all.filter((step) => /^commit .*(schedules|runs|login_holds|deferred_firings)/.test(step));
-  // From the commit that begins the run.
+  // From the commit that starts the run.
   const toRefusal = refused.slice(refused.indexOf('say run.started #1') - 1, refused.indexOf('say run.finished #1'));
   const toPayload = accepted.slice(0, accepted.indexOf('say payload.owed #1'));
   steps = [
@@ -58,13 +58,13 @@ beforeAll(async () => {
   ];
 }, 120_000);
 
-it('a firing that waits for its login is written down, and taken back by the next start', () => {
+it('a firing that waits for its login is recorded, and the next start removes the record', () => {
   expect(steps).toContainEqual({ life: 'refused', step: 'commit insert into deferred_firings #1' });
   expect(steps).toContainEqual({ life: 'accepted', step: 'commit insert into schedules #1' });
 });
 
 it.for(seeds)(
-  'a firing that waits for its login is delivered once, wherever the daemons before were killed (seed %i)',
+  'a firing that waits for its login is delivered once, wherever the earlier daemons were killed (seed %i)',
   { timeout: 600_000 },
   async (seed) => {
     for (const { life, step } of handOf(seed, steps)) {

@@ -8,10 +8,10 @@ import { dieAt, stepsOf } from './stage.ts';
 
 const scope = forSuite();
 let world: World;
-/** What a daemon does with its state, and what it says, from the firing to the receipt. */
+/** What a daemon does with its state, and which events it emits, from the firing to the receipt. */
 let steps: readonly string[];
 
-/** The instant of the only firing: it was missed, so it is the first thing that a daemon does. */
+/** The time of the only firing: it was missed, so it's the first thing that a daemon does. */
 const firedAt = Date.parse('2026-11-01T00:00:00Z');
 
 interface RestPlace extends Place {
@@ -41,7 +41,7 @@ beforeAll(async () => {
   steps = firing.filter((step) => /^(commit|say) /.test(step) && !/heartbeat|owners|settings/.test(step));
 }, 120_000);
 
-it('a firing that is tried again is a list of commits and events', () => {
+it('a retried firing is a list of commits and events', () => {
   for (const step of [
     'say extract.failed #1',
     'commit insert into retries #1',
@@ -56,12 +56,12 @@ it('a firing that is tried again is a list of commits and events', () => {
   }
 });
 
-/** The firing has been delivered once, and nothing else has come of it or waits. */
+/** The firing was delivered once; it has no other results, and nothing waits. */
 async function expectOneDelivery(place: RestPlace, step: string): Promise<void> {
   const { home, instance, source } = place;
   const { runs, outbox } = home.state();
   expect(outbox, step).toMatchObject([{ state: 'delivered' }]);
-  // A run whose process died under it is begun again, as any other; one that waited goes on.
+  // If the process died during a run, the run starts again, as any other; one that waited continues.
   const codes = runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code);
   expect([[], ['RUN_INTERRUPTED']], step).toContainEqual(codes);
   expect(runs.length - codes.length, step).toBe(1);
@@ -73,7 +73,7 @@ async function expectOneDelivery(place: RestPlace, step: string): Promise<void> 
 }
 
 it.for(seeds)(
-  'a daemon that is killed before each of them delivers the firing once, after its next start (seed %i)',
+  'a daemon killed before each of these steps delivers the firing once, after its next start (seed %i)',
   { timeout: 600_000 },
   async (seed) => {
     for (const step of handOf(seed, steps)) {

@@ -6,7 +6,7 @@ import { usualRows } from './upstream.ts';
 
 const scope = forSuite();
 let theatre: Theatre;
-/** Everything durable that a sync does which replaces older rows, and everything that it says. */
+/** All durable steps and events of a sync that replaces older rows. */
 let steps: readonly string[];
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   steps = (await stepsOf(stage)).filter(isOfInterest);
 });
 
-/** Of many pieces in a row, only tests the first, the second and one in the middle. */
+/** Of many pieces in a row, test only the first, the second and one in the middle. */
 function isOfInterest(step: string): boolean {
   return !/^(write|read) /.test(step) || /#(1|2|4)$/.test(step);
 }
@@ -46,9 +46,9 @@ it('a sync is a list of durable steps: extract, payload, outbox, upload, receipt
 
 describe.for([
   { upstream: 'can be read again', prunes: false },
-  { upstream: 'forgets what it has given', prunes: true },
+  { upstream: 'forgets what it has returned', prunes: true },
 ])('a source that $upstream, and syncs that are killed before every durable step', ({ prunes }) => {
-  it.for(seeds)('show whole versions, never an older one, and lose nothing owed (seed %i)', async (seed) => {
+  it.for(seeds)('show complete versions, never an older one, and lose nothing owed (seed %i)', async (seed) => {
     const random = randomOf(seed);
     const stage = await setStage(theatre);
     const { upstream, oracle, home } = stage;
@@ -56,7 +56,7 @@ describe.for([
     upstream.advance({ large: true });
     await oracle.ended(await home.sync());
     let killed = 0;
-    // Before the payload is whole, a source that forgets is as one that does not: nothing was promised yet.
+    // Before the payload is complete, a source that forgets behaves like one that doesn't: nothing was promised yet.
     const hand = handOf(seed, prunes ? steps.slice(steps.indexOf('say extract.progressed #1')) : steps);
     for (const step of hand) {
       if (random() < 0.8 || prunes) upstream.advance({ large: random() < 0.8 });
@@ -69,19 +69,19 @@ describe.for([
   });
 });
 
-/** Ways to keep rows. Seeds take turns: most that a run does is the same in both. */
+/** Ways to keep rows. Seeds alternate between them: most steps of a run are the same in both. */
 const ways = [
   { disposition: 'merge', key: 'id' },
-  // As many as a version has: what is shown is whole only where none of them is there twice, and none is missing.
+  // The size of a version: the result is complete only if it contains each row exactly once.
   { disposition: 'append', retain: { rows: usualRows + 1 } },
 ]
   .map((write, i, { length }) => ({ write, own: seeds.filter((seed) => seed % length === i) }))
   .filter(({ own }) => own.length > 0);
-/** Generations go as soon as they are not needed to go on from. */
+/** Generations are deleted as soon as no run needs them. */
 const top = { keep: { payloads: 0 } };
 
 describe.each(ways)(
-  'a job that keeps its rows ($write.disposition), killed before every durable step of that',
+  'a job that keeps its rows ($write.disposition), killed before every durable step of keeping them',
   ({ write, own }) => {
     let steps: readonly string[];
 
@@ -93,14 +93,14 @@ describe.each(ways)(
       }
       const all = await stepsOf(stage);
       const [from, to] = [all.indexOf('say extract.started #1'), all.indexOf('say payload.owed #1')];
-      // Afterwards it does what every sync does, and releases the rows that are no longer needed.
+      // Then come the steps of every sync, and the deletion of rows that are no longer needed.
       steps = all.filter((step, i) => i >= from && isOfInterest(step) && (i <= to || /generations|^rm/.test(step)));
       for (const step of ['create payload #1', 'sync payload #1', 'commit delete from generations #1']) {
         expect(steps).toContain(step);
       }
     });
 
-    it.for(own)('shows whole versions, never an older one, and none of its rows twice (seed %i)', async (seed) => {
+    it.for(own)('shows complete versions, never an older one, and no row twice (seed %i)', async (seed) => {
       const random = randomOf(seed);
       const stage = await setStage(theatre, { job: { write }, top });
       const { upstream, oracle, home } = stage;
@@ -123,7 +123,7 @@ describe.each(ways)(
   },
 );
 
-it('a watermark is never ahead of its payload, whatever step between the two is the last', async () => {
+it('a watermark is never ahead of its payload, whichever step between the two is the last', async () => {
   const stage = await setStage(theatre, { job: { query: { path: '/rows.csv', conditional: true } } });
   const { upstream, oracle, home } = stage;
   upstream.isConditional = true;

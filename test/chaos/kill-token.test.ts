@@ -18,9 +18,9 @@ interface Place {
   readonly home: Home;
   readonly vendor: Vendor;
   readonly instance: string;
-  /** Lets the token that is kept come to its end, for the processes that are started from now on. */
+  /** Lets the stored token expire, for processes that start from now on. */
   expire(): void;
-  /** How a process is started: at the time that it is now, dying before a step. */
+  /** How to start a process: at the current time, killed before a step. */
   how(step: string): ReturnType<typeof dieAt>;
 }
 
@@ -74,9 +74,9 @@ beforeAll(async () => {
   steps = all.slice(asked - 2, kept + 2);
 });
 
-describe('a token that is renewed by a process that is killed before every durable step', () => {
+describe('a token renewed by a process that is killed before every durable step', () => {
   it.for(seeds)(
-    'keeps the login for the next one; a person is only needed if the answer of the vendor was lost (seed %i)',
+    "keeps the login for the next process; a user is needed only if the vendor's response was lost (seed %i)",
     async (seed) => {
       const place = await makePlace(forTest);
       const { home, vendor } = place;

@@ -4,7 +4,7 @@ import type { Home } from '../journey/home.ts';
 import type { Start } from '../journey/process.ts';
 import { type DiskStep, logged, readDiskLog } from './disk-log.ts';
 
-/** What was done and not made safe: it is there now, and may be gone when the power is. */
+/** What was done and not made durable: it exists now, and may be lost in a power failure. */
 interface Unsafe<T> {
   readonly to: number;
   readonly change: (content: T) => T;
@@ -18,7 +18,7 @@ class Kept<T> {
     this.#safe = safe;
   }
 
-  /** What everybody sees as long as there is power. */
+  /** What every process sees as long as there is power. */
   get present(): T {
     return this.after(() => true);
   }
@@ -27,13 +27,13 @@ class Kept<T> {
     this.#unsafe.push({ to, change });
   }
 
-  /** What had happened before `from` cannot be lost any more. */
+  /** What happened before `from` can no longer be lost. */
   sync(from: number): void {
     for (const { to, change } of this.#unsafe) if (to < from) this.#safe = change(this.#safe);
     this.#unsafe = this.#unsafe.filter(({ to }) => to >= from);
   }
 
-  /** What is there when of all that was not made safe only this survives. */
+  /** What exists if only this survives of everything that was not made durable. */
   after(survives: () => boolean): T {
     return this.#unsafe.filter(survives).reduce((content, { change }) => change(content), this.#safe);
   }
@@ -54,9 +54,9 @@ class Folder extends Kept<ReadonlyMap<string, Node>> {
 type Node = File | Folder;
 
 /**
- * A disk that keeps what it was told to keep and nothing else: what a file has been given is safe once the file was
- * synced, that it is there under its name once its folder was, and both separately (fsync(2)). What is there before is
- * safe; what one process does below a home is followed, and {@link lose} takes the power away.
+ * A disk that keeps only what it must keep: the contents of a file are durable once the file was synced, its name once
+ * its folder was, and both are separate (fsync(2)). Everything that existed before is durable; what one process does
+ * below a home is tracked, and {@link lose} simulates the power failure.
  */
 export class LosingDisk {
   readonly #home: string;
@@ -68,14 +68,14 @@ export class LosingDisk {
     this.#log = join(folder, 'disk.log');
   }
 
-  /** The same start, with the disk looking on. */
+  /** The same start, with the disk tracking it. */
   watch(how: Start = {}): Start {
     const state = join(this.#home, 'state');
     this.#root = new Folder(existsSync(state) ? new Map([['state', read(state)]]) : new Map());
     return { ...how, ...logged(this.#log) };
   }
 
-  /** The power goes, now that the process has ended. Of what was not safe, `survives` says what is there all the same. */
+  /** The power failure, after the process has ended. Of what was not durable, `survives` says what exists anyway. */
   lose(survives: () => boolean = () => false): void {
     for (const step of readDiskLog(this.#log, this.#home)) {
       if (/^(state(\/|$)|$)/.test(relative(this.#home, step.path))) this.#take(step);
@@ -146,7 +146,7 @@ function read(path: string): Folder {
   return new Folder(new Map(entries));
 }
 
-/** The file that SQLite's processes share next to the database is memory: it is lost in a power cut. */
+/** The file that SQLite's processes share next to the database is memory: it's lost in a power failure. */
 const isMemory = (name: string) => name.endsWith('-shm');
 
 function write(folder: Folder, path: string, survives: () => boolean): void {

@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** Paths that a process had made safe, by what strace saw of it. */
+/** Paths that a process made durable, according to strace. */
 function syncedIn(log: string): Set<string> {
   const calls = readFileSync(log, 'utf8').matchAll(/f(?:data)?sync\(\d+<([^>]+)>/g);
   return new Set([...calls].map((match) => match[1]!));
 }
 
-/** A folder, and all that is in it. */
+/** A folder, and everything in it. */
 function treeOf(folder: string): string[] {
   const inside = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return [folder, ...inside.map((name) => join(folder, name))];
 }
 
-it('says that a backup is made, and that it is restored, only once each byte of it survives a power cut', async () => {
+it('reports that a backup is made or restored only once each byte of it survives a power failure', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('orders.csv', 'id\n1\n');

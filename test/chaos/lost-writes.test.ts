@@ -13,10 +13,10 @@ beforeAll(async () => {
 
 /** Each of these changes the disk or reports something. */
 const isOfInterest = (step: string) => /^(commit|sync|rename|rm|say|mkdir) /.test(step) && !/progressed/.test(step);
-/** It is owed and has no other copy: a loss would be permanent. */
+/** It's owed and has no other copy: a loss would be permanent. */
 const dearest = 'say upload.started #1';
 
-/** A power cut before a step; what the process had said by then has to be true of what the disk still holds. */
+/** A power failure before a step; what the process reported by then must be true of what the disk still has. */
 async function cut(stage: Stage, disk: LosingDisk, step: string, survives: () => boolean): Promise<void> {
   const { home, oracle, upstream } = stage;
   const before = (await stepsOf(stage).catch(() => [])).length;
@@ -27,12 +27,12 @@ async function cut(stage: Stage, disk: LosingDisk, step: string, survives: () =>
   await oracle.ended(ended);
 }
 
-/** Ways to carry rows: whole, and by keeping them. */
+/** Ways to deliver rows: all of them, or by keeping them. */
 const jobs = [{}, { write: { disposition: 'merge', key: 'id' } }]
   .map((job, i, { length }) => ({ job, own: seeds.filter((seed) => seed % length === i) }))
   .filter(({ own }) => own.length > 0);
 
-describe.each(jobs)('a disk that loses with the power all that was not synced (job: $job)', ({ job, own }) => {
+describe.each(jobs)('a disk that loses everything that was not synced (job: $job)', ({ job, own }) => {
   let steps: readonly string[];
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe.each(jobs)('a disk that loses with the power all that was not synced (j
     steps = (await stepsOf(stage)).filter(isOfInterest);
   });
 
-  it.for(own)('still holds what was owed, and a sound database (seed %i)', async (seed) => {
+  it.for(own)('still has what was owed, and an intact database (seed %i)', async (seed) => {
     const random = randomOf(7000 + seed);
     const stage = await setStage(theatre, { job });
     const { upstream, oracle, home } = stage;

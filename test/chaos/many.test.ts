@@ -4,7 +4,7 @@ import { makeHome } from '../journey/home.ts';
 import { forTest, until } from '../journey/process.ts';
 import { adminKey } from '../journey/world.ts';
 
-/** So many jobs over one small file, each with an instance of its own. */
+/** This many jobs with one small file, each with its own instance. */
 function configOf(jobs: number, schedule: (i: number) => string, destination: object = {}): object {
   const job = (i: number) => ({
     source: 'files',
@@ -20,14 +20,14 @@ function configOf(jobs: number, schedule: (i: number) => string, destination: ob
   };
 }
 
-/** The largest resident set of a living process so far, megabytes. */
+/** The peak resident set of a live process so far, in megabytes. */
 const peakOf = (pid: number) =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 
-it('ten thousand jobs start, respond, reload and end, in a heap of 320 MB', async ({ annotate }) => {
+it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', async ({ annotate }) => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
-  // On a day of the year that is not today's: nothing fires.
+  // On another day of the year: nothing fires.
   const month = ((new Date().getUTCMonth() + 6) % 12) + 1;
   await home.config(configOf(10_000, (i) => `${i % 60} 4 ${1 + (i % 28)} ${month} *`));
   const began = performance.now();
@@ -57,7 +57,7 @@ it('ten thousand jobs start, respond, reload and end, in a heap of 320 MB', asyn
   expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
 }, 300_000);
 
-it('a thousand jobs of one minute are sent one by one, five per second; none waits forever and none is lost', async () => {
+it('a thousand jobs due in one minute are sent one by one, five per second; none waits forever and none is lost', async () => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
   await home.config(configOf(1_000, () => '0 6 * * *', { requests_per_day: 5_000 }));

@@ -17,7 +17,7 @@ export interface Place {
 
 interface Given {
   readonly world: World;
-  /** The instant of the only firing. */
+  /** The time of the only firing. */
   readonly firedAt: number;
   readonly source: object;
   readonly format: 'csv' | 'json';
@@ -45,7 +45,7 @@ export async function missFiring(own: Scope, given: Given): Promise<Place> {
   return { home, instance };
 }
 
-/** Lets a daemon run until the job has such a run, and stops it as an operator would. */
+/** Runs a daemon until the job has such a run, and stops it as an operator would. */
 export async function live({ home }: Place, wanted: 'failed' | 'delivered', how: Start = {}): Promise<void> {
   const daemon = home.start(['run'], { ...how, serves: true });
   await until(`a run that is ${wanted}`, () => home.state().runs.some(({ state }) => state === wanted));
@@ -53,7 +53,7 @@ export async function live({ home }: Place, wanted: 'failed' | 'delivered', how:
   expect(await daemon.ended).toMatchObject({ code: 0 });
 }
 
-/** Lets a daemon run until it dies at a step. */
+/** Runs a daemon until it dies at a step. */
 export async function die({ home }: Place, step: string, how: Start): Promise<void> {
   const daemon = home.start(['run'], { ...how, serves: true });
   await until(`the daemon to die at ${step}`, () => daemon.child.signalCode !== null);

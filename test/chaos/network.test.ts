@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 
 /**
- * What the network and the service do to the next uploads (docs/service-control.md). Not among them: a service that
- * carries out a request long after its client has given up, and after a later one. No client could see to that.
+ * What the network and the service do to the next uploads (docs/service-control.md). Not included: a service that
+ * executes a request long after its client has given up, and after a later one. No client could handle that.
  */
 const faults: readonly object[] = [
   { first: 4, answer: { status: 429, headers: { 'Retry-After': '1' } } },
@@ -29,15 +29,15 @@ const faults: readonly object[] = [
   { first: 1, answer_delay_ms: 8000 },
 ];
 const clocks = [0, 0, 24, -24, 1, -1];
-/** Three seeds in a row meet every fault, and every clock. */
+/** Three consecutive seeds cover every fault, and every clock. */
 const weatherOf = (seed: number) => {
   const shifts = [...handOf(seed, clocks), 0];
   return handOf(seed, faults).map((fault, i) => ({ fault, shift: shifts[i]! }));
 };
 const hour = 60 * 60 * 1000;
 
-describe('uploads through a network that breaks, by processes whose clocks are a day off either way', () => {
-  it.for(seeds)('show whole versions, never an older one, and lose nothing (seed %i)', async (seed) => {
+describe('uploads through a faulty network, by processes whose clocks are a day off in either direction', () => {
+  it.for(seeds)('show complete versions, never an older one, and lose nothing (seed %i)', async (seed) => {
     const random = randomOf(500 + seed);
     const one = <T>(things: readonly T[]): T => things[Math.floor(random() * things.length)]!;
     const stage = await setStage(theatre, { destination: { timeout_seconds: 3, attempts: 20 } });
@@ -58,7 +58,7 @@ describe('uploads through a network that breaks, by processes whose clocks are a
   });
 });
 
-it('rows that the service took without a word are never followed by older ones', async () => {
+it('rows that the service accepted without a response are never followed by older ones', async () => {
   const stage = await setStage(theatre);
   const { upstream, home, oracle, control, instance } = stage;
   upstream.advance();
@@ -74,7 +74,7 @@ it('rows that the service took without a word are never followed by older ones',
   await oracle.rest();
 });
 
-it('a service that takes the connection and never a byte is left after its time, and nothing is lost', async () => {
+it('a service that accepts the connection and reads nothing is given up after a timeout, and nothing is lost', async () => {
   const hole = createServer((socket) => void socket.pause().on('error', () => undefined));
   hole.listen(0, '127.0.0.1');
   await once(hole, 'listening');

@@ -20,12 +20,12 @@ afterEach(async () => {
 const day = 24 * 60 * 60 * 1000;
 const instances = Array.from({ length: 20 }, (_, i) => `i${i}`);
 
-it('a day without network gives up nothing, knocks now and then, and everything is there soon after it', async () => {
+it('a day without network gives up nothing, retries occasionally, and everything arrives soon after it', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const { emit } = listener();
   const service = await openStage();
-  // Port 1 has no listener: the connection is refused at once.
+  // Port 1 has no listener: the connection is refused immediately.
   const away = destinationAt('http://127.0.0.1:1/api/1.0');
   const there = destinationAt(service.url);
   const offline = openGateway({ store, destinations: [away], emit, clock });

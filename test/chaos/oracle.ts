@@ -4,14 +4,14 @@ import { busiestWindow, type Ended, type World } from '../journey/world.ts';
 import type { Control, Seen } from './control.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What an oracle watches: one job of one user, that carries one upstream to one instance. */
+/** What an oracle observes: one job of one user, from one upstream to one instance. */
 export interface Watched {
   readonly world: World;
   readonly control: Control;
   readonly home: Home;
   readonly instance: string;
   readonly upstream: Upstream;
-  /** The day's allowance that the config states. */
+  /** The daily allowance in the config. */
   readonly allowance: number;
 }
 
@@ -21,37 +21,39 @@ type Synced = Ended & { readonly jobs: readonly JobResult[] };
 const done = ['delivered', 'unchanged', 'superseded'];
 
 /**
- * Knows what was true at the source, reads what the service shows and what it was asked, and throws where the two do
- * not fit: by the numbers of the invariants in src/ARCHITECTURE.md.
+ * Knows the truth at the source, reads what the service shows and which requests it received, and throws if they don't
+ * match: by the numbers of the invariants in src/ARCHITECTURE.md.
  */
 export class Oracle {
   readonly #watched: Watched;
-  /** The newest version that was shown so far. */
+  /** The newest version shown so far. */
   #shown = 0;
-  /** The newest version that the outbox took. */
+  /** The newest version in the outbox. */
   #owed = 0;
 
   constructor(watched: Watched) {
     this.#watched = watched;
   }
 
-  /** The newest version that was ever promised: it, or a newer one, has to be shown in the end. */
+  /** The newest version that was ever promised: it, or a newer one, must be shown in the end. */
   get owed(): number {
     return this.#owed;
   }
 
-  /** It was reported that this version is owed. */
+  /** This version was reported as owed. */
   promised(version: number): void {
     this.#owed = Math.max(this.#owed, version);
   }
 
-  /** A person put an older version back: from now on it is not "older than before". */
+  /** A user restored an older version: from now on, it isn't "older than before". */
   wentBack(version: number): void {
     this.#shown = version;
     this.#owed = version;
   }
 
-  /** Holds what is shown now to invariants 1 and 3, and writes down what is owed (invariant 2). Returns the version. */
+  /**
+   * Checks what is shown now against invariants 1 and 3, and records what is owed (invariant 2). Returns the version.
+   */
   async look(): Promise<number> {
     const { world, instance, upstream } = this.#watched;
     const text = await world.data(instance);
@@ -64,7 +66,7 @@ export class Oracle {
     return version;
   }
 
-  /** Holds the end of a sync to what it said: exit code, states, and what is shown. */
+  /** Checks the end of a sync against its report: exit code, states, and what is shown. */
   async ended({ signal, code, stdout, stderr, jobs }: Synced): Promise<number> {
     const shown = await this.look();
     if (signal !== null) {
@@ -83,14 +85,14 @@ export class Oracle {
   }
 
   /**
-   * Lets everything come to rest, the source being as it is, and proves that nothing owed was lost (invariant 2), that
-   * no run, lease or file is left over, and that all requests kept to the limits (invariant 4).
+   * Lets everything finish without changing the source, and checks that nothing owed was lost (invariant 2), that no
+   * run, lease or file is left over, and that all requests were within the limits (invariant 4).
    */
   async rest(): Promise<void> {
     const { home, upstream } = this.#watched;
     const readable = upstream.has;
     const last = await home.sync();
-    // What failed before may have to wait for its next try.
+    // What failed before may have to wait for its next attempt.
     const owes = () => home.state().outbox.some(({ state }) => state === 'owed');
     while (owes()) await home.sync();
     const shown = await this.ended(last);
@@ -105,7 +107,7 @@ export class Oracle {
     await this.expectPaced();
   }
 
-  /** By the service's log: every upload that took effect carried a whole version, and none an older one (1 and 3). */
+  /** By the service's log: every effective upload contained a complete version, and none an older one (1 and 3). */
   async expectInOrder(): Promise<void> {
     const taken = (await this.#uploads()).filter(({ status }) => status === 200);
     const versions = taken.map(({ bytes_in }) => this.#watched.upstream.versionOfSize(bytes_in));
@@ -113,7 +115,7 @@ export class Oracle {
     expect(versions, '3: in order').toEqual(versions.toSorted((a, b) => a! - b!));
   }
 
-  /** By the service's log: no second and no Eastern day saw too many, and every request was paid for (4). */
+  /** By the service's log: no second and no Eastern day had too many requests, and every request was counted (4). */
   async expectPaced(): Promise<void> {
     const { home, allowance } = this.#watched;
     const uploads = await this.#uploads();
@@ -142,7 +144,7 @@ export class Oracle {
 
 const eastern = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York', dateStyle: 'short' });
 
-/** The day (YYYY-MM-DD) that an instant belongs to in New York. */
+/** The date (YYYY-MM-DD) of a time in New York. */
 function easternDay(time: string): string {
   return eastern.format(new Date(time));
 }

@@ -9,7 +9,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-it('a payload is not given up if each of its uploads ends in a power cut: the service never refused it', async () => {
+it('a payload is not given up if each of its uploads ends in a power failure: the service never refused it', async () => {
   const stage = await setStage(theatre, { destination: { attempts: 2 } });
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;
@@ -23,7 +23,7 @@ it('a payload is not given up if each of its uploads ends in a power cut: the se
   expect(await oracle.look()).toBe(upstream.version);
 });
 
-it('an attempt that failed counts as before, whatever power cuts there were in between', async () => {
+it('a failed attempt counts as before, whatever power failures happened in between', async () => {
   const stage = await setStage(theatre, { destination: { attempts: 3 } });
   const { upstream, home, oracle, control, instance } = stage;
   upstream.prunes = true;

@@ -12,7 +12,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** Owes new rows, for any daemon to send. */
+/** Owes new rows, which any daemon may send. */
 async function oweOne({ home, upstream, oracle }: Stage): Promise<void> {
   upstream.advance();
   const ended = await home.sync(dieAt({ home }, 'say payload.owed #1'));
@@ -28,8 +28,8 @@ async function owingStage(): Promise<Stage> {
 
 const says = (daemon: Running, what: string) => until(what, () => daemon.output().includes(what));
 
-describe('of two daemons on one state folder', () => {
-  it('the second is refused where nothing else is said, and the first notices nothing', async () => {
+describe('with two daemons on one state folder', () => {
+  it("the second is rejected by default, and the first isn't affected", async () => {
     const stage = await owingStage();
     const { home, oracle } = stage;
     const first = home.start(['run'], { serves: true });
@@ -43,7 +43,7 @@ describe('of two daemons on one state folder', () => {
   });
 
   it.for(['SIGKILL', 'SIGTERM'] as const)(
-    'the second waits where it is told to, sends nothing meanwhile, and goes on when the first ends by %s',
+    'the second waits if configured, sends nothing in the meantime, and continues when the first ends by %s',
     async (signal) => {
       const stage = await owingStage();
       const { home, oracle } = stage;
@@ -66,7 +66,7 @@ describe('of two daemons on one state folder', () => {
     },
   );
 
-  it('the one that waits ends at once when it is told to, and has changed nothing', async () => {
+  it('the waiting one stops immediately when asked to, and has changed nothing', async () => {
     const stage = await owingStage();
     const first = stage.home.start(['run'], { serves: true });
     await says(first, 'daemon.started');
@@ -78,7 +78,7 @@ describe('of two daemons on one state folder', () => {
     expect(first.child.exitCode).toBeNull();
   });
 
-  it('one that was killed in another container is waited for until its silence has lasted, and not refused', async () => {
+  it('one that was killed in another container is waited for until its lease expires, and then replaced', async () => {
     const stage = await owingStage();
     const { home, oracle } = stage;
     const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);
@@ -94,7 +94,7 @@ describe('of two daemons on one state folder', () => {
   });
 });
 
-it('a sync beside a run of the same job leaves what that job owes to it', async () => {
+it('a sync next to a run of the same job leaves what that job owes to that run', async () => {
   const stage = await setStage(theatre);
   const { home, upstream, oracle, control, instance } = stage;
   upstream.advance();

@@ -2,21 +2,22 @@ const dayMs = 24 * 60 * 60 * 1000;
 const { SLUICE_CHAOS_SEED: one, SLUICE_CHAOS_SEEDS: many } = process.env;
 
 /**
- * Which random schedules are played: that of today (UTC), so that days take turns at the points of a matrix (see {@link handOf});
- * the one that SLUICE_CHAOS_SEED names, to repeat a failure; or the first SLUICE_CHAOS_SEEDS of them, as `npm run test:chaos` does.
+ * Which random schedules to run: today's (UTC), so that days alternate between the points of a matrix (see {@link
+ * handOf}); the one that SLUICE_CHAOS_SEED names, to repeat a failure; or the first SLUICE_CHAOS_SEEDS of them, as `npm
+ * run test:chaos` does.
  */
 export const seeds: readonly number[] =
   many === undefined
     ? [numberIn(one) ?? Math.floor(Date.now() / dayMs)]
     : Array.from({ length: numberIn(many) ?? 1 }, (_, i) => i + 1);
 
-/** A whole number from 1 on; undefined for anything else. */
+/** An integer from 1; undefined for anything else. */
 function numberIn(text: string | undefined): number | undefined {
   const number = Math.trunc(Number(text));
   return number >= 1 ? number : undefined;
 }
 
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+/** Numbers in [0, 1), always the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed * 0x9e3779b1;
   return () => {
@@ -27,7 +28,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** The same things in another order (Fisher and Yates). */
+/** The same items in another order (Fisher and Yates). */
 export function shuffled<T>(things: readonly T[], random: () => number): T[] {
   const deck = [...things];
   for (let last = deck.length - 1; last > 0; last--) {
@@ -38,8 +39,8 @@ export function shuffled<T>(things: readonly T[], random: () => number): T[] {
 }
 
 /**
- * What a seed plays of a deck: three seeds in a row play all of it, each a third in an order of its own; the next three
- * play it again in another order.
+ * What a seed runs of a deck: three consecutive seeds run all of it, each a third in its own order; the next three run
+ * it again in another order.
  */
 export function handOf<T>(seed: number, deck: readonly T[]): T[] {
   const round = Math.floor((seed - 1) / 3);

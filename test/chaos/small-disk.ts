@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { forTest } from '../journey/process.ts';
 import type { Stage } from './stage.ts';
 
-/** Mounts a small disk in the place of the state folder, for so many files; false where this machine does not let us. */
+/** Mounts a small disk at the state folder, for this many files; false if this machine doesn't allow it. */
 export function mountSmall({ home }: Pick<Stage, 'home'>, size: string, files?: number): boolean {
   const folder = join(home.folder, 'state');
   mkdirSync(folder);
@@ -23,7 +23,7 @@ function canMount(folder: string, size: string): boolean {
   }
 }
 
-/** Why there is no small disk to test on; undefined where there can be one. */
+/** Why this machine can't have a small disk; undefined if it can. */
 export function noSmallDisk(): string | undefined {
   const folder = '/tmp/sluice-small-disk';
   mkdirSync(folder, { recursive: true });
@@ -34,16 +34,16 @@ export function noSmallDisk(): string | undefined {
 
 const filler = ({ home }: Pick<Stage, 'home'>): string => join(home.folder, 'state', 'filler');
 
-/** Leaves so many bytes of the small disk; without a number not one page for the state. */
+/** Leaves this many bytes on the small disk; without a number, not even a page for the state. */
 export async function fill(stage: Pick<Stage, 'home'>, left = 0): Promise<void> {
   const { bavail, bsize } = await statfs(join(stage.home.folder, 'state'));
-  // Others write meanwhile: what is left of the last page or two does not matter.
+  // Others write in the meantime: the rest of the last page or two doesn't matter.
   await writeFile(filler(stage), Buffer.alloc(bavail * bsize - left)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOSPC') throw error;
   });
 }
 
-/** There is room again. */
+/** Frees the space again. */
 export async function clear(stage: Pick<Stage, 'home'>): Promise<void> {
   await rm(filler(stage), { force: true });
 }

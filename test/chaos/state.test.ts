@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const pageBytes = 4096;
 
-/** What may become of a database on a disk that fails. */
+/** What may happen to a database on a failing disk. */
 const damages: Record<string, (file: string) => Promise<void>> = {
   'has garbled pages': async (file) => {
     const bytes = await readFile(file);
@@ -34,7 +34,7 @@ const damages: Record<string, (file: string) => Promise<void>> = {
   'is gone': (file) => rm(file),
 };
 
-/** A user with a backup, and with a payload that came to be owed after it; the source has forgotten both. */
+/** A user with a backup, and with a payload that was owed after it; the source has forgotten both. */
 async function owing(): Promise<Stage & { readonly backup: string; readonly file: string }> {
   const stage = await setStage(theatre);
   const { upstream, home, oracle } = stage;
@@ -46,14 +46,14 @@ async function owing(): Promise<Stage & { readonly backup: string; readonly file
   upstream.advance();
   await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
   const file = join(home.folder, 'state', 'sluice.db');
-  // What the log of the killed process holds goes into the file.
+  // The WAL of the killed process is written to the file.
   expect(home.state().outbox).toHaveLength(2);
   return { ...stage, backup, file };
 }
 
 describe('a state whose database', () => {
   it.for(Object.entries(damages))(
-    '%s is refused with the way back, and nothing in it is touched',
+    "%s is rejected with instructions for recovery, and isn't changed",
     async ([, damage]) => {
       const stage = await owing();
       const { home, file, backup, oracle, upstream } = stage;
@@ -75,7 +75,7 @@ describe('a state whose database', () => {
   );
 });
 
-/** The payloads, and the database byte for byte as long as it is one: an empty file gets a head when it is opened. */
+/** The payloads, and the database byte for byte as long as it is one: an empty file gets a header when it's opened. */
 async function shapeOf({ home, file }: Stage & { readonly file: string }): Promise<unknown> {
   const bytes = await readFile(file).catch(() => Buffer.alloc(0));
   const hash = bytes.length <= pageBytes ? 'none' : createHash('sha256').update(bytes).digest('hex');

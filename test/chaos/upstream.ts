@@ -4,24 +4,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** Rows of a version where nothing is said, before the last one: always as many, so that no guard minds. */
+/** Default number of rows of a version, before the last one: always the same, so that no guard objects. */
 export const usualRows = 40;
 
 /**
  * A source whose truth is known: it shows one version of its rows after the other, and remembers which of them it has
- * handed out to the end. With `prunes` it forgets what it has handed out, so that the payload made of it is the only
- * copy there is.
+ * returned completely. With `prunes`, it forgets what it has returned, so that the payload with it is the only copy.
  */
 export class Upstream {
   readonly url: string;
   prunes = false;
-  /** Who knows the present version is told so, and gets nothing. */
+  /** A reader with the current version is told so, and gets nothing. */
   isConditional = false;
-  /** The version that it would hand out now; 0 before the first. */
+  /** The version that it would return now; 0 before the first. */
   version = 0;
   /** Whether it still has that version. */
   has = false;
-  /** Versions that were read to the end. */
+  /** Versions that were read completely. */
   readonly finished = new Set<number>();
   readonly #texts = new Map<string, number>();
   readonly #sizes = new Map<number, number>();
@@ -42,8 +41,8 @@ export class Upstream {
   }
 
   /**
-   * Has new rows from now on. No two versions are of one size, so that a request that the service logged tells which
-   * one it carried. `large`: of several pieces, so that an upload can be cut in its middle.
+   * Has new rows from now on. No two versions have the same size, so that a request in the service's log shows which
+   * one it contained. `large`: in several pieces, so that an upload can be interrupted in the middle.
    */
   advance({ large = false, rows = usualRows }: { large?: boolean; rows?: number } = {}): string {
     this.version += 1;
@@ -56,12 +55,12 @@ export class Upstream {
     return this.#text;
   }
 
-  /** Which version a text is; undefined where it is none, or not all of one. */
+  /** Which version a text is; undefined if it's none, or not complete. */
   versionOf(text: string): number | undefined {
     return this.#texts.get(hashOf(text));
   }
 
-  /** Which version has so many bytes. */
+  /** Which version has this many bytes. */
   versionOfSize(bytes: number): number | undefined {
     return this.#sizes.get(bytes);
   }
@@ -90,7 +89,7 @@ export class Upstream {
   }
 }
 
-/** Of one length, so that rows in the order of their ids are in the order of their text. */
+/** Of one length, so that sorting rows by ID also sorts them by text. */
 function idOf(row: number): string {
   return `r${String(row).padStart(3, '0')}`;
 }
