@@ -3,7 +3,7 @@ import { Arena } from '../../src/kept-rows/arena.ts';
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Fills an arena with records of 1 kB; the sizes of all buffers that it ever had. */
+/** Fills an arena with records of 1 kB; returns the sizes of all its buffers. */
 function buffersOf(arena: Arena, bytes: number): number[] {
   const met = new Set([arena.buffer]);
   for (let used = 0; used + 1024 <= bytes; used += 1024) {
@@ -14,7 +14,7 @@ function buffersOf(arena: Arena, bytes: number): number[] {
   return [...met].map(({ length }) => length);
 }
 
-it('an arena with a bound leaves few bytes of replaced buffers behind, and none beyond its bound', () => {
+it('an arena with a limit leaves few bytes of replaced buffers behind, and never exceeds its limit', () => {
   const sizes = buffersOf(new Arena(maxBytes), maxBytes);
   expect(sizes.at(-1)).toBe(maxBytes);
   expect(sizes.slice(0, -1).reduce((sum, size) => sum + size, 0)).toBeLessThan(maxBytes / 16);

@@ -14,7 +14,7 @@ import { Rig } from './rig.ts';
 const digits = (max: number) => fc.stringMatching(new RegExp(`^-?[1-9][0-9]{0,${max}}$`));
 const instant = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
 
-/** Values of each type, in all the ways in which a source may give them. */
+/** Values of each type, in all representations that a source may use. */
 const valuesOf: Record<ColumnType, fc.Arbitrary<Value>> = {
   text: fc.string({ unit: 'grapheme' }),
   uuid: fc.uuid(),
@@ -45,7 +45,7 @@ function encode(format: (typeof formats)[number], batch: Batch): string {
   return Buffer.concat(out.take(true)).toString('latin1');
 }
 
-it('a value of any type comes out of a set as it went in: every format makes the same bytes of it', async () => {
+it('a value of any type is unchanged after it was kept: every format writes the same bytes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
       const rig = new Rig({ disposition: 'append', key: [] });
@@ -62,7 +62,7 @@ it('a value of any type comes out of a set as it went in: every format makes the
   );
 });
 
-it('keys sort as their values do: numbers of any size, and text by code point', async () => {
+it('keys are sorted like their values: numbers of any size, and text by code point', async () => {
   const sorted = async (type: ColumnType, values: readonly string[]) => {
     const rig = new Rig({ disposition: 'merge', key: ['k'] });
     const rows = await rig.run(
@@ -108,7 +108,7 @@ it('keys sort as their values do: numbers of any size, and text by code point', 
   expect(await sorted('timestamptz', instants.toReversed())).toEqual(instants);
 });
 
-it('halves of surrogate pairs, which UTF-8 has no form for, are counted as they are kept', async () => {
+it("lone surrogates, which UTF-8 can't represent, are counted when they're kept", async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-sets-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const columns = [

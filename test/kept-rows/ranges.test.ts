@@ -4,7 +4,7 @@ import { noon, Rig } from './rig.ts';
 const at = (day: number) => `2026-06-${String(day).padStart(2, '0')}T00:00:00Z`;
 const covers = (from: number, to: number) => ({ column: 'at', from: at(from), to: at(to) });
 
-it('a range that was read again replaces what lies in it, but nothing that is newer than the reading', async () => {
+it('a range that was read again replaces the rows in it, but nothing newer than that read', async () => {
   const rig = new Rig({ disposition: 'merge', key: ['id'] });
   await rig.run(
     [
@@ -15,7 +15,7 @@ it('a range that was read again replaces what lies in it, but nothing that is ne
     ],
     { asOf: noon, cursor: 'at' },
   );
-  // Row 2 is gone from the source, row 3 has another name; row 5 was never seen.
+  // Row 2 was deleted at the source, row 3 has another name; row 5 was never seen.
   const staged = await rig.stage(
     [
       [3, 'C', at(3)],
@@ -23,7 +23,7 @@ it('a range that was read again replaces what lies in it, but nothing that is ne
     ],
     { asOf: noon + 10, cursor: 'at', covers: covers(2, 4) },
   );
-  // Meanwhile a run sees row 3 change again, and row 6 come into the range.
+  // In the meantime, a run sees row 3 change again, and row 6 move into the range.
   await rig.run(
     [
       [3, 'newer', at(5)],
@@ -40,13 +40,13 @@ it('a range that was read again replaces what lies in it, but nothing that is ne
     ['6', 'f', at(3)],
   ]);
   expect(rig.manifest!.filled).toBe(staged.id);
-  // And it stays so, also when all is written into one file.
+  // The result is the same after everything is written to one file.
   for (let i = 0; i < 20; i++)
     expect(await rig.run([[7, `g${i}`, at(6)]], { asOf: noon + 40 + i, cursor: 'at' })).toHaveLength(6);
   expect(rig.manifest!.segments.length).toBeLessThan(17);
 });
 
-it('ranges that bring columns of their own do not fit a set that got others meanwhile, which is told', async () => {
+it('a range with new columns is rejected if the set got other new columns in the meantime', async () => {
   const rig = new Rig({ disposition: 'merge', key: ['id'] });
   const id = { name: 'id', type: 'integer' } as const;
   const told = (name: string) => ({ columns: [id, { name, type: 'text' } as const] });

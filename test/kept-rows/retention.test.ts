@@ -8,7 +8,7 @@ const age = (type: Column['type'], within: { count: number; unit: 'hours' | 'day
   new RetentionAge({ name: 'at', type }, { within, zone, now: noon });
 
 describe('the age of a row', () => {
-  it('is exact to the last digit of an instant, whatever zone it is written in', () => {
+  it('is exact to the last digit of a timestamp, in any time zone', () => {
     const twoHours = age('timestamptz', { count: 2, unit: 'hours' });
     for (const [text, isOld] of [
       ['2026-06-15T10:00:00Z', false],
@@ -24,7 +24,7 @@ describe('the age of a row', () => {
     }
   });
 
-  it('is that of the end of a day, and a time without a zone is one of the zone of the job', () => {
+  it("is that of the end of a day, and a time without a zone is in the job's zone", () => {
     const oneDay = age('date', { count: 1, unit: 'days' }, 'Asia/Tokyo');
     expect([oneDay.isOld('2026-06-14'), oneDay.isOld('2026-06-13')]).toEqual([false, true]);
     const local = age('timestamp', { count: 1, unit: 'days' }, 'Asia/Tokyo');
@@ -35,7 +35,7 @@ describe('the age of a row', () => {
     ]).toEqual([false, true, false]);
   });
 
-  it('has days of the calendar: the night of the clock change is shorter', () => {
+  it('uses calendar days: the night of a clock change may be shorter', () => {
     const now = Date.parse('2026-03-29T10:00:00Z');
     const oneDay = new RetentionAge(
       { name: 'at', type: 'timestamptz' },
@@ -44,7 +44,7 @@ describe('the age of a row', () => {
     expect([oneDay.isOld('2026-03-28T11:00:00Z'), oneDay.isOld('2026-03-28T10:59:59Z')]).toEqual([false, true]);
   });
 
-  it('cannot be told by a number, or by a text that is no time', () => {
+  it("can't be determined from a number, or from a text that isn't a time", () => {
     expect(() => age('integer', { count: 1, unit: 'days' })).toThrow(expect.objectContaining({ code: 'SET_AGE_TYPE' }));
     expect(() => age('text', { count: 1, unit: 'days' }).isOld('yesterday')).toThrow(
       expect.objectContaining({ code: 'SET_AGE', family: 'row' }),
@@ -57,8 +57,8 @@ const dated: Column[] = [
   { name: 'day', type: 'date' },
 ];
 
-describe('rows that are kept', () => {
-  it('go when they are too old, and a row without a date stays', async () => {
+describe('kept rows', () => {
+  it("are deleted if they're too old, and a row without a date stays", async () => {
     const rig = new Rig({
       disposition: 'merge',
       key: ['id'],
@@ -90,7 +90,7 @@ describe('rows that are kept', () => {
     expect(await rig.run([], { ...told, asOf: noon + 86_400_000 })).toEqual([['3', null]]);
   });
 
-  it('are the newest of so many by a column, and of equal ones those with the higher key', async () => {
+  it('are the newest by a column, up to a maximum, and of equal ones those with the higher key', async () => {
     const rig = new Rig({ disposition: 'merge', key: ['id'], retain: { column: 'day', rows: 3 } }, { arenaBytes: 64 });
     const told = { columns: dated };
     expect(
@@ -119,7 +119,7 @@ describe('rows that are kept', () => {
     ]);
   });
 
-  it('are the last of so many where they are only added', async () => {
+  it('are the last ones, up to a maximum, if rows are only appended', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(9), { maxLength: 12 }),

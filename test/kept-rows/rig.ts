@@ -25,7 +25,7 @@ interface Told extends Partial<Omit<IncomingRows, 'columns'>> {
   readonly from?: Manifest;
 }
 
-/** A data set over its generations: each run goes on from the last one. */
+/** A data set over its generations: each run continues from the last one. */
 export class Rig {
   readonly folder: string;
   readonly #rule: MergeRunOptions['rule'];
@@ -57,7 +57,7 @@ export class Rig {
     });
   }
 
-  /** One run; the rows of the whole afterwards. */
+  /** One run; returns all rows afterwards. */
   async run(rows: readonly Row[], told: Told = {}): Promise<(string | null)[][]> {
     return this.runBatches([batchOf(told.columns ?? columns, rows)], told);
   }
