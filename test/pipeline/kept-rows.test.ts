@@ -14,7 +14,7 @@ import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts'
 
 type Row = readonly [number, string];
 
-/** Gives the rows that are there, once: the watermark is how many that were. */
+/** Returns the existing rows, once: the watermark is their number. */
 function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector {
   return {
     ...connectorOf(async function* () {}),
@@ -33,7 +33,7 @@ function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector
   };
 }
 
-/** Runs of a job one after another, as the daemon would make them. */
+/** Runs of a job one after another, as the daemon would start them. */
 function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   const folder = join(temporaryFolder(), 'sets');
   let runs = 0;
@@ -64,7 +64,7 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   };
 }
 
-it('makes the payload of all rows that are kept, and none where nothing came', async () => {
+it('creates the payload of all kept rows, and none if there are no changes', async () => {
   const orders = job();
   const rows: Row[] = [
     [2, 'two'],
@@ -76,14 +76,14 @@ it('makes the payload of all rows that are kept, and none where nothing came', a
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
 });
 
-it('refuses to append rows that the source returns again, and merges them', async () => {
+it('rejects appended rows that the source returns again, and merges them', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
   expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
 });
 
-it('names the columns that are gone where rows cannot be told from those that were appended, and the way out', async () => {
+it("names missing columns if rows can't be distinguished from appended ones, and the fix", async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'columns_gone' as const, columns: ['price'] }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({
@@ -93,13 +93,13 @@ it('names the columns that are gone where rows cannot be told from those that we
   });
 });
 
-it('makes one where nothing came, if what is kept has to be sent all the same', async () => {
+it('creates a payload without changes if the kept rows have to be sent anyway', async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   expect(await orders.run([[1, 'one']], { mustSend: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
 });
 
-it('takes all rows in, also where the transforms want only the first of the whole', async () => {
+it('keeps all rows, even if the transforms select only the first of them', async () => {
   const limit = { transform: transformById('limit'), given: 1 };
   const orders = job({ transforms: [limit] });
   const rows: Row[] = [
@@ -111,7 +111,7 @@ it('takes all rows in, also where the transforms want only the first of the whol
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n.\n', watermark: '3' });
 });
 
-it('is the same beforehand in a preview, which leaves what is kept as it was', async () => {
+it("has the same result in a preview, which doesn't change the kept rows", async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   const before = readdirSync(orders.folder, { recursive: true });
@@ -129,7 +129,7 @@ it('is the same beforehand in a preview, which leaves what is kept as it was', a
   expect(readdirSync(orders.folder, { recursive: true })).toEqual(before);
 });
 
-it('ends as what it is when a file cannot be written', async () => {
+it("fails with the original error if a file can't be written", async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   const [run] = readdirSync(orders.folder);

@@ -12,7 +12,7 @@ import { inputOf } from '../sdk/inputs.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
-/** Runs a job; what it warned of. */
+/** Runs a job; returns its warnings. */
 async function warningsOf(
   connector: Connector,
   { format, limit, guards = {} }: { format: Format; limit?: number; guards?: object },
@@ -30,7 +30,7 @@ async function warningsOf(
   return { list: warnings.list, refusal, left };
 }
 
-/** A source whose texts come as a json document. */
+/** A source whose texts come from a json document. */
 function jsonConnector(document: string): Connector {
   return connectorOf(async function* ({ warn }) {
     const settings = { ...withDefaults(recordOptions, {}), format: 'json' as const, warn };
@@ -51,12 +51,12 @@ const said = (count: string, row: number) => ({
   replaced: true,
 });
 
-test.each(formats)('halves of surrogate pairs are counted as they are written as $id', async (format) => {
+test.each(formats)("lone surrogates are counted if they're written as $id", async (format) => {
   const { list } = await warningsOf(rowsConnector(halves.slice(0, 1), halves.slice(1)), { format });
   expect(list).toEqual([{ ...said('3 characters', 2), seen: 'U+D83D' }]);
 });
 
-test('characters that XML lacks are counted in xml, and carried by csv and json', async () => {
+test("characters that XML can't represent are counted in xml, and kept by csv and json", async () => {
   const rows = [
     [1, 'a\tb\n<&>'],
     [2, '\ufffd \uffee'],
@@ -83,7 +83,7 @@ test('characters that XML lacks are counted in xml, and carried by csv and json'
   }
 });
 
-test('a lone escape of a json document is counted once, in whatever format it is written', async () => {
+test('a lone surrogate escape in a json document is counted once, whatever the output format', async () => {
   const document = '[{"id":1,"name":"\\ud83d\\ude00"},{"id":2,"name":"\\ud83d \\u0041\\ude00"}]';
   for (const format of formats) {
     const { list } = await warningsOf(jsonConnector(document), { format });

@@ -7,7 +7,7 @@ import type { Connector } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, extractOf, resultOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
-/** Counts on from its watermark: as many rows as `there` are beyond it. */
+/** Counts from its watermark: returns the rows up to `there` after it. */
 function counting(there: number): Connector {
   return {
     ...rowsConnector(),
@@ -27,20 +27,20 @@ function counting(there: number): Connector {
   };
 }
 
-it('hands the watermark and the zone to the source, and tells how far it got', async () => {
+it('passes the watermark and the zone to the source, and returns the new watermark', async () => {
   const { given } = rig(extractOf(counting(3), { timezone: 'Europe/Berlin' }));
   expect(await sealedRun(given)).toMatchObject({ rows: 3, watermark: '3' });
   expect(await runPipeline({ ...given, watermark: '2' })).toMatchObject({ rows: 1, watermark: '3' });
 });
 
-it('makes no payload of what has not changed since the watermark', async () => {
+it("creates no payload for what hasn't changed since the watermark", async () => {
   const { given, heard } = rig(extractOf(counting(3)));
   expect(await runPipeline({ ...given, watermark: '3' })).toEqual({ unchanged: true, watermark: '3' });
   expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.unchanged']);
   expect(await readdir(given.spool)).toEqual([]);
 });
 
-it('keeps nothing of a result that is discarded', async () => {
+it('keeps nothing of a discarded result', async () => {
   const { given, heard } = rig(extractOf(counting(3)));
   const draft = resultOf(await runPipeline(given));
   expect(draft).toMatchObject({ rows: 3, watermark: '3', format: 'csv' });
@@ -52,7 +52,7 @@ it('keeps nothing of a result that is discarded', async () => {
   expect(await sealedRun(given)).toMatchObject({ sha256, bytes });
 });
 
-it.each([3, 200_000])('keeps a result of %i rows that is sealed, also if it is discarded afterwards', async (there) => {
+it.each([3, 200_000])("keeps a sealed result of %i rows, even if it's discarded afterwards", async (there) => {
   const { given, heard } = rig(extractOf(counting(there)));
   const draft = resultOf(await runPipeline(given));
   const { path } = await draft.seal();
@@ -61,7 +61,7 @@ it.each([3, 200_000])('keeps a result of %i rows that is sealed, also if it is d
   expect(await readdir(given.spool)).toEqual([basename(path)]);
 });
 
-it('removes a large result that is discarded, too', async () => {
+it('deletes a large discarded result, too', async () => {
   const { given } = rig(extractOf(counting(200_000)));
   const draft = resultOf(await runPipeline(given));
   expect(await readdir(given.spool)).toHaveLength(1);
@@ -69,12 +69,12 @@ it('removes a large result that is discarded, too', async () => {
   expect(await readdir(given.spool)).toEqual([]);
 });
 
-it('takes a source without a watermark for changed, whatever it says', async () => {
+it('treats a source without a watermark as changed, whatever it reports', async () => {
   const { given } = rig(extractOf(counting(0)));
   expect(await sealedRun(given)).toMatchObject({ rows: 0 });
 });
 
-it('leaves the watermark where it is when not all rows were wanted', async () => {
+it("doesn't advance the watermark if not all rows were requested", async () => {
   const limit = transformById('limit');
   const { given } = rig(extractOf(counting(3), { transforms: [{ transform: limit, given: 1 }] }));
   expect((await sealedRun(given)).watermark).toBeUndefined();

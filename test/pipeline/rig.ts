@@ -20,7 +20,7 @@ export const columns: readonly Column[] = [
   { name: 'name', type: 'text' },
 ];
 
-/** A format that is easy to read in a test: one line a row, cells between bars, null as a dash. */
+/** A format that is easy to read in a test: one line per row, cells separated by bars, null as a dash. */
 export const barFormat = defineFormat({
   id: 'csv',
   title: 'Bars',
@@ -42,7 +42,7 @@ export const barFormat = defineFormat({
 
 type AnyContext = ExtractContext<OptionSet, OptionSet>;
 
-/** A connector whose batches come from a generator of the test. */
+/** A connector whose batches come from the test's generator. */
 export function connectorOf(
   batches: (context: AnyContext) => AsyncIterable<Batch>,
   sourceColumns: readonly Column[] = columns,
@@ -70,7 +70,7 @@ export function extractOf(connector: Connector, more: Partial<Extract> = {}): Ex
   };
 }
 
-/** A source of one batch per list of rows. */
+/** A source with one batch per list of rows. */
 export function rowsConnector(...lists: readonly (readonly (readonly Value[])[])[]): Connector {
   return connectorOf(async function* () {
     for (const rows of lists) yield batchOf(columns, rows);
@@ -88,7 +88,7 @@ export interface Heard {
   readonly facts: PipelineEvents[keyof PipelineEvents];
 }
 
-/** Everything runPipeline wants, and what it said. */
+/** Everything that runPipeline needs, and the events it emitted. */
 export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { given: PipelineOptions; heard: Heard[] } {
   const heard: Heard[] = [];
   const events = new Events<PipelineEvents>();
@@ -110,7 +110,7 @@ export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { gi
   return { given, heard };
 }
 
-/** A run whose result is sent: sealed, with what else is known of it. */
+/** A run whose result is sent: sealed, with its other facts. */
 export async function sealedRun(given: PipelineOptions) {
   const { seal, discard: _, ...draft } = resultOf(await runPipeline(given));
   return { ...draft, ...(await seal()) };

@@ -43,21 +43,21 @@ describe('a run of the pipeline', () => {
     expect(statSync(payload.path).mode & 0o077).toBe(0);
   });
 
-  it('dates a payload by the moment its extract began', async () => {
+  it('dates a payload by the start of its extract', async () => {
     const instants = [1000, 5000, 9000];
     const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
     expect((await sealedRun(given)).asOf).toBe(1000);
   });
 
-  it('makes a payload of zero rows and says so', async () => {
+  it('creates a payload of zero rows and reports it', async () => {
     const { given } = rig(extractOf(rowsConnector()));
     const payload = await sealedRun(given);
     expect(payload.rows).toBe(0);
     expect(readFileSync(payload.path, 'utf8')).toBe('id|name\n.\n');
   });
 
-  it('keeps the file that is there already when the bytes are the same', async () => {
+  it('keeps an existing file if the bytes are the same', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     const first = await sealedRun(given);
     const before = statSync(first.path).ino;
@@ -73,7 +73,7 @@ describe('a run of the pipeline', () => {
     ]);
   });
 
-  it('replaces a file of that name that has lost its end', async () => {
+  it('replaces a truncated file of that name', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     const first = await sealedRun(given);
     const whole = readFileSync(first.path);
@@ -101,7 +101,7 @@ describe('a run of the pipeline', () => {
     expect(ids).toHaveLength(30_000);
   });
 
-  it('tells what happens: started, how far, spooled only when the file is there', async () => {
+  it('emits events: started, progress, spooled only once the file exists', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     let there = false;
     const emit: typeof given.emit = (...event) => {
@@ -120,7 +120,7 @@ describe('a run of the pipeline', () => {
     expect(JSON.parse(JSON.stringify(heard))).toEqual(heard);
   });
 
-  it('speaks of progress at most every 250 milliseconds', async () => {
+  it('emits progress at most every 250 milliseconds', async () => {
     let now = 0;
     const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
     const connector = connectorOf(async function* () {
@@ -136,8 +136,8 @@ describe('a run of the pipeline', () => {
   });
 });
 
-describe('a run that fails', () => {
-  it('leaves no file, names the source, and says that it failed', async () => {
+describe('a failing run', () => {
+  it('leaves no file, names the source, and reports the failure', async () => {
     const connector = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
       throw new Problem({ code: 'DB_GONE', family: 'try_later', message: 'The server went away' });
@@ -150,7 +150,7 @@ describe('a run that fails', () => {
     expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'DB_GONE', rows: 1 } });
   });
 
-  it('calls an error that no connector should throw a bug', async () => {
+  it('reports an unexpected error of a connector as a bug', async () => {
     const connector = connectorOf(async function* () {
       yield* [];
       throw new TypeError('x is not a function');
@@ -159,7 +159,7 @@ describe('a run that fails', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
-  it('refuses batches with another columns array than the one announced', async () => {
+  it('rejects batches with another columns array than the announced one', async () => {
     const connector = connectorOf(async function* () {
       yield batchOf([...columns], [[1, 'a']]);
     });
@@ -168,7 +168,7 @@ describe('a run that fails', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('refuses two columns of one name', async () => {
+  it('rejects two columns of the same name', async () => {
     const twice = [columns[0]!, columns[0]!];
     const connector = connectorOf(async function* () {
       yield batchOf(twice, [[1, 2]]);
@@ -177,7 +177,7 @@ describe('a run that fails', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'SOURCE_COLUMN_TWICE', family: 'config' });
   });
 
-  it('says so when the payload folder cannot be made', async () => {
+  it("reports that the payload folder can't be created", async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     writeFileSync(join(given.spool, '..', 'file'), '');
     const spool = join(given.spool, '..', 'file', 'payloads');
@@ -187,8 +187,8 @@ describe('a run that fails', () => {
   });
 });
 
-describe('a source that falls silent', () => {
-  it('waits on for a source that says it is at work before its first row', async () => {
+describe('a source that goes silent', () => {
+  it('may take long if it reports activity before its first row', async () => {
     const slow = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
     });
@@ -206,7 +206,7 @@ describe('a source that falls silent', () => {
     expect((await sealedRun(given)).rows).toBe(1);
   });
 
-  it('ends the run after the stall timeout with what is known, and is told to stop', async () => {
+  it('fails the run after the stall timeout with what is known, and is told to stop', async () => {
     let told: unknown;
     const connector = connectorOf(async function* ({ signal }) {
       yield batchOf(columns, [[1, 'a']]);
@@ -221,7 +221,7 @@ describe('a source that falls silent', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('is noticed while it connects, too', async () => {
+  it('is detected while it connects, too', async () => {
     const connector = { ...connectorOf(async function* () {}), extract: () => new Promise<never>(() => {}) };
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 30 }));
     const problem = await problemOf(sealedRun(given));
@@ -229,7 +229,7 @@ describe('a source that falls silent', () => {
     expect(problem.message).toContain('while connecting');
   });
 
-  it('is left behind when it does not even close, and that is logged', async () => {
+  it("is abandoned if it doesn't even close, which is logged", async () => {
     const hurried: typeof systemClock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
     const warned: string[] = [];
     const log = { debug: () => {}, info: () => {}, warn: (message: string) => warned.push(message) };
@@ -243,7 +243,7 @@ describe('a source that falls silent', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('may be slow as long as every single wait is short enough', async () => {
+  it('may be slow as long as each wait is short enough', async () => {
     let now = 0;
     const waits: (() => void)[] = [];
     const clock = {
@@ -268,8 +268,8 @@ describe('a source that falls silent', () => {
   });
 });
 
-describe('what listens to a run', () => {
-  it('may know more events than the pipeline has', async () => {
+describe('a listener of a run', () => {
+  it('may support more events than the pipeline emits', async () => {
     type All = PipelineEvents & { 'payload.delivered': { readonly job: string } };
     const events = new Events<All>();
     const names: string[] = [];
@@ -281,14 +281,14 @@ describe('what listens to a run', () => {
     expect(names.at(-1)).toBe('payload.spooled');
   });
 
-  it('does not hold a run up with a clock that never sleeps', async () => {
+  it("doesn't delay a run if its clock never sleeps", async () => {
     const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { stallTimeoutMs: 1000 }), { clock });
     expect((await sealedRun(given)).rows).toBe(1);
   });
 });
 
-describe('a run that is stopped', () => {
+describe('a stopped run', () => {
   it('rejects with the reason, closes the source and leaves nothing behind', async () => {
     const stop = new AbortController();
     let closed = false;
@@ -309,7 +309,7 @@ describe('a run that is stopped', () => {
     expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'RUN_STOPPED' } });
   });
 
-  it('is stopped although the source never lets the event loop turn', async () => {
+  it('stops even if the source never yields to the event loop', async () => {
     const connector = connectorOf(async function* () {
       for (;;) yield batchOf(columns, []);
     });
@@ -323,7 +323,7 @@ describe('a run that is stopped', () => {
     }
   });
 
-  it('starts nothing when it was stopped before it began', async () => {
+  it('starts nothing if it was stopped before it started', async () => {
     let asked = false;
     const connector = connectorOf(async function* () {
       asked = true;
@@ -336,7 +336,7 @@ describe('a run that is stopped', () => {
 });
 
 describe('the scratch folder', () => {
-  it('is private, empty, and gone afterwards, also when the run fails', async () => {
+  it('is private, empty, and deleted afterwards, even if the run fails', async () => {
     const seen: string[] = [];
     for (const failing of [false, true]) {
       const connector = connectorOf(async function* ({ scratch }) {

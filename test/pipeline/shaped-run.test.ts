@@ -13,7 +13,7 @@ import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from '
 const steps = (...list: readonly (readonly [string, unknown])[]) =>
   list.map(([id, given]) => ({ transform: transformById(id), given }));
 
-/** An endless source that counts what was asked of it and knows whether it was closed. */
+/** An endless source that counts requests and knows whether it was closed. */
 function endless() {
   const state = { batches: 0, closed: false };
   const connector = connectorOf(async function* () {
@@ -32,7 +32,7 @@ function endless() {
 }
 
 describe('a run with transforms', () => {
-  it('sends what the last of them gives, columns and all', async () => {
+  it('sends the output of the last transform, including its columns', async () => {
     const transforms = steps(['compute', { double: 'id * 2' }], ['filter', 'id != 2'], ['rename', { name: 'called' }]);
     const { given } = rig(
       extractOf(
@@ -52,7 +52,7 @@ describe('a run with transforms', () => {
     expect(payload.columns.map(({ name }) => name)).toEqual(['id', 'called', 'double']);
   });
 
-  it('sends what a sort held back, through the steps behind it', async () => {
+  it('sends what a sort buffered, through the steps after it', async () => {
     const transforms = steps(
       ['sort', { by: [{ column: 'id', order: 'desc' }] }],
       ['limit', 2],
@@ -74,7 +74,7 @@ describe('a run with transforms', () => {
     expect(readFileSync(payload.path, 'utf8')).toBe('id|name|x\n3|b|4\n2|c|3\n.\n');
   });
 
-  it('leaves the source as soon as a limit is satisfied, and closes it', async () => {
+  it('closes the source as soon as a limit is reached', async () => {
     const { state, connector } = endless();
     const { given, heard } = rig(extractOf(connector, { transforms: steps(['filter', 'id > 5'], ['limit', 7]) }));
     const payload = await sealedRun(given);
@@ -83,14 +83,14 @@ describe('a run with transforms', () => {
     expect(heard.find(({ name }) => name === 'extract.finished')!.facts).toMatchObject({ rows: 20 });
   });
 
-  it('does not ask for a row when none is wanted', async () => {
+  it('requests no row if none is wanted', async () => {
     const { state, connector } = endless();
     const { given } = rig(extractOf(connector, { transforms: steps(['limit', 0]) }));
     expect((await sealedRun(given)).rows).toBe(0);
     expect(state.batches).toBe(0);
   });
 
-  it('numbers a bad row as the source does, although rows before it were dropped', async () => {
+  it('numbers an invalid row as the source does, even if earlier rows were dropped', async () => {
     const transforms = steps(['filter', 'id > 15'], ['compute', { x: '1 / (id - 17)' }]);
     const { given } = rig(extractOf(endless().connector, { transforms }));
     const thrown = await sealedRun(given).catch((error: unknown) => error);
@@ -104,7 +104,7 @@ describe('a run with transforms', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('says which step does not fit the columns that reach it', async () => {
+  it("names the step that doesn't match its input columns", async () => {
     const transforms = steps(['select', ['id']], ['filter', 'name == "a"']);
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { transforms }));
     await expect(sealedRun(given)).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('a run with transforms', () => {
 describe('a preview', () => {
   const transforms = steps(['filter', 'id <= 30']);
 
-  it('tells rows, bytes, hash and the first rows, as the run would have them', async () => {
+  it('has the same rows, bytes, hash and first rows as the run would have', async () => {
     const connector = connectorOf(async function* () {
       for (let b = 0; b < 5; b++)
         yield batchOf(
@@ -149,7 +149,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('leaves no file anywhere, also when it fails', async () => {
+  it('leaves no file anywhere, even if it fails', async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-preview-${process.pid}`));
     for (const filter of ['id > 0', 'id / 0 > 1']) {
       const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { transforms: steps(['filter', filter]) }));

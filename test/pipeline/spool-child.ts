@@ -9,7 +9,7 @@ import { withDefaults } from '../../src/sdk/option.ts';
 import compute from '../../src/transforms/all/compute.ts';
 import filter from '../../src/transforms/all/filter.ts';
 
-/** Run as a process of its own: `hang` writes and then waits to be killed, `fill` writes too much, `many` measures. */
+/** Runs in its own process: `hang` writes and then waits to be killed, `fill` writes too much, `many` measures. */
 const [, , task, spool] = process.argv;
 
 const columns: readonly Column[] = [
@@ -18,7 +18,7 @@ const columns: readonly Column[] = [
   { name: 'amount', type: 'decimal' },
 ];
 
-/** A thousand rows in fresh memory, as a driver would hand them on. */
+/** A thousand rows in new memory, as a driver would return them. */
 function batchFrom(first: number): Batch {
   const parts: Buffer[] = [];
   const spans = new Int32Array(2 * 3 * 1000);

@@ -16,7 +16,7 @@ import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun, tempora
 
 const helper = join(import.meta.dirname, 'spool-child.ts');
 
-/** Runs a program to its end, which has to be a good one, and reads the JSON that it printed. */
+/** Runs a program, which must succeed, and reads the JSON that it printed. */
 async function saidBy(program: string, args: readonly string[]): Promise<Record<string, unknown>> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
@@ -28,15 +28,15 @@ async function saidBy(program: string, args: readonly string[]): Promise<Record<
   return JSON.parse(said) as Record<string, unknown>;
 }
 
-describe('sweeping the payload folder', () => {
-  it('removes what dead processes left, and nothing else', async () => {
+describe('cleanup of the payload folder', () => {
+  it('deletes what dead processes left, and nothing else', async () => {
     const folder = temporaryFolder();
     const dead = [
       `${tempFilePrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
       `${tempFilePrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
-      // The process id is in use, by us, but not since then.
+      // The process ID is in use, by us, but not since then.
       `${tempFilePrefix({ ...ourselves, start: '1' })}cc.part`,
-      // As an earlier version named them.
+      // Named as in an earlier version.
       `.tmp-${ourselves.boot}-${ourselves.space}-${ourselves.pid}-1-gg.part`,
     ];
     const kept = [
@@ -52,7 +52,7 @@ describe('sweeping the payload folder', () => {
     expect(readdirSync(folder).sort()).toEqual(kept.sort());
   });
 
-  it('takes a day of silence for death where it cannot see the maker', async () => {
+  it("treats a day without activity as death if it can't see the process", async () => {
     const folder = temporaryFolder();
     const name = `${tempFilePrefix({ ...ourselves, space: '1' })}ee.part`;
     writeFileSync(join(folder, name), 'x');
@@ -61,11 +61,11 @@ describe('sweeping the payload folder', () => {
     expect(await sweepSpool(folder)).toEqual([name]);
   });
 
-  it('finds nothing in a folder that is not there', async () => {
+  it('finds nothing in a missing folder', async () => {
     expect(await sweepSpool(join(temporaryFolder(), 'no'))).toEqual([]);
   });
 
-  it('clears away what a killed run left, but not while it lives', async () => {
+  it('deletes what a killed run left, but not during the run', async () => {
     const folder = temporaryFolder();
     const child = spawn(process.execPath, [helper, 'hang', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
@@ -84,7 +84,7 @@ describe('sweeping the payload folder', () => {
 });
 
 describe('verifying a payload', () => {
-  it.each([1, 100_000])('tells whole, cut, changed and missing apart (%i bytes)', async (length) => {
+  it.each([1, 100_000])('distinguishes intact, truncated, changed and missing ones (%i bytes)', async (length) => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a'.repeat(length)]])));
     const payload = await sealedRun(given);
     expect(await verifyPayload(payload)).toBe('whole');
@@ -97,18 +97,18 @@ describe('verifying a payload', () => {
     expect(await verifyPayload(payload)).toBe('missing');
   });
 
-  it('looks at a small one here and now, so that those that are looked at together stay in their order', async () => {
+  it('checks a small one synchronously, so that those checked together stay in order', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
     void verifyPayload(await sealedRun(given)).then((is) => (state = is));
-    // What comes from another thread comes in another turn of the event loop, and in no order.
+    // Results from another thread come in another turn of the event loop, and in no particular order.
     await new Promise(process.nextTick);
     expect(state).toBe('whole');
   });
 });
 
-describe('a disk that takes no more', () => {
-  it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('is told as DISK_FULL for %s, with the folder', (code) => {
+describe('a disk without space', () => {
+  it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('is reported as DISK_FULL for %s, with the folder', (code) => {
     const problem = spoolProblem(Object.assign(new Error('write failed'), { code }), '/var/lib/sluice/payloads');
     expect(problem).toMatchObject({ code: 'DISK_FULL', family: 'try_later', seen: code });
     expect(problem.message).toContain('/var/lib/sluice/payloads');
@@ -119,7 +119,7 @@ describe('a disk that takes no more', () => {
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EROFS' }), '/p')).toMatchObject({ family: 'config' });
   });
 
-  it('ends the run in the middle, and nothing stays behind', async () => {
+  it('fails the run in the middle, and nothing is left behind', async () => {
     const folder = temporaryFolder();
     // The file size limit simulates a full disk: writing fails in the middle of the file.
     const script = 'ulimit -f 2048; exec "$0" "$@"';
@@ -132,7 +132,7 @@ describe('a disk that takes no more', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is noticed at the end, too: a file that cannot be renamed is no payload', async () => {
+  it("is noticed at the end, too: a file that can't be renamed is no payload", async () => {
     const folder = temporaryFolder();
     const file = await SpoolFile.open(folder);
     file.write([Buffer.from('abc')], () => {});
@@ -146,7 +146,7 @@ describe('a disk that takes no more', () => {
 describe('a small payload', () => {
   const piece = Buffer.alloc(30_000, 'a');
 
-  it('is not written before it is sealed, and is then whole under its hash', async () => {
+  it("is not written before it's sealed, and is then complete under its hash", async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     let back = 0;
@@ -159,7 +159,7 @@ describe('a small payload', () => {
     expect(await verifyPayload(sealed)).toBe('whole');
   });
 
-  it('leaves nothing where it turns out to be nothing new', async () => {
+  it('leaves nothing if it turns out to be unchanged', async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     await spool.write([piece], () => undefined);
@@ -177,7 +177,7 @@ describe('a small payload', () => {
     expect(readFileSync(path).equals(Buffer.concat(pieces))).toBe(true);
   });
 
-  it('asks for room before it is written, and is refused where there is none', async () => {
+  it("reserves space before it's written, and is rejected if there is none", async () => {
     const folder = temporaryFolder();
     const full = spoolProblem(Object.assign(new Error('no'), { code: 'ENOSPC' }), folder);
     const spool = new Spool(folder, { room: { claim: () => Promise.reject(full) } });
@@ -188,8 +188,8 @@ describe('a small payload', () => {
   });
 });
 
-describe('the memory of a run', () => {
-  it('gives pieces back as they are written, so that few are ever in flight', async () => {
+describe('memory use of a run', () => {
+  it('releases buffers as they are written, so that few are ever in use', async () => {
     const file = await SpoolFile.open(temporaryFolder());
     let out = 0;
     let most = 0;
@@ -205,7 +205,7 @@ describe('the memory of a run', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  it('does not grow with the rows: five million of them in a heap of 64 MB', { timeout: 180_000 }, async () => {
+  it('does not grow with the rows: five million of them with a heap of 64 MB', { timeout: 180_000 }, async () => {
     const folder = temporaryFolder();
     const { rows, rss } = await saidBy(process.execPath, ['--max-old-space-size=64', helper, 'many', folder]);
     expect(rows).toBe(5_000_000);
@@ -213,8 +213,8 @@ describe('the memory of a run', () => {
   });
 });
 
-describe('an encoder that meets a batch of values', () => {
-  it('is stopped at the cell, with the stage named', async () => {
+describe('an encoder of a batch of values', () => {
+  it('fails at the cell, with the name of the stage', async () => {
     const format = {
       ...extractOf(rowsConnector()).format,
       encoder: () => ({
