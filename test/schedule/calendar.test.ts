@@ -4,7 +4,7 @@ import { allZones, type Change, changesOf, luck, minuteMs, shown } from './zones
 
 const dayMinutes = 1440;
 const changes = allZones.flatMap((zone) => changesOf(zone));
-/** Zones whose clocks are never changed: any day is as good as any other. */
+/** Zones without clock changes: any day is as good as any other. */
 const quiet: Change[] = allZones
   .filter((zone) => !changes.some((change) => change.zone === zone))
   .map((zone) => {
@@ -14,7 +14,9 @@ const quiet: Change[] = allZones
     return { zone, at, before: offset, after: offset };
   });
 
-/** The firings in (from, until], in minutes, as text that says the zone: what differs from the wanted ones is shown. */
+/**
+ * The firings in (from, until], in minutes, as text with the zone: only differences from the expected ones are shown.
+ */
 function fired(schedule: Schedule, from: number, until: number): number[] {
   return [...firingsBetween(schedule, from * minuteMs, until * minuteMs)].map((at) => at / minuteMs);
 }
@@ -25,7 +27,7 @@ interface Window {
   readonly until: number;
 }
 
-/** Compares the calendar with a plain look at every minute, for each change; what differs. */
+/** Compares the calendar with a check of every minute, for each clock change; returns the differences. */
 function compare(
   around: number,
   make: (
@@ -47,10 +49,12 @@ function compare(
   return wrong.slice(0, 5);
 }
 
-/** The first minute at which the clock has come to each wanted local, by looking at all: exactly one for each of them. */
+/**
+ * The first minute at which the clock has reached each wanted local time, found by checking all: exactly one for each.
+ */
 function timesByLooking({ change, from, until }: Window, isWanted: (local: number) => boolean): number[] {
   const found = new Set<number>();
-  // A clock that was set back shows again what it has shown; one that jumps comes to all that it leaves out at once.
+  // A clock that was set back shows times again; one that jumps reaches all skipped times at once.
   let reached = shown(change, from - dayMinutes);
   for (let minute = from - dayMinutes; minute <= until; minute++) {
     const local = shown(change, minute);
@@ -59,14 +63,14 @@ function timesByLooking({ change, from, until }: Window, isWanted: (local: numbe
   return [...found].filter((minute) => minute > from);
 }
 
-/** The minutes at which the clock shows a wanted local. */
+/** The minutes at which the clock shows a wanted local time. */
 function shownByLooking({ change, from, until }: Window, isWanted: (local: number) => boolean): number[] {
   const found: number[] = [];
   for (let minute = from + 1; minute <= until; minute++) if (isWanted(shown(change, minute))) found.push(minute);
   return found;
 }
 
-/** Times of day near what a change leaves out or repeats, and one anywhere. */
+/** Times of day near what a clock change skips or repeats, and one anywhere. */
 function timesNear({ at, before, after }: Change, random: (below: number) => number): number[] {
   const near = [before, after].map((offset) => at + offset - 60 + random(120));
   return [...near, random(dayMinutes)].map((minute) => ((minute % dayMinutes) + dayMinutes) % dayMinutes);
@@ -77,8 +81,8 @@ const text = (time: number): string =>
 const timeOf = (local: number): number => ((local % dayMinutes) + dayMinutes) % dayMinutes;
 const weekdayOf = (local: number): number => ((Math.floor(local / dayMinutes) + 3) % 7) + 1;
 
-describe('in every zone, around every change of its clocks from 2015 to 2037', () => {
-  it('there are zones and changes to look at', () => {
+describe('in every zone, around every clock change from 2015 to 2037', () => {
+  it('there are zones and changes to check', () => {
     expect(allZones.length).toBeGreaterThan(400);
     expect(changes.length).toBeGreaterThan(6000);
     expect(new Set(changes.map(({ before, after }) => after - before))).toEqual(
@@ -86,7 +90,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     );
   });
 
-  it('times of day fire exactly once a day: at the first instant at which the clock has come to them', () => {
+  it('times of day fire exactly once a day: at the first time at which the clock has reached them', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const times = [...new Set(timesNear(change, random))];
       const schedule = { at: times.map(text).sort(), timezone: change.zone };
@@ -95,7 +99,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     expect(wrong).toEqual([]);
   });
 
-  it('times of day on some days of the week fire on these alone', () => {
+  it('times of day on some weekdays fire only on these', () => {
     const wrong = compare(3 * dayMinutes, (change, random) => {
       const [time = 0] = timesNear(change, random);
       const days = [1, 2, 3, 4, 5, 6, 7].filter(() => random(2) === 0);
@@ -122,7 +126,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     expect(wrong).toEqual([]);
   });
 
-  it('a cron expression with steps fires whenever the clock shows what it says', () => {
+  it('a cron expression with steps fires whenever the clock matches it', () => {
     const wrong = compare(220, (change, random) => {
       const step = [7, 15, 20, 30][random(4)]!;
       const every = [1, 2, 3, 5][random(4)]!;
@@ -134,7 +138,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     expect(wrong).toEqual([]);
   });
 
-  it('an interval keeps its span of real time', () => {
+  it('an interval keeps its duration in real time', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const [every, from] = [1 + random(600), random(20_000_000)];
       const schedule = { every: every * minuteMs, from: from * minuteMs, timezone: change.zone };
@@ -147,7 +151,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     expect(wrong).toEqual([]);
   });
 
-  it('a share of a spread moves every firing by itself and nothing else', () => {
+  it('a spread moves every firing by the same time and nothing else', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const [time = 0] = timesNear(change, random);
       const offset = random(dayMinutes);
@@ -161,7 +165,7 @@ describe('in every zone, around every change of its clocks from 2015 to 2037', (
     expect(wrong).toEqual([]);
   });
 
-  it('the next firing after an instant is the same, however the instant is chosen between two firings', () => {
+  it('the next firing after a time is the same for all times between two firings', () => {
     const wrong = changes.filter((change, index) => {
       const random = luck(index);
       const timezone = change.zone;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cronFault, timezoneFault } from '../../src/schedule/cron.ts';
 import { firingsBetween, nextFiring } from '../../src/schedule/schedule.ts';
 
-/** Firings after `from` as wall-clock text with the offset, so that both 2:30s of an autumn night can be told apart. */
+/** Firings after `from` as local time with the offset, so that both 2:30s of an autumn night can be distinguished. */
 function firings(cron: string, timezone: string, from: string, n: number): string[] {
   const found: string[] = [];
   let at: number | null = Date.parse(from);
@@ -21,8 +21,8 @@ function zoned(at: number, timezone: string): Temporal.ZonedDateTime {
 
 const berlin = 'Europe/Berlin';
 
-describe('on the day when the clock jumps forward', () => {
-  it('a daily time inside the gap fires once, at the moment of the jump', () => {
+describe('on the day when the clocks go forward', () => {
+  it('a daily time inside the gap fires once, at the time of the jump', () => {
     expect(firings('30 2 * * *', berlin, '2026-03-28T12:00Z', 2)).toEqual(['03-29T03:00+02:00', '03-30T02:30+02:00']);
     expect(firings('15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00Z', 2)).toEqual([
       '10-04T02:30+11:00',
@@ -34,7 +34,7 @@ describe('on the day when the clock jumps forward', () => {
     ]);
   });
 
-  it('a daily time inside a gap across midnight fires on the day that it belongs to', () => {
+  it('a daily time inside a gap across midnight fires on its own day', () => {
     expect(firings('30 23 * * *', 'America/Nuuk', '2026-03-28T12:00Z', 3)).toEqual([
       '03-29T00:00-01:00',
       '03-29T23:30-01:00',
@@ -50,7 +50,7 @@ describe('on the day when the clock jumps forward', () => {
     ]);
   });
 
-  it('an interval goes on in real time', () => {
+  it('an interval continues in real time', () => {
     expect(firings('*/15 * * * *', berlin, '2026-03-29T00:40Z', 3)).toEqual([
       '03-29T01:45+01:00',
       '03-29T03:00+02:00',
@@ -59,8 +59,8 @@ describe('on the day when the clock jumps forward', () => {
   });
 });
 
-describe('on the day when the clock is set back', () => {
-  it('a daily time that occurs twice fires the first time only', () => {
+describe('on the day when the clocks go back', () => {
+  it('a daily time that occurs twice fires only the first time', () => {
     expect(firings('30 2 * * *', berlin, '2026-10-24T12:00Z', 2)).toEqual(['10-25T02:30+02:00', '10-26T02:30+01:00']);
     expect(firings('0 2,14 * * *', berlin, '2026-10-24T13:00Z', 3)).toEqual([
       '10-25T02:00+02:00',
@@ -69,7 +69,7 @@ describe('on the day when the clock is set back', () => {
     ]);
   });
 
-  it('an interval goes on through the repeated hour', () => {
+  it('an interval continues through the repeated hour', () => {
     expect(firings('*/15 * * * *', berlin, '2026-10-25T00:40Z', 4)).toEqual([
       '10-25T02:45+02:00',
       '10-25T02:00+01:00',
@@ -80,7 +80,7 @@ describe('on the day when the clock is set back', () => {
 });
 
 describe('a cron expression', () => {
-  it('fires on either of day of month and day of week when both are given', () => {
+  it('fires on either day of month or day of week if both are set', () => {
     expect(firings('0 9 1 * 1', berlin, '2026-11-25T00:00Z', 3)).toEqual([
       '11-30T09:00+01:00',
       '12-01T09:00+01:00',
@@ -88,7 +88,7 @@ describe('a cron expression', () => {
     ]);
   });
 
-  it('fires strictly after the instant given, to the millisecond', () => {
+  it('fires strictly after the given time, to the millisecond', () => {
     const at = Date.parse('2026-11-25T09:00Z');
     const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
     expect(nextFiring(schedule, at - 1)).toBe(at);
@@ -111,12 +111,12 @@ describe('a cron expression', () => {
     ['0 22-2 * * *', 'the range 22-2 runs backwards; write it as two ranges joined by a comma'],
     ['@reboot', '@reboot is not one of @hourly, @daily, @weekly, @monthly, @yearly'],
     ['0 0 * * 8', 'invalid value for dayOfWeek: 8'],
-  ])('"%s" is refused: %s', (cron, fault) => {
+  ])('"%s" is rejected: %s', (cron, fault) => {
     expect(cronFault(cron)).toBe(fault);
   });
 
   it.each(['*/15 * * * *', '0 9 * * MON-FRI', '@daily', ' 0  0 1 JAN * ', '0 0 L * *', '0 0 29 2 *', '0 9 * * 1#2'])(
-    '"%s" is taken',
+    '"%s" is accepted',
     (cron) => {
       expect(cronFault(cron)).toBeUndefined();
     },
@@ -124,7 +124,7 @@ describe('a cron expression', () => {
 });
 
 describe('a time zone', () => {
-  it('is a place, not an offset and not a fantasy', () => {
+  it('is a place, not an offset or an invalid name', () => {
     expect(['Europe/Berlin', 'UTC', 'Asia/Kathmandu'].map(timezoneFault)).toEqual([undefined, undefined, undefined]);
     expect(timezoneFault('Mars/Phobos')).toBe('unknown time zone');
     expect(timezoneFault('+02:00')).toContain('use a name');
@@ -143,7 +143,7 @@ const zones = [
   'America/St_Johns',
 ] as const;
 
-/** Every change of the clock between 2015 and 2037, by zone. */
+/** Every clock change between 2015 and 2037, by zone. */
 const transitions: { zone: string; at: number }[] = zones.flatMap((zone) => {
   const found: { zone: string; at: number }[] = [];
   let at = Temporal.Instant.from('2015-01-01T00:00Z').toZonedDateTimeISO(zone);
@@ -160,8 +160,8 @@ const transitions: { zone: string; at: number }[] = zones.flatMap((zone) => {
 
 const day = 86_400_000;
 
-describe('around every change of the clock from 2015 to 2037', () => {
-  it('there are changes to look at in all zones that have them', () => {
+describe('around every clock change from 2015 to 2037', () => {
+  it('there are changes to check in all zones that have them', () => {
     expect(transitions.length).toBeGreaterThan(200);
   });
 
@@ -186,7 +186,7 @@ describe('around every change of the clock from 2015 to 2037', () => {
     );
   });
 
-  it('every plain daily time is its wall-clock time, or the moment of the jump where that time does not exist', () => {
+  it('every plain daily time fires at its local time, or at the jump if that time does not exist', () => {
     fc.assert(
       fc.property(fc.constantFrom(...transitions), fc.integer({ min: 0, max: 1439 }), ({ zone, at }, minuteOfDay) => {
         const hour = Math.floor(minuteOfDay / 60);
@@ -203,7 +203,7 @@ describe('around every change of the clock from 2015 to 2037', () => {
   });
 
   it('an interval keeps its spacing in real time', () => {
-    // Whole-hour changes only: at Lord Howe half an hour is missing, and what it would have held is not there to fire.
+    // Whole-hour changes only: at Lord Howe, half an hour is missing, and its times can't fire.
     const whole = transitions.filter(({ zone }) => zone !== 'Australia/Lord_Howe');
     const steps = fc.constantFrom(1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30);
     fc.assert(
@@ -216,7 +216,7 @@ describe('around every change of the clock from 2015 to 2037', () => {
     );
   });
 
-  it('any expression fires in strictly rising order, at whole minutes, only at instants that match or end a gap', () => {
+  it('any expression fires in strictly ascending order, at whole minutes, only at times that match or end a gap', () => {
     const field = (min: number, max: number) =>
       fc.oneof(
         fc.constant('*'),
@@ -253,7 +253,7 @@ describe('around every change of the clock from 2015 to 2037', () => {
   });
 });
 
-/** An independent, plain reading of one cron field. */
+/** An independent, simple parser of one cron field. */
 function accepts(field: string, value: number): boolean {
   return field.split(',').some((part) => {
     const [range, step = '1'] = part.split('/');

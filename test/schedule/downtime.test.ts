@@ -23,7 +23,7 @@ const cron = fc.constantFrom(
   '@daily',
 );
 
-/** A schedule of any kind in any zone, and an instant near a change of its clocks. */
+/** A schedule of any kind in any zone, and a time near one of its clock changes. */
 const scheduled = fc.record({
   change: fc.constantFrom(...changes),
   kind: fc.oneof(
@@ -40,7 +40,10 @@ const scheduled = fc.record({
   before: fc.integer({ min: 0, max: 2 * day }),
 });
 
-/** Stretches in which nothing looks, milliseconds; between them a look every minute would be the same as one at their ends. */
+/**
+ * Periods without a check, in milliseconds; between them, checking every minute would give the same result as checking
+ * at their ends.
+ */
 const looks = fc.array(fc.oneof(fc.integer({ min: 1, max: minuteMs }), fc.integer({ min: 1, max: 9 * hour })), {
   minLength: 1,
   maxLength: 12,
@@ -59,7 +62,10 @@ interface Acted {
   readonly lateness: number[];
 }
 
-/** What is acted on at the looks; runs end at once. Every look is that of a process of its own, which has the written plan alone. */
+/**
+ * The firings handled at the checks; runs end immediately. Every check is a new process, which has only the stored
+ * plan.
+ */
 function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted {
   const fired: number[] = [];
   const lateness: number[] = [];
@@ -85,8 +91,8 @@ function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted 
 const runs = { numRuns: 200 };
 const total = (gaps: readonly number[]) => gaps.reduce((sum, gap) => sum + gap, 0);
 
-describe('after any downtime, in any zone, around any change of its clocks', () => {
-  it('run_all acts on every firing exactly once and in order', () => {
+describe('after any downtime, in any zone, around any clock change', () => {
+  it('run_all handles every firing exactly once and in order', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'run_all', withinMs: 366 * day, atMost: 100_000 });
@@ -99,7 +105,7 @@ describe('after any downtime, in any zone, around any change of its clocks', () 
     );
   });
 
-  it('run_all with a window and a bound acts on the newest of them, and counts the others', () => {
+  it('run_all with a window and a maximum handles the newest of them, and counts the others', () => {
     fc.assert(
       fc.property(
         scheduled,
@@ -120,7 +126,7 @@ describe('after any downtime, in any zone, around any change of its clocks', () 
     );
   });
 
-  it('run_once acts once at each look at which something is due, and never on an instant twice', () => {
+  it('run_once runs once at each check with due firings, and never for the same time twice', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'run_once' });
@@ -137,7 +143,7 @@ describe('after any downtime, in any zone, around any change of its clocks', () 
     );
   });
 
-  it('skip acts on nothing that is late, and loses nothing uncounted', () => {
+  it('skip runs nothing that is late, and counts everything it skips', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'skip' });

@@ -6,13 +6,13 @@ const timezone = 'Europe/Berlin';
 const times = (firings: Iterable<number>) => [...firings].map((at) => new Date(at).toISOString().slice(5, 16));
 
 describe('an interval', () => {
-  it('is what it says, not what divides a day', () => {
+  it("is exactly what is configured, even if it doesn't divide a day", () => {
     const thirteen = { every: 13 * hour, from: Date.parse('2026-03-28T00:00Z'), timezone };
     const day = [Date.parse('2026-03-28T00:00Z'), Date.parse('2026-03-30T00:00Z')] as const;
     expect(times(firingsBetween(thirteen, ...day))).toEqual(['03-28T13:00', '03-29T02:00', '03-29T15:00']);
   });
 
-  it('fires first at its beginning, and not before', () => {
+  it('fires first at its start, and not before', () => {
     const from = Date.parse('2026-11-21T06:30Z');
     const given = { every: 4 * hour, from, timezone };
     expect(nextFiring(given, from - 1000 * hour)).toBe(from);
@@ -21,7 +21,7 @@ describe('an interval', () => {
     expect(nextFiring(given, from + 1000 * hour)).toBe(from + 1004 * hour);
   });
 
-  it('stands on the quarters of the hour where nothing else is said', () => {
+  it('is aligned to the quarters of an hour by default', () => {
     const quarter = { every: hour / 4, from: 0, timezone: 'Asia/Kathmandu' };
     expect(times([nextFiring(quarter, Date.parse('2026-11-21T06:31:07Z'))!])).toEqual(['11-21T06:45']);
   });

@@ -12,28 +12,28 @@ const hourly = (misfire?: Misfire): Schedule => ({
 });
 const alone = { hasBacklog: false, isCatchUp: false };
 
-describe('a firing that is acted on in its time', () => {
+describe('a firing handled in time', () => {
   it.each([
     undefined,
     { policy: 'skip' },
     { policy: 'run_once', withinMs: hour },
     { policy: 'run_all', withinMs: hour, atMost: 3 },
-  ] as const)('fires, whatever the policy is: %j', (misfire) => {
+  ] as const)('fires, whatever the policy: %j', (misfire) => {
     const decision = decideMisfire(hourly(misfire), { nextAt: at('10:00'), now: at('10:01') });
     expect(decision).toEqual({ fire: at('10:00'), nextAt: at('11:00'), ...alone });
   });
 });
 
-describe('firings that were missed', () => {
+describe('missed firings', () => {
   const standing = { nextAt: at('10:00'), now: at('14:20') };
 
-  it('run once for all, with the instant of the first, where nothing is said', () => {
+  it('run once for all by default, for the time of the first', () => {
     const once = { fire: at('10:00'), nextAt: at('15:00'), ...alone };
     expect(decideMisfire(hourly(), standing)).toEqual(once);
     expect(decideMisfire(hourly({ policy: 'run_once' }), standing)).toEqual(once);
   });
 
-  it('do not run when all of them are older than the window of run_once', () => {
+  it("don't run if all of them are older than the window of run_once", () => {
     const skipped = { first: at('10:00'), last: at('14:00'), firings: 5 };
     expect(decideMisfire(hourly({ policy: 'run_once', withinMs: 10 * 60_000 }), standing)).toEqual({
       skipped,
@@ -57,7 +57,7 @@ describe('firings that were missed', () => {
     expect(late).toEqual({ fire: at('14:00'), skipped: but, nextAt: at('15:00'), ...alone });
   });
 
-  it('run one after the other with run_all, and the last of them is not behind any more', () => {
+  it('run one after the other with run_all, and the last one is not a catch-up any more', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 24 });
     const first = decideMisfire(policy, standing);
     expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), hasBacklog: true, isCatchUp: true });
@@ -73,7 +73,7 @@ describe('firings that were missed', () => {
     expect(decideMisfire(policy, later)).toMatchObject({ fire: at('13:00'), hasBacklog: true });
   });
 
-  it('are the newest ones where there are more than run_all makes good', () => {
+  it('are the newest ones if there are more than run_all catches up', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 2 });
     const skipped = { first: at('10:00'), last: at('12:00'), firings: 3 };
     expect(decideMisfire(policy, standing)).toMatchObject({
@@ -84,7 +84,7 @@ describe('firings that were missed', () => {
     });
   });
 
-  it('include one that the schedule itself does not have: a run that was given up before an edit', () => {
+  it("include one that isn't in the schedule itself: a run that was given up before an edit", () => {
     const given = { nextAt: at('14:10'), now: at('14:20') };
     for (const policy of ['run_once', 'run_all'] as const) {
       expect(decideMisfire(hourly({ policy }), given)).toMatchObject({ fire: at('14:10'), nextAt: at('15:00') });
@@ -94,7 +94,7 @@ describe('firings that were missed', () => {
     });
   });
 
-  it('are counted only so far, and found at once, after years of a minute schedule', () => {
+  it('are counted only up to a limit, and found immediately, after years of a minute schedule', () => {
     const minutely: Schedule = {
       cron: '* * * * *',
       timezone: 'Europe/Berlin',
@@ -104,7 +104,7 @@ describe('firings that were missed', () => {
     expect(decision).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), skipped: { firings: 1000 } });
   });
 
-  it('come to as many runs as their policy makes of them', () => {
+  it('result in as many runs as their policy says', () => {
     const runs = (misfire?: Misfire) => runsDue(hourly(misfire), standing);
     expect(runs()).toBe(1);
     expect(runs({ policy: 'skip' })).toBe(0);
@@ -114,7 +114,7 @@ describe('firings that were missed', () => {
     expect(runsDue(hourly(), { nextAt: null, now: at('14:20') })).toBe(0);
   });
 
-  it('may be the last that there are', () => {
+  it('may be the last ones of a schedule', () => {
     const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC', misfire: { policy: 'run_all' } };
     const day = Date.parse('2028-02-29T00:00Z');
     expect(decideMisfire(leap, { nextAt: day, now: day + 365 * 24 * hour })).toMatchObject({

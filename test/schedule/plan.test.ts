@@ -11,24 +11,24 @@ describe('the plan of a job', () => {
     expect(resumePlan(hourly, undefined, at('10:20'))).toEqual({ schedule: 'UTC 0 * * * *', nextAt: at('11:00') });
   });
 
-  it('survives a restart, also when its instant passed meanwhile, so that nothing is lost', () => {
+  it('survives a restart, even if its time passed in the meantime, so that nothing is lost', () => {
     const written = resumePlan(hourly, undefined, at('10:20'));
     expect(resumePlan(hourly, written, at('14:20'))).toEqual(written);
   });
 
-  it('starts afresh when the schedule was edited, and fires nothing late', () => {
+  it('starts again if the schedule was edited, and fires nothing late', () => {
     const written = resumePlan(hourly, undefined, at('10:20'));
     expect(resumePlan(daily, written, at('14:20')).nextAt).toBe(at('06:00') + 86_400_000);
     expect(resumePlan({ ...hourly, timezone: 'Asia/Kathmandu' }, written, at('14:20')).nextAt).toBe(at('15:15'));
     expect(resumePlan({ ...hourly, offset: 60_000 }, written, at('14:20')).nextAt).toBe(at('15:01'));
   });
 
-  it('is not taken for edited when only blanks changed, or what is done about late firings', () => {
+  it("doesn't change if only white space or the misfire policy was edited", () => {
     expect(scheduleKey({ ...hourly, cron: ' 0  * * * * ' })).toBe(scheduleKey(hourly));
     expect(scheduleKey({ ...hourly, misfire: { policy: 'skip' }, overlap: 'buffer_one' })).toBe(scheduleKey(hourly));
   });
 
-  it('is made again when the clock was set back by years or minutes, and left alone when by seconds', () => {
+  it('is recalculated if the clock was set back by years or minutes, and kept if by seconds', () => {
     const farOff = resumePlan(hourly, undefined, Date.parse('2036-01-01T00:00Z'));
     expect(resumePlan(hourly, farOff, at('10:20')).nextAt).toBe(at('11:00'));
     const near = resumePlan(hourly, undefined, at('11:01'));
@@ -36,7 +36,7 @@ describe('the plan of a job', () => {
     expect(resumePlan(hourly, near, at('10:59:30')), 'it has fired a moment ago').toEqual(near);
   });
 
-  it('keeps a job of each minute silent for two minutes at most, however far the clock was set back', () => {
+  it('delays a job that runs every minute by at most two minutes, however far the clock was set back', () => {
     const minutely = { cron: '* * * * *', timezone: 'UTC' };
     const written = resumePlan(minutely, undefined, at('11:00:30'));
     for (let back = 1; back <= 7200; back++) {

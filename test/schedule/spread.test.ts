@@ -12,7 +12,7 @@ describe('a spread', () => {
     ]);
   });
 
-  it('puts a thousand jobs of one minute evenly over ten, and none beyond', () => {
+  it('distributes a thousand jobs of one minute evenly over ten, and none beyond', () => {
     const offsets = names.map((name) => offsetOf(name, 10 * minute));
     const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
     expect([least >= 0, most < 10 * minute]).toEqual([true, true]);
@@ -23,11 +23,11 @@ describe('a spread', () => {
     expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThan(12);
   });
 
-  it('is none where it has no two seconds to share', () => {
+  it("is zero if it's shorter than two seconds", () => {
     expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
   });
 
-  it('of two seconds is shared by both', () => {
+  it('of two seconds uses both', () => {
     expect(new Set(names.map((name) => offsetOf(name, 2000)))).toEqual(new Set([0, 1000]));
   });
 
@@ -39,7 +39,7 @@ describe('a spread', () => {
   });
 });
 
-it('the share of a text is evenly between 0 and 1, and the same each time', () => {
+it('the share for a text is uniformly distributed between 0 and 1, and the same each time', () => {
   const shares = names.map(shareOf);
   expect(shares).toEqual(names.map(shareOf));
   expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);

@@ -16,7 +16,7 @@ const clock: Clock = {
   sleep: () => Promise.resolve(),
 };
 
-/** Sets the wall clock as an operator or a time server would: timers go on counting from where they are. */
+/** Sets the wall clock as an operator or a time server would: timers continue from where they are. */
 function setClock(to: number): void {
   jump += to - Date.now();
   vi.setSystemTime(to);
@@ -52,11 +52,11 @@ function run(nextAt: number, everyMs: number) {
 }
 
 describe('the timer', () => {
-  it('fires at once what is overdue when it starts', () => {
+  it('fires overdue jobs immediately at startup', () => {
     expect(run(begin - 5 * minute, 60 * minute).fired).toEqual([begin - 5 * minute]);
   });
 
-  it('fires what becomes due in the second in which its minute begins', async () => {
+  it('fires a due job in the second in which its minute starts', async () => {
     const due = Date.parse('2026-11-20T10:22:00Z');
     const { fired } = run(due, 60 * minute);
     await vi.advanceTimersByTimeAsync(due - begin - 1);
@@ -65,7 +65,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('fires what is further away than a timer can count (24.8 days), and not before', async () => {
+  it('fires a job further away than a timer can count (24.8 days), and not before', async () => {
     const due = begin + 26 * 24 * 60 * minute;
     const { fired } = run(due, 1e12);
     await vi.advanceTimersByTimeAsync(25 * 24 * 60 * minute);
@@ -74,7 +74,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('sees within seconds what became due while the machine was suspended', async () => {
+  it('notices within seconds what became due while the machine was suspended', async () => {
     const due = begin + 3 * 60 * minute;
     const { fired } = run(due, 60 * minute);
     setClock(begin + 5 * 60 * minute);
@@ -82,7 +82,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('sees a clock that was set forward by twenty years, and goes on from there', async () => {
+  it('notices a clock that was set forward by twenty years, and continues from there', async () => {
     const { fired } = run(begin + 365 * 24 * 60 * minute, 2 * minute);
     const future = Date.parse('2046-11-20T10:20:30Z');
     setClock(future);
@@ -108,7 +108,7 @@ describe('the timer', () => {
     expect(fired).toEqual([past + 2 * minute]);
   });
 
-  it('goes on when a hook throws, and hands the error over', async () => {
+  it('continues if a hook throws, and passes the error on', async () => {
     const failures: unknown[] = [];
     const fired: string[] = [];
     timer.start({
@@ -128,7 +128,7 @@ describe('the timer', () => {
     expect(fired.length).toBeGreaterThan(1);
   });
 
-  it('fires in the order of the instants, and looks when it is asked to', () => {
+  it('fires in order of time, and checks when asked to', () => {
     const plan = [{ job: 'b', at: begin - 1 }];
     const fired: string[] = [];
     timer.start({
@@ -147,7 +147,7 @@ describe('the timer', () => {
     expect(fired).toEqual(['b', 'c', 'd']);
   });
 
-  it('aims at what is due within the minute', async () => {
+  it('wakes up for what is due within the minute', async () => {
     const { fired } = run(begin + 7_250, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_249);
     expect(fired).toEqual([]);
@@ -155,7 +155,7 @@ describe('the timer', () => {
     expect(fired).toEqual([begin + 7_250]);
   });
 
-  it('goes on after the process was suspended, without calling its tick dead', async () => {
+  it('continues after the process was suspended, without reporting its tick as dead', async () => {
     const { fired, failures } = run(begin + minute, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_000);
     // Time passes, for both clocks, and no timer is called.
@@ -185,7 +185,7 @@ describe('the timer', () => {
     expect(String(failures)).toContain('stopped and was restarted');
   });
 
-  it('tells of a clock that was set before it looks again', async () => {
+  it('reports a clock change before its next check', async () => {
     const said: string[] = [];
     timer.start({ dueAt: () => [], fire: () => {}, jumped: () => said.push('jumped'), failed: () => {} });
     await vi.advanceTimersByTimeAsync(2 * minute);
@@ -195,7 +195,7 @@ describe('the timer', () => {
     expect(said).toEqual(['jumped']);
   });
 
-  it('tells by how much the clock was set from two seconds on, once, and not of a machine that slept', async () => {
+  it('reports clock changes of two seconds or more, once, and not for a machine that was suspended', async () => {
     const said: number[] = [];
     timer.start({ dueAt: () => [], fire: () => {}, jumped: (by) => said.push(by), failed: () => {} });
     setClock(Date.now() + 1_500);

@@ -1,10 +1,10 @@
-/** Every change of the clocks in every zone that this machine knows, found by asking Temporal. Minutes. */
+/** Every clock change in every zone that this machine knows, from Temporal. In minutes. */
 
 export interface Change {
   readonly zone: string;
   /** Epoch minutes. */
   readonly at: number;
-  /** Local minus UTC, minutes, before and from then on. */
+  /** Local time minus UTC, in minutes, before and after. */
   readonly before: number;
   readonly after: number;
 }
@@ -12,7 +12,7 @@ export interface Change {
 export const minuteMs = 60_000;
 export const allZones: readonly string[] = Intl.supportedValuesOf('timeZone');
 
-/** In order of zones and times. `from` and `until` are years, the last one included. */
+/** Sorted by zone and time. `from` and `until` are years, the last one included. */
 export function changesOf(zone: string, from = 2015, until = 2037): Change[] {
   const found: Change[] = [];
   let at = Temporal.ZonedDateTime.from({ year: from, month: 1, day: 1, timeZone: zone });
@@ -30,7 +30,7 @@ export function shown({ at, before, after }: Change, minute: number): number {
   return minute + (minute < at ? before : after);
 }
 
-/** Numbers that look like luck and are the same for the same seed. */
+/** Pseudorandom numbers, the same for the same seed. */
 export function luck(seed: number): (below: number) => number {
   let state = (seed + 1) * 0x9e3779b9;
   return (below) => {
