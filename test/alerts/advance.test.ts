@@ -5,7 +5,7 @@ import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 const names = (mentions: readonly { subject: string }[] = []) => mentions.map(({ subject }) => subject);
 
 describe('the state machine of alerts', () => {
-  it('waits for others of the same cause, then tells all of them at once and never again', () => {
+  it('waits for others with the same cause, then reports all of them together, once', () => {
     const told = new Told();
     expect(told.look(failing('a'))).toEqual([]);
     expect(told.dueAt).toBe(told.now + settleMs);
@@ -17,7 +17,7 @@ describe('the state machine of alerts', () => {
     expect(told.look(failing('a'), failing('b'), failing('c'))).toEqual([]);
   });
 
-  it('makes one message of a thousand jobs that fail together', () => {
+  it('sends one message for a thousand jobs that fail together', () => {
     const told = new Told();
     const all = Array.from({ length: 1000 }, (_, i) => failing(`job${i}`));
     told.look(...all);
@@ -27,7 +27,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(hour, ...all)).toEqual([]);
   });
 
-  it('keeps causes, people and paces apart', () => {
+  it('keeps causes, recipients and intervals separate', () => {
     const told = new Told();
     const all = [
       failing('a'),
@@ -40,7 +40,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(settleMs, ...all)).toHaveLength(5);
   });
 
-  it('tells once that it got worse, and nothing when it is only bad again', () => {
+  it('reports an escalation once, and nothing if it then returns to a known level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -52,7 +52,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(settleMs, failing('a', { level: 2 }))).toEqual([]);
   });
 
-  it('tells once that it is over, with those that are not yet', () => {
+  it('reports a recovery once, with the jobs that are still open', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -66,7 +66,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('says nothing of what came and went before it was told', () => {
+  it('reports nothing that started and ended before it was reported', () => {
     const told = new Told();
     told.look(failing('a'));
     expect(told.after(10_000)).toEqual([]);
@@ -74,7 +74,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('says nothing of a recovery that did not last until it would have been told', () => {
+  it('reports no recovery that ended before it would have been reported', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -84,7 +84,7 @@ describe('the state machine of alerts', () => {
     expect(told.log).toHaveLength(1);
   });
 
-  it('makes a handful of messages of a job that fails and works all day, and believes it again after a calm', () => {
+  it('sends a handful of messages for a job that fails and works all day, and reacts quickly again after a calm period', () => {
     const told = new Told();
     for (let n = 0; n < 24 * 60; n++) told.after(minute, ...(n % 10 < 5 ? [failing('a')] : []));
     expect(told.log.length).toBeLessThan(11);
@@ -97,14 +97,14 @@ describe('the state machine of alerts', () => {
     expect(told.log.length).toBe(before + 1);
   });
 
-  it('tells the end of what was told once without the pause between messages', () => {
+  it('reports the end of what was reported once without the pause between messages', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
     told.after(minute, failing('b'));
     const [partly] = told.after(settleMs, failing('b'));
     expect([partly?.kind, names(partly?.recovered), names(partly?.open)]).toEqual(['recovered', ['job:a'], ['job:b']]);
-    // Of a thousand jobs that recover one by one, each would be a message.
+    // If a thousand jobs recover one by one, each would be a message.
     told.after(minute);
     expect(told.after(settleMs)).toEqual([]);
     expect(told.after(30 * minute)[0]).toMatchObject({ kind: 'recovered', open: [] });
@@ -116,7 +116,7 @@ describe('the state machine of alerts', () => {
     expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
-  it('makes a cause that comes back after its end wait for the pause, and its second end for a longer one', () => {
+  it('makes a cause that returns after its end wait for the pause, and its second end for a longer one', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -130,7 +130,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(10 * minute)[0]).toMatchObject({ kind: 'recovered' });
   });
 
-  it('reminds after its time, of all that are still open', () => {
+  it('reminds after the configured time, of everything still open', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -141,7 +141,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(hour, failing('a'), failing('b'))).toEqual([]);
   });
 
-  it('does not remind at once when people or pace of something that was told change', () => {
+  it("doesn't remind immediately if recipients or interval of a reported alert change", () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -162,7 +162,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('forgets what it cannot judge only a month after it was last true, however long it had lasted', () => {
+  it('forgets an unknown subject only a month after it was last active, however long it lasted', () => {
     const told = new Told();
     const day = 24 * hour;
     told.look(failing('a'));
@@ -174,7 +174,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('keeps the first cause and the first moment of what goes on, and the words and the code of the last look', () => {
+  it('keeps the first cause and time of an ongoing alert, and the text and code of the last check', () => {
     const told = new Told();
     told.look(failing('a', { since: 2000, what: 'refused', code: 'A' }));
     told.after(settleMs, failing('a', { since: 2000, what: 'refused', code: 'A' }));
@@ -184,7 +184,7 @@ describe('the state machine of alerts', () => {
     expect(told.groups).toHaveLength(1);
   });
 
-  it('is worse only if all that is new was told before at a lower level', () => {
+  it('is an escalation only if everything new was reported before at a lower level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -208,7 +208,7 @@ describe('the state machine of alerts', () => {
     expect(pauses.slice(1, 6)).toEqual([10, 30, 90, 240, 240]);
   });
 
-  it('says when there is more to tell: the earliest of all groups, and nothing where nothing waits', () => {
+  it('returns when the next message is due: the earliest of all groups, or nothing if none waits', () => {
     const told = new Told();
     expect(told.look()).toEqual([]);
     expect(told.dueAt).toBeUndefined();
@@ -222,7 +222,7 @@ describe('the state machine of alerts', () => {
     expect(told.dueAt).toBe(reminded);
   });
 
-  it('drops a group once it is calm and has no member left, and not before', () => {
+  it("deletes a group once it's calm and empty, and not before", () => {
     const told = new Told();
     told.look(failing('a', { remindMs: hour }));
     told.after(settleMs, failing('a', { remindMs: hour }));
@@ -243,7 +243,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('is not held back by a clock that ran ahead and was set back', () => {
+  it("isn't delayed by a clock that was ahead and was set back", () => {
     const told = new Told();
     told.now += 365 * 24 * hour;
     told.look(failing('a'));
@@ -256,7 +256,7 @@ describe('the state machine of alerts', () => {
 
   const year = 365 * 24 * hour;
 
-  it('tells at once what it noticed, or saw end, while the clock ran ahead', () => {
+  it('reports immediately what it noticed, or saw end, while the clock was ahead', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));
@@ -271,7 +271,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(settleMs + hour)).toMatchObject([{ kind: 'recovered' }]);
   });
 
-  it('forgets in time what it saw last while the clock ran ahead', () => {
+  it('forgets in time what it saw last while the clock was ahead', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));
@@ -282,7 +282,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('neither alerts nor reminds of unknown subjects, and keeps the pace for scans that know them', () => {
+  it('neither alerts nor reminds of unknown subjects, and keeps the interval for checks that know them', () => {
     const told = new Told();
     told.look(failing('a'), failing('b', { cause: 'another' }));
     told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));
@@ -301,7 +301,7 @@ describe('the state machine of alerts', () => {
     ]);
   });
 
-  it('rests ten minutes after a reminder, however long it had rested before', () => {
+  it('pauses ten minutes after a reminder, however long the pause before was', () => {
     const told = new Told();
     const pace = { remindMs: 5 * hour };
     told.look(failing('a', pace));
@@ -322,7 +322,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(1, failing('a', { ...pace, level: 2 }))).toMatchObject([{ kind: 'worse' }]);
   });
 
-  it('writes nothing down if nothing has changed, and once a day that it is still so', () => {
+  it('writes nothing if nothing has changed, except once a day', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));

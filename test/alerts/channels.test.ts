@@ -58,7 +58,7 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
 });
 
 describe('a webhook', () => {
-  it('gets the event as it is kept, at the very address, signed over id, time and body', async () => {
+  it('gets the event as stored, at its exact URL, signed over ID, time and body', async () => {
     const receiver = await openReceiver();
     const post = postOf();
     expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(isSigned({ ...got!, headers: { ...got!.headers, 'webhook-timestamp': '1' } })).toBe(false);
   });
 
-  it('says what was answered where it was not taken, and how long it shall be left alone', async () => {
+  it('reports the response if it was rejected, and when to retry', async () => {
     const receiver = await openReceiver();
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
@@ -104,7 +104,7 @@ describe('a webhook', () => {
 });
 
 describe('the five lines of docs/alerts.md', () => {
-  it('tell a request of ours from one that is not', async () => {
+  it('distinguish our requests from others', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const { folder } = await around();
@@ -122,7 +122,7 @@ describe('the five lines of docs/alerts.md', () => {
 });
 
 describe('a channel for Slack', () => {
-  it('gets a text, in which nothing of ours means anything to Slack', async () => {
+  it('gets a text in which nothing of ours is Slack markup', async () => {
     const receiver = await openReceiver();
     await sendTo(slack(receiver.url), postOf('<!channel> & ```fence```'), await around());
     const { text } = JSON.parse(receiver.got[0]!.text) as { text: string };
@@ -133,8 +133,8 @@ describe('a channel for Slack', () => {
   });
 });
 
-describe('a mail', () => {
-  it('is delivered to all recipients, marked as automatic mail', async () => {
+describe('an e-mail', () => {
+  it('is delivered to all recipients, marked as automatic', async () => {
     const server = await openMailServer();
     const post = postOf('naïve – 1 000 €');
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), post, await around());
@@ -147,7 +147,7 @@ describe('a mail', () => {
     expect(mail?.text).toContain('sluice sync orders');
   });
 
-  it('goes over TLS with a login, to a server whose certificate is trusted and to no other', async () => {
+  it('is sent over TLS with a login, only to a server with a trusted certificate', async () => {
     const { ca, key, cert } = await makeCertificates(['DNS:localhost']);
     const logins: string[] = [];
     const onAuth: SMTPServerOptions['onAuth'] = ({ username, password }, _, done) => {
@@ -174,7 +174,7 @@ describe('a mail', () => {
     for (const { mails } of [starting, secure]) expect(mails).toMatchObject([{ secure: true, user: 'sluice' }]);
   });
 
-  it('says no password where nothing is encrypted, whatever is allowed', async () => {
+  it('sends no password without encryption, whatever is configured', async () => {
     const logins: string[] = [];
     const server = await openMailServer({
       allowInsecureAuth: true,
@@ -196,7 +196,7 @@ describe('a mail', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it('says what the server said where it does not take it, and that it does not answer', async () => {
+  it("reports the server's message if it's rejected, and a server that doesn't respond", async () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringContaining('no such mailbox') });
@@ -215,7 +215,7 @@ describe('a mail', () => {
 });
 
 describe('a command', () => {
-  it('is run without a shell, with the event on its standard input and in its environment', async () => {
+  it('runs without a shell, with the event on its standard input and in its environment', async () => {
     const surroundings = await around();
     const program = join(surroundings.folder, 'page');
     await writeFile(
@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(existsSync(join(surroundings.folder, 'pwned'))).toBe(false);
   });
 
-  it('says how it ended and what it said, also when there is none', async () => {
+  it("reports how it ended and what it printed, and if it doesn't exist", async () => {
     const failed = await sendTo(command('/bin/sh', '-c', 'echo no pager >&2; exit 3'), postOf(), await around());
     expect(failed).toEqual({ ok: false, message: 'the program ended with 3: no pager' });
     expect(await sendTo(command('./not-there'), postOf(), await around())).toMatchObject({
@@ -244,7 +244,7 @@ describe('a command', () => {
     });
   });
 
-  it('shows no part of a secret that its long output was cut in', async () => {
+  it('shows no part of a secret at which its long output was truncated', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     for (const blanks of [16_370, 16_378]) {
       const print = `process.stderr.write(' '.repeat(${blanks}) + '0123456789abcdefghijABCDEFGHIJ')`;
@@ -254,10 +254,10 @@ describe('a command', () => {
     forgetSecrets();
   });
 
-  it('is killed with what it started when it takes too long or we stop', async () => {
+  it('is killed with its children if it takes too long or Sluice stops', async () => {
     const surroundings = await around();
     const begun = join(surroundings.folder, 'child');
-    // On a starved machine its time may be over before it has begun.
+    // On a starved machine, its time may be over before it has started.
     for (let seconds = 1; !existsSync(begun); seconds *= 2) {
       const slow = command('/bin/sh', '-c', 'sleep 1000 & echo $! > new; mv new child; wait');
       expect(await sendTo({ ...slow, timeoutMs: seconds * 1000 } as AlertChannel, postOf(), surroundings)).toEqual({
@@ -278,7 +278,7 @@ describe('a command', () => {
   });
 });
 
-/** A zombie is dead: only its parent has not noticed. */
+/** A zombie is dead: its parent just has not noticed. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

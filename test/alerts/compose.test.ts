@@ -19,8 +19,8 @@ function bulletin(more: Partial<Bulletin>): Bulletin {
 const compose = (given: Partial<Bulletin>, detailOf: (subject: string) => Detail | undefined = () => undefined) =>
   composeBulletin(bulletin(given), { now, file: '/etc/sluice.yaml', detailOf });
 
-describe('a message', () => {
-  it('has no secret in any of its fields, no matter who put it there', () => {
+describe('an alert message', () => {
+  it('has no secret in any of its fields, wherever it came from', () => {
     const secret = 'xoxb-1234567890-abcdef';
     registerSecret(secret);
     const open = [mention(secret, { what: `refused ${secret}`, code: secret }), mention('b')];
@@ -36,7 +36,7 @@ describe('a message', () => {
     }
   });
 
-  it('says when it is sent and of which config, each under an id of its own', () => {
+  it('contains its time and its config, and each one has its own ID', () => {
     const [a, b] = [compose({ fresh: [mention('a')], open: [mention('a')] }), composeTest({ now, file: '/f' })];
     expect(a).toMatchObject({ type: 'alert.opened', timestamp: '2026-11-21T08:04:12.000Z' });
     expect(a.data).toMatchObject({ config: '/etc/sluice.yaml', occasion: 'failed', open: 1 });
@@ -46,22 +46,26 @@ describe('a message', () => {
   });
 
   it.each<[string, Partial<Bulletin>, string]>([
-    ['one that is new', { fresh: [mention('a')], open: [mention('a')] }, 'a failed'],
-    ['some that are new', { fresh: [mention('a'), mention('b')], open: [mention('a'), mention('b')] }, '2 jobs failed'],
+    ['a new alert', { fresh: [mention('a')], open: [mention('a')] }, 'a failed'],
     [
-      'one that is new beside others',
+      'several new alerts',
+      { fresh: [mention('a'), mention('b')], open: [mention('a'), mention('b')] },
+      '2 jobs failed',
+    ],
+    [
+      'a new alert next to others',
       { fresh: [mention('c')], open: [mention('a'), mention('b'), mention('c')] },
       'c failed, 2 more open',
     ],
     [
-      'one that got worse',
+      'an escalation',
       { kind: 'worse', fresh: [mention('a', { level: 2 })], open: [mention('a', { level: 2 })] },
       'a keeps failing',
     ],
-    ['what is still open', { kind: 'reminder', open: [mention('a'), mention('b')] }, 'still: 2 jobs failed'],
-    ['one that is over', { kind: 'recovered', recovered: [mention('a')] }, 'a recovered'],
+    ['a reminder', { kind: 'reminder', open: [mention('a'), mention('b')] }, 'still: 2 jobs failed'],
+    ['a recovery', { kind: 'recovered', recovered: [mention('a')] }, 'a recovered'],
     [
-      'one that is over while others are not',
+      'a partial recovery',
       { kind: 'recovered', recovered: [mention('a')], open: [mention('b'), mention('c')] },
       'a recovered, 2 still open',
     ],
@@ -71,7 +75,7 @@ describe('a message', () => {
     expect(data.text.split('\n')[0]).toBe(`Sluice: ${title}`);
   });
 
-  it('names ten at most, the new ones first, and says how many more there are', () => {
+  it('names ten at most, new ones first, and says how many more there are', () => {
     const old = Array.from({ length: 11 }, (_, i) => mention(`old${i}`));
     const fresh = [mention('new')];
     const { data } = compose({ fresh, open: [...old, ...fresh], recovered: old });
@@ -87,7 +91,7 @@ describe('a message', () => {
     expect(data.text).toMatch(/^over: old0, .*, old9 and 1 more$/m);
   });
 
-  it('tells of one all that helps: what, since when, what is shown, what comes next and what to do', () => {
+  it('has all the details of a single alert: what, since when, what is shown, what comes next and the fix', () => {
     const detail: Detail = {
       shows_as_of: now - 2 * hour,
       in_doubt: true,
@@ -116,14 +120,14 @@ describe('a message', () => {
     ]);
   });
 
-  it('of something that has no name of its own says what it is', () => {
+  it('describes something that has no name of its own', () => {
     const { data } = compose({ occasion: 'disk', fresh: [mention('', { subject: 'disk', code: null })] });
     expect(data.alerts[0]).toMatchObject({ subject: 'disk' });
     expect(data.alerts[0]).not.toHaveProperty('code');
   });
 });
 
-it('what is worth a closer look is the first that is new, or else open, or else over', () => {
+it('the alert with details is the first new one, otherwise an open one, otherwise a recovered one', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((job) => mention(job)) as [Mention, Mention, Mention];
   expect(toDescribe(bulletin({ fresh: [a], open: [b, a], recovered: [c] }))).toEqual(['job:a']);
   expect(toDescribe(bulletin({ open: [b], recovered: [c] }))).toEqual(['job:b']);

@@ -3,11 +3,11 @@ import type { SMTPServerOptions } from 'smtp-server';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-/** One mail as a server took it. */
+/** One mail as a server received it. */
 export interface Mail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came. */
+  /** Headers and body as received. */
   readonly text: string;
   readonly secure: boolean;
   readonly user: string | undefined;
@@ -18,7 +18,7 @@ export interface MailServer {
   readonly mails: readonly Mail[];
 }
 
-/** A real mail server; without options it offers neither encryption nor logins. */
+/** A real mail server; by default, it supports neither encryption nor logins. */
 export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const mails: Mail[] = [];
   const server = new SMTPServer({

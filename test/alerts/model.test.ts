@@ -4,13 +4,13 @@ import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 
 const jobs = ['a', 'b', 'c', 'd'];
 const longestPause = 4 * hour;
-/** 0, 10, 30, 90 minutes, then four hours: nothing tells a group more often in a day. */
+/** 0, 10, 30, 90 minutes, then four hours: the maximum number of messages of a group per day. */
 const mostADay = 10;
 
-/** What is true now: the level of each job that fails. */
+/** What is true now: the level of each failing job. */
 type Truth = Map<string, 1 | 2>;
 
-/** The state that a reader of every message knows. */
+/** The state as known to a reader of every message. */
 class Reader {
   readonly believed = new Map<string, number>();
   read = 0;
@@ -52,7 +52,7 @@ const steps = fc.array(
 );
 
 describe('jobs that break and recover in any order', () => {
-  it('a reader is told each thing once, never too often, and in the end believes what is so', () => {
+  it('are reported once, never too often, and in the end the reader knows the true state', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const told = new Told();

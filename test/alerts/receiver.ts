@@ -6,7 +6,7 @@ import { until } from '../journey/process.ts';
 
 export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** One request as it came. */
+/** One request as received. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -17,17 +17,17 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly got: readonly Received[];
-  /** What it answers from now on. */
+  /** The response from now on. */
   answer(status: number, headers?: Record<string, string>): void;
-  /** From now on it takes requests and answers nothing. */
+  /** From now on, it accepts requests and never responds. */
   fallSilent(): void;
-  /** The titles of the events that were posted, in order. */
+  /** The titles of the posted events, in order. */
   titles(): string[];
-  /** Waits until so many have come. */
+  /** Waits for this many events. */
   receives(count: number): Promise<void>;
 }
 
-/** A real HTTP server that keeps what it gets. */
+/** A real HTTP server that records what it receives. */
 export async function openReceiver(): Promise<Receiver> {
   const got: Received[] = [];
   let status = 200;
@@ -63,7 +63,7 @@ export async function openReceiver(): Promise<Receiver> {
   };
 }
 
-/** As the Standard Webhooks specification has a receiver do it. */
+/** As the Standard Webhooks specification defines it for receivers. */
 export function isSigned({ headers, text }: Received, key = secret): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
   const expected = createHmac('sha256', Buffer.from(key.slice('whsec_'.length), 'base64'))

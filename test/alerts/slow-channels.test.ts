@@ -46,14 +46,14 @@ const hand = (channel: AlertChannel, around: Surroundings) =>
 
 const around = (signal = new AbortController().signal): Surroundings => ({ signal, now: 0, folder: '/' });
 
-it.each(Object.entries(channels))('%s gives a silent peer up in time, and hangs up', async (_, channel) => {
+it.each(Object.entries(channels))('%s gives up a silent peer in time, and disconnects', async (_, channel) => {
   const peer = await openPeer();
   expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
   await expect.poll(peer.open).toBe(0);
 });
 
 it.each(Object.entries(channels))(
-  '%s is stopped at once while its peer is silent, and hangs up',
+  '%s stops immediately while its peer is silent, and disconnects',
   async (_, channel) => {
     const peer = await openPeer();
     const stop = new AbortController();
@@ -74,13 +74,13 @@ const drips: readonly [name: string, channel: keyof typeof channels, greeting: s
 ];
 
 it.each(drips)(
-  'a peer that drips %s is given up in time',
+  'a peer that trickles %s is given up in time',
   async (_, name, greeting, piece) => {
     const peer = await openPeer((socket) => {
       socket.resume().write(greeting);
       drip(socket, piece);
     });
-    // A heartbeat has to get its headers within this time.
+    // A heartbeat must receive its headers within this time.
     const timeoutMs = name === 'heartbeat' ? 5000 : 1000;
     const sent = await Promise.race([
       hand(channels[name]!(peer.port, timeoutMs), around()),

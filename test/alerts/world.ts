@@ -21,18 +21,18 @@ export function failing(job: string, more: Partial<AlertCondition> = {}): AlertC
   };
 }
 
-/** The state machine over rows in memory, and what a reader of its bulletins believes. */
+/** The state machine with rows in memory, and what a reader of its messages knows. */
 export class Told {
   now = Date.UTC(2026, 5, 15);
   rows: AlertRow[] = [];
   groups: AlertGroupRow[] = [];
   recovery = true;
   standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted' = () => 'judged';
-  /** All bulletins, with the moment of each. */
+  /** All messages, with their times. */
   readonly log: { readonly at: number; readonly bulletin: Bulletin }[] = [];
   dueAt: number | undefined;
 
-  /** One look that finds these conditions; what is told because of it. */
+  /** One check that finds these conditions; returns the resulting messages. */
   look(...conditions: readonly AlertCondition[]): readonly Bulletin[] {
     const { now, rows, groups, recovery, standing } = this;
     const next = advance({ now, settleMs, recovery, conditions, standing, rows, groups });
@@ -45,7 +45,7 @@ export class Told {
     return next.bulletins;
   }
 
-  /** The look after a while. */
+  /** The check after some time. */
   after(milliseconds: number, ...conditions: readonly AlertCondition[]): readonly Bulletin[] {
     this.now += milliseconds;
     return this.look(...conditions);
