@@ -6,8 +6,8 @@ import { folderForTest } from './rig.ts';
 
 const long = (letter: string) => letter.repeat(32);
 
-describe('what is kept of a login', () => {
-  it('can be read with its key, by the login that it was kept for alone', async () => {
+describe('the stored tokens of a login', () => {
+  it('can be decrypted only with its key, and only for the same login', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
     const kept = encrypt('a token', 'acme', keys);
     expect(kept.encrypted).not.toContain('token');
@@ -19,12 +19,12 @@ describe('what is kept of a login', () => {
     expect(() => decrypt(changed, 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_DAMAGED' }));
   });
 
-  it('never looks the same twice', async () => {
+  it('never look the same twice', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
     expect(encrypt('x', 'acme', keys).encrypted).not.toBe(encrypt('x', 'acme', keys).encrypted);
   });
 
-  it('is still read after the key was replaced, as long as the former one is given', async () => {
+  it('can still be read after the key was replaced, as long as the previous one is set', async () => {
     const folder = await folderForTest();
     const kept = encrypt('a token', 'acme', new EncryptionKeys({ current: long('a'), former: [] }, folder));
     const replaced = new EncryptionKeys({ current: long('b'), former: [long('a')] }, folder);
@@ -34,7 +34,7 @@ describe('what is kept of a login', () => {
     expect(() => decrypt(kept, 'acme', forgotten)).toThrow(expect.objectContaining({ code: 'LOGIN_KEY_UNKNOWN' }));
   });
 
-  it('uses a key file that is made when it is first needed, and for its owner alone', async () => {
+  it('use a key file that is created when first needed, readable only by its owner', async () => {
     const folder = await folderForTest();
     const keys = new EncryptionKeys({ former: [] }, folder);
     expect(keys.find('00000000')).toBeUndefined();
@@ -51,7 +51,7 @@ describe('what is kept of a login', () => {
     expect(decrypt(kept, 'acme', new EncryptionKeys({ current: long('n'), former: [] }, folder))).toBe('a token');
   });
 
-  it('refuses a key that is too short to be one', async () => {
+  it('reject a key that is too short', async () => {
     const keys = new EncryptionKeys({ current: 'short', former: [] }, await folderForTest());
     expect(() => encrypt('x', 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_KEY_SHORT' }));
   });

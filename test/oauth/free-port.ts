@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux gives to programs that ask for any: none of them takes this one before it is used. */
+/** Below the ports that Linux assigns automatically: none of them takes this one before it's used. */
 const [first, last] = [10_000, 32_000] as const;
 
 /** A free port of this machine. */

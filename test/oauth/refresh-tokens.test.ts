@@ -37,7 +37,7 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
 }
 
 describe('a refresh token', () => {
-  it('stays the one that is kept where the vendor gives no new one', async () => {
+  it('stays the stored one if the vendor returns no new one', async () => {
     const { renew, asked } = await deskAt(
       'static',
       given(1),
@@ -49,7 +49,7 @@ describe('a refresh token', () => {
     expect(asked()).toEqual(['refresh-0', 'refresh-0', 'refresh-0', 'refresh-3']);
   });
 
-  it('that is refused gives way to the one before it, which some vendors still take, before a person is asked', async () => {
+  it('that is refused is replaced by the previous one, which some vendors still accept, before a user is asked', async () => {
     const first = given(1, { refresh_token: 'refresh-1' });
     const { renew, asked, store } = await deskAt('rotating', first, over, given(2, { refresh_token: 'refresh-2' }));
     expect(await renew()).toBe('access-1');
@@ -58,7 +58,7 @@ describe('a refresh token', () => {
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('is the end of the login where the vendor takes neither', async () => {
+  it('ends the login if the vendor accepts neither', async () => {
     const { renew, asked } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
     expect(await renew()).toBe('access-1');
     await expect(renew()).rejects.toMatchObject({ family: 'login', code: 'LOGIN_ENDED' });

@@ -25,7 +25,7 @@ export async function folderForTest(): Promise<string> {
   return folder;
 }
 
-/** The login of a person at the vendor, as a config would have it. */
+/** The login of a user at the vendor, as in a config. */
 export function personLogin(vendor: Pick<Vendor, 'description'>, more: Partial<Login> = {}): Login {
   return {
     name: 'acme',
@@ -62,7 +62,7 @@ export interface DeskGiven {
   readonly sealKeys?: SealKeys;
 }
 
-/** A process that uses a login, on a state folder of its own or a given one. */
+/** A process that uses a login, on its own state folder or a given one. */
 export async function openDesk({ login, clock = systemClock, ...given }: DeskGiven): Promise<Desk> {
   const folder = given.folder ?? (await folderForTest());
   const store = await openStore(folder, { clock });
@@ -84,7 +84,7 @@ export async function openDesk({ login, clock = systemClock, ...given }: DeskGiv
   return desk;
 }
 
-/** Has a person agree, by plain requests, and keeps what comes of it. */
+/** Lets a user agree, with plain requests, and stores the result. */
 export async function agreeAt({ entry, login, store }: Desk): Promise<void> {
   const consent = await Consent.begin(login, login.redirectUri);
   const address = new URL(await agree(consent.url, login.redirectUri));
@@ -92,7 +92,7 @@ export async function agreeAt({ entry, login, store }: Desk): Promise<void> {
   await authorize(entry, { login, store, ask });
 }
 
-/** Whether the vendor's own page takes the token. */
+/** Whether the vendor's own page accepts the token. */
 export async function opens(vendor: Vendor, token: string): Promise<boolean> {
   return (await fetch(`${vendor.url}/rows`, { headers: { authorization: `Bearer ${token}` } })).ok;
 }

@@ -12,7 +12,7 @@ import { type Answer, type Heard, tokenAddress } from './token-address.ts';
 
 const good: Answer = { body: { access_token: 'the-token', token_type: 'bearer', expires_in: 3600 } };
 
-/** A login without a person, in the style of some vendor. */
+/** A login without a user, in a vendor's style. */
 function loginOf(url: string, style: Partial<OAuthDescription>, more: Partial<Login> = {}): Login {
   const description: OAuthDescription = { grants: ['client_credentials'], token_url: url, refresh: 'none', ...style };
   const app = { clientId: 'the id', clientSecret: 'the+secret/', scopes: ['a', 'b'] };
@@ -25,7 +25,7 @@ async function askFor(login: Login, folder?: string) {
 }
 
 describe('a token request', () => {
-  it('is a form with the app in the body, unless the vendor wants something else', async () => {
+  it('is a form with the app in the body, unless the vendor requires something else', async () => {
     const { url, heard } = await tokenAddress(good);
     await askFor(loginOf(url, { token_parameters: { audience: 'all' } }));
     expect(heard[0]).toMatchObject({ method: 'POST', type: expect.stringContaining('x-www-form-urlencoded') });
@@ -38,7 +38,7 @@ describe('a token request', () => {
     });
   });
 
-  it('has the app in the header, encoded as RFC 6749 has it', async () => {
+  it('has the app in the header, encoded according to RFC 6749', async () => {
     const { url, heard } = await tokenAddress(good);
     await askFor(loginOf(url, { client_authentication: 'basic', scope_separator: ',' }));
     const pair = Buffer.from(heard[0]!.authorization!.replace('Basic ', ''), 'base64').toString();
@@ -49,7 +49,7 @@ describe('a token request', () => {
     });
   });
 
-  it('is JSON, or all in the query of a GET', async () => {
+  it('is JSON, or entirely in the query of a GET', async () => {
     const json = await tokenAddress(good);
     await askFor(loginOf(json.url, { token_request: 'json' }));
     expect(json.heard[0]!.type).toBe('application/json');
@@ -59,7 +59,7 @@ describe('a token request', () => {
     expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
   });
 
-  it.each([408, 429, 500, 503])('answered with status %i is no refusal, whatever the answer says', async (status) => {
+  it.each([408, 429, 500, 503])("answered with status %i isn't refused, whatever the response says", async (status) => {
     const headers = { 'content-type': 'application/json', 'retry-after': '90' };
     const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('a token request', () => {
     });
   });
 
-  it('is made by user and password, and again by them when the refresh token has ended', async () => {
+  it('uses user and password, and again if the refresh token has expired', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
@@ -95,7 +95,7 @@ describe('a signed request', () => {
   const assertionOf = ({ body }: Heard) => new URLSearchParams(body).get('assertion')!;
   const part = (jwt: string, i: number) => JSON.parse(Buffer.from(jwt.split('.')[i]!, 'base64url').toString());
 
-  it('says who, to whom, for whom and what for, signed with the key of the account file', async () => {
+  it('contains issuer, audience, subject and scope, signed with the key of the account file', async () => {
     const folder = await folderForTest();
     const account = { client_email: 'robot@acme.example', private_key: privateKey, private_key_id: 'k1' };
     await writeFile(join(folder, 'account.json'), JSON.stringify(account));
@@ -121,7 +121,7 @@ describe('a signed request', () => {
     expect(verify('sha256', Buffer.from(`${head}.${claims}`), createPublicKey(publicKey), bytes)).toBe(true);
   });
 
-  it('is signed by the clock of the vendor when ours is wrong', async () => {
+  it("is signed with the vendor's time if our clock is wrong", async () => {
     const ahead = new Date(Date.now() + 7_200_000);
     const refusal = { status: 400, body: { error: 'invalid_grant' }, headers: { date: ahead.toUTCString() } };
     const { url, heard } = await tokenAddress(refusal, good);
@@ -132,7 +132,7 @@ describe('a signed request', () => {
     expect(Math.abs(apart - 7200)).toBeLessThan(30);
   });
 
-  it('says what is wrong with an account file without showing it', async () => {
+  it('reports what is wrong with an account file without showing it', async () => {
     const folder = await folderForTest();
     await writeFile(join(folder, 'account.json'), '{"private_key": "half of a secr');
     const { url } = await tokenAddress(good);
@@ -145,31 +145,31 @@ describe('a signed request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a token response', () => {
   it.each<[string, Answer, Partial<OAuthDescription>]>([
     ['has no type and no lifetime', { body: { access_token: 'the-token' } }, {}],
     ['is a form', { body: 'access_token=the-token&expires_in=60', headers: { 'content-type': 'text/plain' } }, {}],
-    ['writes its lifetime as text', { body: { access_token: 'the-token', expires_in: '60' } }, {}],
-    ['has nothing for a refresh token', { body: { access_token: 'the-token', refresh_token: null } }, {}],
+    ['has its lifetime as a string', { body: { access_token: 'the-token', expires_in: '60' } }, {}],
+    ['has null as the refresh token', { body: { access_token: 'the-token', refresh_token: null } }, {}],
     ['lists its scopes', { body: { access_token: 'the-token', scope: ['a', 'b'] } }, {}],
     [
-      'names its lifetime otherwise',
+      'names its lifetime differently',
       { body: { access_token: 'the-token', expires: 60 } },
       { lifetime_field: 'expires' },
     ],
-  ])('is understood when it %s', async (_, answer, style) => {
+  ])('is understood if it %s', async (_, answer, style) => {
     const { url } = await tokenAddress(answer);
     expect((await askFor(loginOf(url, style))).token.access_token).toBe('the-token');
   });
 
-  it('without a lifetime does not count as ended', async () => {
+  it('without a lifetime never expires', async () => {
     const { url, heard } = await tokenAddress({ body: { access_token: 'the-token' } });
     const { desk } = await askFor(loginOf(url, {}));
     for (let i = 0; i < 5; i++) await desk.entry.tokenManager.token();
     expect(heard).toHaveLength(1);
   });
 
-  it('gives the connector what it wanted kept, also after a restart', async () => {
+  it('gives the connector the fields it asked for, even after a restart', async () => {
     const { url } = await tokenAddress({
       body: { access_token: 't0ken', instance_url: 'https://eu1.acme', more: 'x' },
     });
@@ -181,23 +181,23 @@ describe('an answer', () => {
   });
 
   it.each<[string, Answer, string]>([
-    ['an object as its reason', { status: 400, body: { error: { message: 'no', code: 190 } } }, 'LOGIN_REFUSED'],
-    ['a reason with status 200', { body: { error: 'invalid_client' } }, 'LOGIN_CLIENT'],
+    ['an object as its error', { status: 400, body: { error: { message: 'no', code: 190 } } }, 'LOGIN_REFUSED'],
+    ['an error with status 200', { body: { error: 'invalid_client' } }, 'LOGIN_CLIENT'],
     ['a list', { body: [] as never }, 'LOGIN_UNREACHABLE'],
     ['nothing', { body: '' }, 'LOGIN_UNREACHABLE'],
-  ])('with %s is a problem that says so', async (_, answer, code) => {
+  ])('with %s is a problem with that error', async (_, answer, code) => {
     const { url } = await tokenAddress(answer);
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({ code });
   });
 
-  it('that ends the grant in words of the vendor is understood', async () => {
+  it("that ends the grant in the vendor's own terms is understood", async () => {
     const { url } = await tokenAddress({ status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'gone' } });
     const asked = askFor(loginOf(url, { ended_codes: ['BAD_REFRESH_TOKEN'] }));
     await expect(asked).rejects.toMatchObject({ code: 'LOGIN_ENDED', seen: 'BAD_REFRESH_TOKEN: gone' });
   });
 });
 
-describe('a login by a person', () => {
+describe("a user's login", () => {
   const state = (url: string) => new URL(url).searchParams.get('state')!;
 
   async function loggedIn(login: Login) {
@@ -211,7 +211,7 @@ describe('a login by a person', () => {
 
   const person = { grants: ['authorization_code'] as const, authorize_url: 'https://acme.example/authorize' };
 
-  it('swaps a short token for a long one, which is told of a week before its end', async () => {
+  it('exchanges a short-lived token for a long-lived one, and warns a week before it expires', async () => {
     const long = { body: { access_token: 'long', expires_in: 3 * 86_400 } };
     const { url, heard } = await tokenAddress({ body: { access_token: 'short', expires_in: 3600 } }, long);
     const parameters = { grant_type: 'fb_exchange_token' };
@@ -226,14 +226,14 @@ describe('a login by a person', () => {
     expect(await reportLogins([source], desk.store, now + 4 * 86_400_000)).toMatchObject([{ state: 'needs a person' }]);
   });
 
-  it('says that only a person can help when a token has ended that nothing renews', async () => {
+  it("reports that only a user can help if a token has expired and can't be renewed", async () => {
     const { url } = await tokenAddress({ body: { access_token: 'one', expires_in: 3600 } });
     const desk = await loggedIn(loginOf(url, person));
     await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
     await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_ENDED', family: 'login' });
   });
 
-  it('tries the refresh token before the last one once, which some vendors still take', async () => {
+  it('tries the previous refresh token once, which some vendors still accept', async () => {
     const answer = (n: number) => ({ body: { access_token: `a${n}`, refresh_token: `r${n}`, expires_in: 3600 } });
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(answer(1), answer(2), ended, answer(3));
@@ -247,7 +247,7 @@ describe('a login by a person', () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('asks with PKCE, state and the exact address only where the vendor knows PKCE, and never twice the same', async () => {
+  it('uses PKCE only if the vendor supports it, with state and the exact URL, and never the same values twice', async () => {
     const login = loginOf('https://acme.example/token', {
       ...person,
       pkce: true,

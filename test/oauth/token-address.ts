@@ -17,7 +17,7 @@ export type Answer = {
   readonly headers?: Record<string, string>;
 };
 
-/** A token address that writes down what it was asked and answers as it is told to, the last answer again and again. */
+/** A token URL that records its requests and responds as scripted, the last response repeatedly. */
 export async function tokenAddress(...answers: Answer[]) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {

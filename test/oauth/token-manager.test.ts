@@ -6,7 +6,10 @@ import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from
 const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
   (await desk.entry.tokenManager.token()).access_token;
 
-/** Time that stands, here and at the vendor, until it is moved: a token then lives as long as the test wants. */
+/**
+ * Time that stands still, here and at the vendor, until the test advances it: a token then lives as long as the test
+ * wants.
+ */
 function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -20,8 +23,8 @@ function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
   };
 }
 
-describe('a login by a person', () => {
-  it('gives the token of a consent with PKCE and state, and says whose it is', async () => {
+describe("a user's login", () => {
+  it('gets the token of a consent with PKCE and state, and says whose it is', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED', family: 'login' });
@@ -31,7 +34,7 @@ describe('a login by a person', () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is renewed before its end, again and again, though every refresh token is good for one use only', async () => {
+  it('is renewed before it expires, repeatedly, though every refresh token is valid for one use only', async () => {
     const { clock, pass } = standingTime();
     const vendor = await vendorForTest({ accessTtl: 60 });
     const desk = await openDesk({ login: personLogin(vendor), clock });
@@ -46,7 +49,7 @@ describe('a login by a person', () => {
     expect(vendor.asked.length).toBe(seen.size);
   });
 
-  it('keeps its refresh token where the vendor gives no new one', async () => {
+  it('keeps its refresh token if the vendor returns no new one', async () => {
     const vendor = await vendorForTest({ rotate: false });
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -54,7 +57,7 @@ describe('a login by a person', () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('asks once however many want a token at the same time', async () => {
+  it('sends one request however many need a token at the same time', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -65,7 +68,7 @@ describe('a login by a person', () => {
     expect(await opens(vendor, tokens[0]!)).toBe(true);
   });
 
-  it('takes up what another process has renewed instead of renewing again', async () => {
+  it('uses what another process has renewed instead of renewing again', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: personLogin(vendor) });
     await agreeAt(one);
@@ -78,7 +81,7 @@ describe('a login by a person', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('writes the new refresh token to disk before anybody gets the access token', async () => {
+  it('writes the new refresh token to disk before anyone gets the access token', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -103,7 +106,7 @@ describe('a login by a person', () => {
     expect(redact(tokens[5]!)).toBe('[redacted]');
   });
 
-  it('lasts through a vendor that is away, and uses the token that it has', async () => {
+  it('survives an unavailable vendor, and uses the token that it has', async () => {
     const vendor = await vendorForTest({ accessTtl: 20 });
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -133,7 +136,7 @@ describe('a login by a person', () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
   });
 
-  it('is never handed out with less than two seconds left, however far away the vendor is', async () => {
+  it('never returns a token with less than two seconds left, even if the vendor is unavailable', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -152,14 +155,14 @@ describe('a login by a person', () => {
   });
 
   it.each([
-    ['breaks off', (response: { destroy(): void }) => response.destroy()],
+    ['breaks the connection', (response: { destroy(): void }) => response.destroy()],
     [
-      'answers with a page',
+      'responds with a page',
       (response: Answer) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>x</p>'),
     ],
     ['refuses without a reason', (response: Answer) => response.writeHead(400).end('<p>no</p>')],
-    ['wants us slower', (response: Answer) => response.writeHead(429, { 'retry-after': '1' }).end()],
-  ])('is not lost when the vendor %s', async (_, answer) => {
+    ['limits the rate', (response: Answer) => response.writeHead(429, { 'retry-after': '1' }).end()],
+  ])("isn't lost if the vendor %s", async (_, answer) => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -175,7 +178,7 @@ describe('a login by a person', () => {
     expect((await again.entry.tokenStore.load())?.granted.refreshToken).toBeDefined();
   });
 
-  it('sends a refresh token once if the answer is lost', async () => {
+  it('sends a refresh token once if the response is lost', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -190,7 +193,7 @@ describe('a login by a person', () => {
     expect(requests).toBe(1);
   });
 
-  it('needs a person once the vendor has ended it, keeps its tokens for inspection, and asks the vendor no more', async () => {
+  it('needs a user once the vendor has revoked it, keeps its tokens for inspection, and sends the vendor nothing more', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -235,7 +238,7 @@ describe('a login by a person', () => {
     await expect(other.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED' });
   });
 
-  it('is renewed when the clock was set back behind the moment that it was kept', async () => {
+  it('is renewed if the clock was set back to before the token was stored', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -257,7 +260,7 @@ describe('a login of the app itself', () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is asked for again after a fault that passes, and not after any other', async () => {
+  it('is requested again after a transient error, and not after any other', async () => {
     const vendor = await vendorForTest();
     const clock = { ...systemClock, sleep: async () => undefined };
     const desk = await openDesk({ login: robotLogin(vendor), clock });
@@ -275,7 +278,7 @@ describe('a login of the app itself', () => {
     expect(requests).toBe(1);
   });
 
-  it('gets a new token when the old one has ended', async () => {
+  it('gets a new token if the old one has expired', async () => {
     const { clock, pass } = standingTime();
     const vendor = await vendorForTest({ accessTtl: 60 });
     const desk = await openDesk({ login: robotLogin(vendor), clock });

@@ -4,21 +4,21 @@ import type Provider from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 
-/** One request to the token address, and what came of it; 0 while it is under way. */
+/** One request to the token URL, and its status; 0 while it's in progress. */
 export interface TokenRequest {
   status: number;
 }
 
 export interface Vendor {
   readonly url: string;
-  /** Every request to the token address so far. */
+  /** Every request to the token URL so far. */
   readonly asked: readonly TokenRequest[];
   readonly description: OAuthDescription;
-  /** Answers token requests itself as long as it is set; true when it has. */
+  /** Answers token requests itself while it's set; returns true if it has. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
-  /** Token requests are answered this much later. */
+  /** Delay of the responses to token requests. */
   delayMs: number;
-  /** Ends every grant that a person ever gave. */
+  /** Ends every grant that a user ever gave. */
   revokeAll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface VendorOptions {
   /** Seconds. */
   readonly accessTtl?: number;
   readonly rotate?: boolean;
-  /** Exact addresses that a browser may come back to. */
+  /** Exact URLs that a browser may return to. */
   readonly redirects?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export const client = { id: 'web', secret: 'w3b-s3cr3t-w3b-s3cr3t' };
 export const robot = { id: 'robot', secret: 'r0b0t-s3cr3t-r0b0t' };
 
 /**
- * A vendor: the certified oidc-provider on loopback, a page of rows that wants its tokens, and a switch for faults.
+ * A vendor: the certified oidc-provider on loopback, a page of rows that requires its tokens, and a switch for faults.
  * Every consent page is the provider's own development page.
  */
 export async function startVendor(options: VendorOptions = {}): Promise<Vendor> {
@@ -95,7 +95,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
   return vendor;
 }
 
-/** The provider warns of everything that makes it one for development. */
+/** The provider warns about everything that is only for development. */
 async function openProvider(url: string, settings: Configuration): Promise<Provider> {
   const { warn } = console;
   console.warn = () => undefined;
