@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/lib/command-line.ts';
 import { folderAdvice } from '../../src/state/engine/folder-advice.ts';
 
-/** The words that a real shell makes of a line. */
+/** The words that a real shell parses from a line. */
 const wordsOf = (line: string) =>
   execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');
 
 describe('an advised command line', () => {
-  it('is read by a shell as the very words that were meant', () => {
+  it('is parsed by a shell into the intended words', () => {
     const hard = [
       '/srv/Größe & Menge (alt)/st',
       "it's",
@@ -43,12 +43,12 @@ describe('an advised command line', () => {
     );
   });
 
-  it('has no quotes where none are needed', () => {
+  it('has no quotes if none are needed', () => {
     expect(commandLine('chmod', 600, '/var/lib/sluice/Größe-1.db')).toBe('chmod 600 /var/lib/sluice/Größe-1.db');
   });
 });
 
-describe('advice about a state folder that cannot be used', () => {
+describe('advice about an unusable state folder', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice advice & '));
@@ -58,7 +58,7 @@ describe('advice about a state folder that cannot be used', () => {
   const adviceFor = (path: string, uid = own, code = 'EACCES') =>
     folderAdvice(path, code, uid).split('runs Sluice: ')[1];
 
-  it('names the mode where the mode is at fault, and the folder that has it', () => {
+  it('names the mode if the mode is wrong, and the folder that has it', () => {
     chmodSync(folder, 0);
     expect(wordsOf(adviceFor(folder)!)).toEqual(['chmod', 'u+rwx', folder, '']);
     chmodSync(folder, 0o500);
@@ -66,7 +66,7 @@ describe('advice about a state folder that cannot be used', () => {
     chmodSync(folder, 0o700);
   });
 
-  it('names the owner where the folder belongs to another user', () => {
+  it('names the owner if the folder belongs to another user', () => {
     mkdirSync(join(folder, 'st'));
     const other = own + 4711;
     expect(wordsOf(adviceFor(join(folder, 'st'), other)!)).toEqual(['chown', '-R', `${other}`, join(folder, 'st'), '']);
@@ -74,7 +74,7 @@ describe('advice about a state folder that cannot be used', () => {
     expect(wordsOf(adviceFor(join(folder, 'new'), other)!)).toEqual(words);
   });
 
-  it.runIf(own === 0)('leaves a state to the user whose it is', () => {
+  it.runIf(own === 0)('suggests using the state as the user who owns it', () => {
     chownSync(folder, 65_534, 65_534);
     writeFileSync(join(folder, 'sluice.db'), '');
     const advice = folderAdvice(folder, 'EACCES', 1000);
@@ -82,7 +82,7 @@ describe('advice about a state folder that cannot be used', () => {
     expect(advice).not.toContain('chown');
   });
 
-  it.runIf(own === 0)('makes the folder usable when root runs it', () => {
+  it.runIf(own === 0)("makes the folder usable if it's run by root", () => {
     const uid = 65_534;
     const canWrite = (path: string) => {
       const tried = () => execFileSync('touch', [join(path, 'x')], { uid, gid: uid, stdio: 'ignore' });
@@ -105,7 +105,7 @@ describe('advice about a state folder that cannot be used', () => {
     }
   });
 
-  it('gives no command that would not help', () => {
+  it('contains no command that would not help', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(adviceFor(join(folder, 'file'))).toBeUndefined();
     expect(adviceFor(folder, own, 'EROFS')).toBeUndefined();

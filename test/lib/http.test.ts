@@ -21,7 +21,7 @@ async function textOf(body: string, answerLimitBytes: number): Promise<unknown> 
   return sendRequest({ agent, method: 'GET', url, headers: {}, timeoutMs: 60_000, answerLimitBytes });
 }
 
-it('an answer that is longer than what is read of it ends before a secret that it was cut in', async () => {
+it('a response longer than the limit ends before a secret at which it was truncated', async () => {
   registerSecret(secret);
   for (const inside of [5, 15, 29]) {
     const got = await textOf(`the key ${secret} is unknown`, 8 + inside);
@@ -29,7 +29,7 @@ it('an answer that is longer than what is read of it ends before a secret that i
   }
 });
 
-it('an answer that is read to its end stays as it is, to be parsed', async () => {
+it('a response that is read completely is unchanged, for parsing', async () => {
   registerSecret(secret);
   const body = `{"key":"${secret}"}`;
   expect(await textOf(body, body.length)).toMatchObject({ text: body, complete: true });

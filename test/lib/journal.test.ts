@@ -20,7 +20,7 @@ async function errorsOf(args: readonly string[], { isJournal = true } = {}): Pro
   return readFile(join(folder, 'journal'), 'utf8');
 }
 
-it('each line of a fault has the priority of an error in the journal', async () => {
+it("each line of an error has the journal's error priority", async () => {
   const lines = (await errorsOf(['status', '-c', '/nowhere/sluice.yaml'])).trimEnd().split('\n');
   expect(lines.length).toBeGreaterThan(1);
   for (const line of lines) expect(line).toMatch(/^<3>/);
@@ -30,7 +30,7 @@ it('a stream that was redirected since has no priorities', async () => {
   expect(await errorsOf(['status', '-c', '/nowhere/sluice.yaml'], { isJournal: false })).toMatch(/^CONFIG_/);
 });
 
-it('each line of the log has the priority of its level', async () => {
+it('each log line has the priority of its level', async () => {
   const script = `
     import { fstatSync } from 'node:fs';
     const { dev, ino } = fstatSync(1);
@@ -44,7 +44,7 @@ it('each line of the log has the priority of its level', async () => {
   expect(JSON.parse(lines[3]!.slice(3))).toMatchObject({ level: 50, job: 'x', msg: 'd' });
 });
 
-it('nothing is known of the journal without systemd', () => {
+it('the journal is unknown without systemd', () => {
   expect(journalPrefix(2, {})).toBeUndefined();
   expect(journalPrefix(99, { JOURNAL_STREAM: '1:2' })).toBeUndefined();
 });

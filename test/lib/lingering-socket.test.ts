@@ -58,7 +58,7 @@ const textOf = async (stream: Socket | LingeringSocket, length: number): Promise
 };
 
 describe.each(kinds)('a %s connection with a lingering close', (kind) => {
-  it('carries bytes both ways, and ends when the other side does', async () => {
+  it('carries bytes in both directions, and ends when the other side does', async () => {
     const { client, peer, lingering } = await connectBoth(kind);
     const closed = Promise.all([once(client, 'close'), once(peer, 'close')]);
     client.cork();
@@ -72,7 +72,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(lingering).toEqual([]);
   });
 
-  it('sends its end when it is given up, and is closed once the other side has closed', async () => {
+  it("half-closes when it's given up, and is closed once the other side has closed", async () => {
     const { client, peer, lingering } = await connectBoth(kind);
     client.write('hello');
     expect(await textOf(peer, 5)).toBe('hello');
@@ -83,7 +83,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(await lingering[0]?.isClosed).toBe(true);
   });
 
-  it('is closed if an answer comes late, or the other side resets', async () => {
+  it('counts as closed if a response comes late, or the other side resets', async () => {
     for (const how of ['answers', 'resets'] as const) {
       const { client, peer, lingering } = await connectBoth(kind);
       client.write('hello');
@@ -95,7 +95,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     }
   });
 
-  it('is not closed if the other side does not close in time, or the wait is cut', async () => {
+  it("doesn't count as closed if the other side doesn't close in time, or the wait is canceled", async () => {
     for (const how of ['time', 'cut'] as const) {
       const { client, peer, lingering } = await connectBoth(kind, how === 'time' ? 20 : 60_000);
       client.write('hello');
@@ -106,7 +106,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     }
   });
 
-  it('closes at once when nothing is left to answer', async () => {
+  it('closes immediately if no response is pending', async () => {
     const { client, peer, lingering } = await connectBoth(kind);
     client.write('hello');
     await textOf(peer, 5);
@@ -118,7 +118,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(lingering).toEqual([]);
   });
 
-  it('is not known to be closed if it breaks on our side', async () => {
+  it("isn't known to be closed if it breaks on our side", async () => {
     const { client, socket, peer, lingering } = await connectBoth(kind);
     client.write('hello');
     await textOf(peer, 5);

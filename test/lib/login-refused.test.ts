@@ -31,7 +31,7 @@ describe('a refused login', () => {
     ['MySQL 1045', mysqlProblem(my(1045), at)],
     ['SQL Server 18456', sqlserverProblem(ms(18456), at)],
     [
-      'SQL Server 18456 in front of the error of tedious',
+      'SQL Server 18456 followed by an error of tedious',
       sqlserverProblem(new LoginFailed(), { ...at, loginError: 18456 }),
     ],
     ['SSH: key or password refused', loginProblem(ssh, unauthenticated, { hasTried: true })],
@@ -41,7 +41,7 @@ describe('a refused login', () => {
       "OAuth: a vendor's own word for invalid_grant",
       endedByVendor(login, refusal('bad_login', ['bad_login']), undefined),
     ],
-    ['a copy that names its place', postgresProblem(pg('28P01'), at).at({ source: 'shop' })],
+    ['a copy that adds its location', postgresProblem(pg('28P01'), at).at({ source: 'shop' })],
   ])('%s', (_, problem) => {
     expect(problem).toMatchObject({ family: 'login', isLoginRefused: true });
   });
@@ -60,7 +60,7 @@ describe('a refused login', () => {
     ['MySQL 1040: too many connections', mysqlProblem(my(1040), at)],
     ['MySQL: a query that fails with 1045', mysqlProblem(my(1045), { ...at, isConnected: true })],
     ['SQL Server 4060: no right to the database', sqlserverProblem(new LoginFailed(), { ...at, loginError: 4060 })],
-    ['SSH: no method in common', loginProblem(ssh, unauthenticated, { hasTried: false })],
+    ['SSH: no common method', loginProblem(ssh, unauthenticated, { hasTried: false })],
     ['OAuth invalid_scope', clientRefused(login, refusal('invalid_scope'))],
     ['OAuth access_denied', endedByVendor(login, refusal('access_denied'), undefined)],
     ['403', answered(403)],
@@ -69,12 +69,12 @@ describe('a refused login', () => {
     expect(problem.isLoginRefused).toBe(false);
   });
 
-  it('names the path of a 401, and of no other status', () => {
+  it('contains the path of a 401, and of no other status', () => {
     expect(answered(401).at({ source: 'api' }).refusedPath).toBe('https://a.example/orders');
     expect(answered(403).refusedPath).toBeUndefined();
   });
 
-  it('keeps everything else when it is told to be one of the login step', () => {
+  it("keeps everything else if it's marked as a login error", () => {
     const problem = answered(401).ofLogin();
     expect(problem).toMatchObject({ isLoginRefused: true, code: 'REST_LOGIN', seen: 'status 401' });
     expect(problem).toBeInstanceOf(Problem);
@@ -99,11 +99,11 @@ describe('prompts of an SSH server', () => {
     ['New password: ', false],
     ['Password: ', true],
     ['', false],
-  ])('%j (shown: %s) does not get the password', (prompt, echo) => {
+  ])("%j (shown: %s) doesn't get the password", (prompt, echo) => {
     expect(ask(new PromptAnswers(), prompt, echo)).toEqual({ asksFor: prompt });
   });
 
-  it('a text without prompts is answered without the password, which stays to be asked for', () => {
+  it('a message without prompts is answered without the password, which can still be asked for', () => {
     const answers = new PromptAnswers();
     expect([answers.answer([]), ask(answers, 'Password:')]).toEqual(['password', 'password']);
   });

@@ -14,7 +14,7 @@ const thrownBy = (work: () => unknown): unknown => {
   return undefined;
 };
 
-it('A package that Sluice itself loads late and that is missing is a fault of Sluice, with its name', () => {
+it('a missing package that Sluice itself loads late is an error of Sluice, with its name', () => {
   const load = late(ours.href, 'no-such-package');
   const problem = toProblem(thrownBy(load), otherwise);
   expect(problem).toMatchObject({ code: 'INSTALLATION_INCOMPLETE', family: 'bug' });
@@ -22,8 +22,8 @@ it('A package that Sluice itself loads late and that is missing is a fault of Sl
   expect(problem.message).not.toContain('Require stack');
 });
 
-it('A file of Sluice that is gone is a fault of Sluice, also as the cause of another error', () => {
-  // As Node words it; the runner of these tests has a loader of its own.
+it('a missing file of Sluice is an error of Sluice, even as the cause of another error', () => {
+  // As Node words it; the test runner has its own loader.
   const gone = Object.assign(
     new Error(`Cannot find module '/x/chunks/csv-reader-1.js' imported from ${ours.pathname}`),
     { code: 'ERR_MODULE_NOT_FOUND' },
@@ -33,7 +33,7 @@ it('A file of Sluice that is gone is a fault of Sluice, also as the cause of ano
   expect(toProblem(wrapped, otherwise).message).toContain('csv-reader-1.js');
 });
 
-it('A package that a connector of the user asks for is no fault of Sluice', () => {
+it("a missing package that a user's connector imports isn't an error of Sluice", () => {
   const thrown = Object.assign(new Error("Cannot find package 'x' imported from /home/a/desk.mts"), {
     code: 'ERR_MODULE_NOT_FOUND',
   });

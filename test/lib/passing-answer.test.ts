@@ -3,8 +3,8 @@ import { isPassingStatus, passingAnswer, retryAfterMs, spentLimit } from '../../
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
-describe('passing statuses', () => {
-  it('are 408, 425, 429 and every 5xx but 501 and 505', () => {
+describe('transient statuses', () => {
+  it('are 408, 425, 429 and every 5xx except 501 and 505', () => {
     const all = Array.from({ length: 500 }, (_, i) => 100 + i);
     const passing = all.filter(isPassingStatus);
     expect(passing.filter((status) => status < 500)).toEqual([408, 425, 429]);
@@ -25,17 +25,17 @@ describe('Retry-After', () => {
     ['-1', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%j asks for %j ms', (header, milliseconds) => {
+  ])('%j means %j ms', (header, milliseconds) => {
     expect(retryAfterMs({ 'retry-after': header }, now)).toBe(milliseconds);
   });
 
-  it('holds a date against the clock of the sender', () => {
+  it("compares a date with the sender's clock", () => {
     const headers = { 'retry-after': 'Thu, 01 Jan 2026 05:00:30 GMT', date: 'Thu, 01 Jan 2026 05:00:00 GMT' };
     expect(retryAfterMs(headers, now)).toBe(30_000);
   });
 });
 
-describe('a limit that is used up', () => {
+describe('a used-up limit', () => {
   it.each<[Record<string, string>, number | undefined]>([
     [{ 'ratelimit-remaining': '0', 'ratelimit-reset': '7' }, 7000],
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 90) }, 90_000],
@@ -46,7 +46,7 @@ describe('a limit that is used up', () => {
     [{ ratelimit: '"default";r=0', 'ratelimit-policy': '"hour";q=9;w=3600, "default";q=100;w=60' }, 60_000],
     [{ ratelimit: '"burst";r=0;t=5, "day";r=0;t=900, "year";r=9;t=9999' }, 900_000],
     [{ ratelimit: '"default";r=0' }, undefined],
-  ])('is told by %j', (headers, resetMs) => {
+  ])('is detected from %j', (headers, resetMs) => {
     expect(spentLimit(headers, now)).toEqual({ resetMs });
   });
 
@@ -56,12 +56,12 @@ describe('a limit that is used up', () => {
     [{ ratelimit: '"default";r=50;t=30' }],
     [{ ratelimit: 'limit=100, remaining=03, reset=30' }],
     [{ 'ratelimit-policy': '"default";q=100;w=60' }],
-  ])('is not told by %j', (headers) => {
+  ])("isn't detected from %j", (headers) => {
     expect(spentLimit(headers, now)).toBe(undefined);
   });
 });
 
-describe('an answer that passes', () => {
+describe('a transient response', () => {
   it.each<[number, Record<string, string>, ReturnType<typeof passingAnswer>]>([
     [429, {}, { isRateLimit: true, retryAfterMs: undefined }],
     [429, { ratelimit: '"a";r=0;t=8' }, { isRateLimit: true, retryAfterMs: 8000 }],

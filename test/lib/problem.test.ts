@@ -17,7 +17,7 @@ const whole: Required<ProblemOptions> = {
   cause: new Error('too many'),
 };
 
-it('A problem with another message keeps everything else, its stack too', () => {
+it('a problem with another message keeps everything else, including its stack', () => {
   const problem = new Problem(whole);
   const changed = problem.with({ message: 'the database is busy; not tried again' });
   expect(changed).toMatchObject({ ...whole, message: 'the database is busy; not tried again' });
@@ -25,7 +25,7 @@ it('A problem with another message keeps everything else, its stack too', () => 
   expect(problem.message).toBe(whole.message);
 });
 
-it('A place that was not known may be added later, and a known one stays', () => {
+it('a missing location may be added later, and a known one stays', () => {
   const problem = new Problem({ code: 'X', family: 'row', message: 'no', where: { job: 'orders', row: undefined } });
   expect(problem.at({ job: 'other', row: 3 }).where).toEqual({ job: 'orders', row: 3 });
 });

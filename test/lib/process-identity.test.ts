@@ -9,18 +9,18 @@ const library = new URL('../../src/lib/', import.meta.url).href;
 /** Creates a PID namespace whose first process is process 1; any user can, in a user namespace. */
 const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 
-describe('what became of a process', () => {
+describe('the state of a process', () => {
   it('is identified in the process table by PID and start time, because PIDs are reused', () => {
     expect(processStateOf(ourselves)).toBe('alive');
     expect(processStateOf({ ...ourselves, start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, pid: 2 ** 22 + 1 })).toBe('dead');
   });
 
-  it('does not change with the name of the host, which may be set at any time', () => {
+  it("doesn't depend on the host name, which may change at any time", () => {
     expect(processStateOf({ ...ourselves, host: 'localhost' })).toBe('alive');
   });
 
-  it('cannot be seen in another container, nor on another machine, whatever number it has there', () => {
+  it("can't be determined in another container or on another machine, whatever its PID there", () => {
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 2 ** 22 + 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
@@ -31,16 +31,16 @@ describe('what became of a process', () => {
     expect(processStateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
   });
 
-  it('is not death where two names are shown for one boot, as systemd-nspawn does', () => {
+  it("isn't dead if one boot has two IDs, as with systemd-nspawn", () => {
     expect(processStateOf({ ...ourselves, boot: 'made up' })).toBe('unknown');
   });
 
-  it('cannot be known of a process that the system does not tell the start of', () => {
+  it("can't be determined if the system doesn't report the process's start", () => {
     expect(processStateOf({ ...ourselves, start: '' })).toBe('unknown');
   });
 
-  it('is not read from a /proc of another namespace, where the numbers mean others', async ({ skip }) => {
-    // The kernel refuses it in a chroot, and some machines do to ordinary users.
+  it("isn't read from a /proc of another namespace, where PIDs differ", async ({ skip }) => {
+    // The kernel refuses it in a chroot, and some machines refuse it for ordinary users.
     const refusal = await run('unshare', [...apart, 'true']).then(
       () => undefined,
       (error: Error) => error.message,

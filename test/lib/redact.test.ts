@@ -17,7 +17,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const xml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** How texts of many kinds spell what stands in them. */
+/** How texts of many kinds encode their contents. */
 const spellings: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'in an address': encodeURIComponent,
@@ -44,7 +44,7 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
 };
 
 describe('a secret', () => {
-  it.each(Object.keys(spellings))('is known %s', (kind) => {
+  it.each(Object.keys(spellings))('is recognized %s', (kind) => {
     for (const secret of ['simple-secret-31', odd]) {
       registerSecret(secret);
       const text = spellings[kind]!(secret);
@@ -57,7 +57,7 @@ describe('a secret', () => {
     }
   });
 
-  it('of several lines is known by each of them, and as one line', () => {
+  it('of several lines is recognized by each of them, and as one line', () => {
     const key = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0', 'BAQEFAASCBKcwggSjAgEAAo', '-----END KEY-----'].join(
       '\n',
     );
@@ -68,7 +68,7 @@ describe('a secret', () => {
     expect(redact('must begin with -----BEGIN KEY-----')).toContain('-----BEGIN KEY-----');
   });
 
-  it('is no part of what is shown of a long text, wherever that is cut', () => {
+  it("isn't part of the shown excerpt of a long text, wherever that is truncated", () => {
     registerSecret('a-rather-long-secret-0123456789');
     for (let before = 0; before < 60; before++) {
       const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
@@ -76,12 +76,12 @@ describe('a secret', () => {
     }
   });
 
-  it('shows no part of itself in an excerpt from the middle of a text, also if the text is itself a piece', () => {
+  it('shows no part of itself in an excerpt from the middle of a text, even if the text is itself an excerpt', () => {
     const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
     registerSecret(secret);
     const text = `---- ${secret} ----`;
     for (let begin = 0; begin < 65; begin++) {
-      // Three characters of a secret say nothing, and more than them are known.
+      // Three characters of a secret reveal nothing, and more are recognized.
       for (const piece of [text.slice(begin), text.slice(0, text.length - begin)])
         for (let from = 0; from < piece.length; from += 7)
           expect(excerptAt(piece, from, from + 20).replaceAll('[redacted]', '')).not.toMatch(/[0-9a-jA-J]{4}/);
@@ -90,19 +90,19 @@ describe('a secret', () => {
     expect(cutText('a text without any', 6)).toBe('a text…');
   });
 
-  it('is known in a text whose blanks were put together', () => {
+  it('is recognized in a text with collapsed white space', () => {
     registerSecret('two  blanks\tand a tab');
     expect(excerpt('no: two  blanks\tand a tab', 100)).toBe('no: [redacted]');
     expect(redact('no: two blanks and a tab')).toBe('no: [redacted]');
   });
 
-  it('that has ended is not looked for any more, in no spelling', () => {
+  it('that has expired is no longer searched for, in any encoding', () => {
     registerSecret(odd);
     retireSecret(odd);
     for (const spell of Object.values(spellings)) expect(redact(spell(odd))).toBe(spell(odd));
   });
 
-  it('of four characters is one, and of fewer hides nothing', () => {
+  it("of four characters is redacted, and shorter ones aren't", () => {
     registerSecret('abc');
     expect(redact('abc abcd')).toBe('abc abcd');
     registerSecret('4711');

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The name of the error that `work` throws; for one that is not SQLite's, its class. */
+/** The name of the error that `work` throws; its class if it isn't one of SQLite. */
 function errorOf(work: () => unknown): string {
   try {
     work();
@@ -29,7 +29,7 @@ function errorOf(work: () => unknown): string {
   return 'none';
 }
 
-describe('what node:sqlite passes over in silence', () => {
+describe('what node:sqlite silently ignores', () => {
   it.each([
     'select 1; select 2',
     'select 1; drop table t',
@@ -38,7 +38,7 @@ describe('what node:sqlite passes over in silence', () => {
     "select 'é;'; x",
     'select 1\0; select 2',
     ';select 1; select 2',
-  ])('a second statement is refused: %j', (sql) => {
+  ])('a second statement is rejected: %j', (sql) => {
     expect(() => db.prepare(sql)).toThrow('The text contains more than one statement');
   });
 
@@ -49,11 +49,11 @@ describe('what node:sqlite passes over in silence', () => {
     'select 1 -- ; select 2',
     'select 1 /* ; */ ; -- x\n/* y',
     "select ';?'",
-  ])('one statement is run, whatever surrounds it: %j', (sql) => {
+  ])('a single statement runs, whatever surrounds it: %j', (sql) => {
     expect(db.prepare(sql).get()).toBeDefined();
   });
 
-  it('a value that is missing, undefined or too many is refused and nothing is run', () => {
+  it('a missing, undefined or extra value is rejected and nothing runs', () => {
     db.exec('create table t (a, b)');
     const insert = db.prepare('insert into t values (?, ?)');
     for (const values of [[], [1], [1, 2, 3], [1, undefined]])
@@ -65,7 +65,7 @@ describe('what node:sqlite passes over in silence', () => {
     expect(() => db.prepare('select ?').iterateExact()).toThrow();
   });
 
-  it.each([':a', '@a', '$a', '#a', ':1'])('the named parameter %s is refused', (name) => {
+  it.each([':a', '@a', '$a', '#a', ':1'])('the named parameter %s is rejected', (name) => {
     expect(errorOf(() => db.prepare(`select ${name}`))).not.toBe('none');
   });
 
@@ -101,31 +101,31 @@ describe('what node:sqlite passes over in silence', () => {
     }
   });
 
-  it('text is read to its end, though it contains NUL', () => {
+  it('text is read to its end, even if it contains NUL', () => {
     expect(db.prepare("select 'a' || char(0) || 'b'").value()).toBe('a\0b');
     expect(db.prepare('select hex(?)').value('a\0b')).toBe('610062');
   });
 
-  it('an integer that no number can hold is an error, or exact', () => {
+  it("an integer that doesn't fit into a number is an error, or exact", () => {
     const sql = 'select 9007199254740993 as a';
     expect(() => db.prepare(sql).get()).toThrow('too large');
     expect([...db.prepare(sql).iterateExact()]).toEqual([[9007199254740993n]]);
   });
 
-  it('keeps 16 MB of pages', () => {
+  it('the cache is 16 MB of pages', () => {
     expect(db.pragma('cache_size')).toBe(-16_000);
   });
 });
 
 describe('rows', () => {
-  it('are ordinary objects with all values as they are', () => {
+  it('are ordinary objects with all values unchanged', () => {
     const row = db.prepare("select 1 as a, 1.5 as b, 'x' as c, x'00ff' as d, null as e, x'' as f").get();
     const bytes = { d: new Uint8Array([0, 255]), f: new Uint8Array() };
     expect(row).toStrictEqual({ a: 1, b: 1.5, c: 'x', e: null, ...bytes });
     expect(db.prepare('select 1 where 0').get()).toBeUndefined();
   });
 
-  it('have the columns that the table has now, though the statement is older', () => {
+  it('have the current columns of the table, even if the statement is older', () => {
     db.exec('create table t (a, b); insert into t values (1, 2)');
     const all = db.prepare('select * from t');
     expect(all.all()).toEqual([{ a: 1, b: 2 }]);
@@ -137,7 +137,7 @@ describe('rows', () => {
 });
 
 describe('a transaction', () => {
-  it('is all or nothing, and so is one inside of it', () => {
+  it('is all or nothing, and so is a nested one', () => {
     db.exec('create table t (a)');
     const insert = db.prepare('insert into t values (?)');
     const fails = (value: number) => () => {
@@ -154,7 +154,7 @@ describe('a transaction', () => {
     expect(db.inTransaction).toBe(false);
   });
 
-  it('that SQLite has rolled back by itself fails with its own error', () => {
+  it("that SQLite rolled back by itself fails with SQLite's error", () => {
     db.exec('create table t (a); pragma max_page_count = 3');
     const insert = db.prepare('insert into t values (zeroblob(100000))');
     expect(errorOf(() => db.transaction(() => insert.run()))).toBe('SQLITE_FULL');
@@ -163,7 +163,7 @@ describe('a transaction', () => {
 });
 
 describe('a backup', () => {
-  it('has what was committed, while another connection writes', async () => {
+  it('contains what was committed, while another connection writes', async () => {
     db.pragma('journal_mode = WAL');
     db.exec('create table t (a); insert into t values (1)');
     const other = new SqliteDatabase(join(folder, 'a.db'));
@@ -177,7 +177,7 @@ describe('a backup', () => {
 });
 
 describe('the name of an error', () => {
-  it('is the one of SQLite, extended if it has one', () => {
+  it("is SQLite's, extended if possible", () => {
     db.exec('create table t (a unique, b not null, c primary key)');
     const names = [
       () => db.exec('selec'),
@@ -200,7 +200,7 @@ describe('the name of an error', () => {
   });
 });
 
-/** How many values SQLite itself takes: it refuses the index before it looks at a value that it cannot bind. */
+/** How many values SQLite itself accepts: it rejects the index before it checks a value that can't be bound. */
 function countBySqlite(raw: DatabaseSync, sql: string): number {
   const statement = raw.prepare(sql);
   for (let count = 0; ; count++) {

@@ -30,7 +30,7 @@ const wrong = [
   '&a long text',
 ];
 
-describe('a reference in XML', () => {
+describe('an XML reference', () => {
   it.each(right)('%s ends after its semicolon, whatever follows, and means %s', (reference, character) => {
     for (const behind of ['', ';', 'x', '&amp;', '\0\0\0\0']) {
       const bytes = Buffer.from(`ab${reference}${behind}`);
@@ -39,18 +39,18 @@ describe('a reference in XML', () => {
     }
   });
 
-  it.each(right)('%s is told to be cut wherever the bytes end inside it', (reference) => {
+  it.each(right)('%s is reported as truncated wherever the bytes end inside it', (reference) => {
     for (let length = 1; length < reference.length; length++) {
       expect(referenceEnd(Buffer.from(reference.slice(0, length)), 0), reference.slice(0, length)).toBe(cut);
     }
   });
 
-  it.each(wrong)('%s is none', (text) => {
+  it.each(wrong)('%s is invalid', (text) => {
     expect(referenceEnd(Buffer.from(text), 0)).toBe(noReference);
     expect(referenceEnd(Buffer.from(`${text} and more`), 0)).toBe(noReference);
   });
 
-  it('is judged the same with what comes behind it unless it was told to be cut', () => {
+  it('is parsed the same with what follows it unless it was reported as truncated', () => {
     const text = fc.string({ unit: fc.constantFrom(...'&#x;altgquopsm01679Fd'), maxLength: 14 });
     fc.assert(
       fc.property(text, text, (first, more) => {
