@@ -13,16 +13,16 @@ import { mysqlBreaks } from './broken/mysql-breaks.ts';
 import { postgresBreaks } from './broken/postgres-breaks.ts';
 
 const rows = 40_000;
-/** Rows of the run before. */
+/** Rows of the previous run. */
 const older = 10;
 const certificates = makeCertificates(['IP:127.0.0.1']);
 
 interface Kind {
   readonly server: ServerKind;
   readonly breaks: readonly Break[];
-  /** Makes the account that reads. */
+  /** Creates the account that reads. */
   readonly reader: string;
-  /** Makes the table and fills it. */
+  /** Creates and fills the table. */
   readonly orders: string;
 }
 
@@ -46,7 +46,7 @@ const kinds: readonly Kind[] = [
   { server: 'MySQL', ...mysql },
 ];
 
-/** A job of another query has not read anything yet. */
+/** A job with another query has not read anything yet. */
 const isAnother = ({ sql, query }: Break) => sql !== undefined || query !== undefined;
 
 const csv = (from: number, to: number) =>
@@ -55,7 +55,7 @@ const csv = (from: number, to: number) =>
 for (const { server: kind, breaks, orders, reader } of kinds) {
   describeWithServer(
     { servers: kind, settings: async () => ({ tls: await certificates }) },
-    `a read of ${kind} is whole, or fails in words and moves no watermark:`,
+    `a read of ${kind} is complete, or fails with a message and moves no watermark:`,
     (server) => {
       const scope = forSuite();
       let world: World;

@@ -3,14 +3,14 @@ import { check, problemOf } from '../connectors/db-reader.ts';
 import { describeWithServer } from '../servers/describe.ts';
 
 describeWithServer({ servers: 'MySQL' }, 'MySQL 8', (server) => {
-  it('lets the account in by caching_sha2_password, without TLS and with it', async () => {
+  it('accepts the account with caching_sha2_password, without TLS and with it', async () => {
     expect(await check({ url: server().url })).toMatch(/^MySQL 8\.0\.15 as sluice on test(?:;|$)/);
     expect(await check({ url: server().url, tls: { mode: 'require' } })).toMatch(
       /^MySQL 8\.0\.15 as sluice on test(?:;|$)/,
     );
   });
 
-  it('refuses a wrong password as a login problem', async () => {
+  it('reports a wrong password as a login problem', async () => {
     const { url, password } = server();
     const problem = await problemOf(check({ url: url.replace(password, 'wrong') }));
     expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });

@@ -7,7 +7,7 @@ import { describeWithServer, reportMissing } from '../servers/describe.ts';
 import { hasPgbouncer, type Pgbouncer, type PoolMode, startPgbouncer } from '../servers/pgbouncer.ts';
 import type { ServerSettings, TestServer } from '../servers/server.ts';
 
-/** More than any buffer on the way holds, so that a reader who stops is in the middle. */
+/** More than all buffers on the way hold, so that a reader who stops is in the middle. */
 const many = "select g, repeat('x', 1000) as fill from generate_series(1, 2000000) g";
 const endless = "select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b, repeat('busy', 1)";
 
@@ -56,7 +56,7 @@ function describePools(server: () => TestServer): void {
       pgbouncer = await pool(mode);
     });
 
-    it('gives every type as the server itself does, and leaves no setting to the next client', async () => {
+    it('returns every type like the server itself, and leaves no setting for the next client', async () => {
       expect(await check(source())).toMatch(/^PostgreSQL .* as sluice on postgres$/);
       expect(await read(source(), everyType)).toEqual(await read({ url: server().url }, everyType));
       const next = new pg.Client(pgbouncer.url);
@@ -69,13 +69,13 @@ function describePools(server: () => TestServer): void {
       expect(shown(left)).toEqual(shown(own));
     });
 
-    it.each([0, 1000])('gives many rows once each in slices of %d', async (fetchRows) => {
+    it.each([0, 1000])('returns many rows once each in slices of %d', async (fetchRows) => {
       const sql = 'select g from generate_series($1::int, 100000) g';
       const { rows } = await read(source(), { sql, parameters: [1], fetch_rows: fetchRows });
       expect(rows).toEqual(Array.from({ length: 100_000 }, (_, i) => [String(i + 1)]));
     });
 
-    it('gives what is new since the last run, and chunks', async () => {
+    it('returns new rows since the last run, and chunks', async () => {
       const query = { sql: 'select * from orders', cursor: 'id' };
       const first = await readOn(source(), query);
       expect(first.rows).toHaveLength(1000);
@@ -98,7 +98,7 @@ function describePools(server: () => TestServer): void {
       await until('the statement to end', async () => !(await isBusy('busy')));
     });
 
-    it('ends sync on SIGTERM, lets go of the server and delivers nothing', async () => {
+    it('ends sync on SIGTERM, disconnects from the server and delivers nothing', async () => {
       const home = await world.home();
       const target = await world.instance('csv');
       await home.config({
@@ -114,7 +114,7 @@ function describePools(server: () => TestServer): void {
       expect(await world.data(target)).toBeNull();
     });
 
-    it('never passes a part for the whole if the server, its backend or PgBouncer ends in the middle', async () => {
+    it('never takes a part for the whole if the server, its backend or PgBouncer ends in the middle', async () => {
       const ends: (() => Promise<unknown>)[] = [
         () =>
           admin.query(
@@ -138,7 +138,7 @@ function describePools(server: () => TestServer): void {
       }
     });
 
-    it('lets a read end that PAUSE met, and one begin after RESUME', async () => {
+    it('lets a read finish that was running at PAUSE, and one start after RESUME', async () => {
       const iterator = await firstOf(
         await extract(source(), "select g, repeat('x', 1000) from generate_series(1, 20000) g"),
       );
@@ -153,14 +153,14 @@ function describePools(server: () => TestServer): void {
     });
   });
 
-  it('in statement mode fails with what has to be changed, in check already', async () => {
+  it('in statement mode fails with the required change, even in check', async () => {
     const { url } = await pool('statement');
     const wanted = { code: 'DB_POOL_MODE', family: 'config', next: expect.stringContaining('pool_mode') };
     expect(await problemOf(check({ url }))).toMatchObject(wanted);
     expect(await problemOf(read({ url }, 'select 1'))).toMatchObject(wanted);
   });
 
-  describe('refuses', () => {
+  describe('PgBouncer refuses', () => {
     let pgbouncer: Pgbouncer;
     let encrypted: Pgbouncer;
     beforeAll(async () => {
@@ -180,7 +180,7 @@ function describePools(server: () => TestServer): void {
       expect(problem).toMatchObject({ code, family, next: expect.stringContaining(next) });
     });
 
-    it('whom no TLS was set for', async () => {
+    it('a user without TLS that requires it', async () => {
       expect(await problemOf(check({ url: encrypted.url }))).toMatchObject({
         code: 'DB_TLS_REQUIRED',
         family: 'config',
@@ -188,7 +188,7 @@ function describePools(server: () => TestServer): void {
       expect(await check({ url: encrypted.url, tls: { mode: 'require' } })).toContain('PostgreSQL');
     });
 
-    it('a statement that takes longer than query_timeout, and says whose limit that is', async () => {
+    it('a statement that exceeds query_timeout, and the error names that limit', async () => {
       const { url } = await pool('transaction', { settings: { query_timeout: 1 } });
       const problem = await problemOf(read({ url }, 'select pg_sleep(60)'));
       expect(problem).toMatchObject({
@@ -201,7 +201,7 @@ function describePools(server: () => TestServer): void {
     it.each([
       ['its pool is exhausted', {}, 1, 'default_pool_size'],
       ['it has too many clients', { max_client_conn: 1 }, 1, 'max_client_conn'],
-    ])('whom it has no room for, until there is: %s', async (_title, limit, clients, next) => {
+    ])('a connection over its limit, until there is a free one: %s', async (_title, limit, clients, next) => {
       const settings = { default_pool_size: 1, query_wait_timeout: 1, ...limit };
       const full = await pool('session', { settings });
       const holders = Array.from({ length: clients }, () => new pg.Client(full.url));
@@ -213,7 +213,7 @@ function describePools(server: () => TestServer): void {
       expect(await check({ url: full.url })).toContain('PostgreSQL');
     });
 
-    it('while the server behind it is away, and works when it is back', async () => {
+    it("connections while the server behind it is unavailable, and works once it's back", async () => {
       await admin.end();
       await server().kill();
       const problem = await problemOf(check({ url: pgbouncer.url }));

@@ -14,7 +14,7 @@ function sourceOf({ host, port, user, password, hostKey }: PythonFileServer): Re
     : { ...login, protocol: 'sftp', host_key: fingerprintOf(hostKey) };
 }
 
-/** Names that a shell, a listing or a URL could take for something else. */
+/** Names that a shell, a listing or a URL could misinterpret. */
 const oddNames = [
   ' lead',
   'in side',
@@ -46,7 +46,7 @@ function reading(
   const read = (query: Record<string, unknown>, watermark?: string) =>
     readFtp({ source: sourceOf(server()), query, watermark });
 
-  it('gives one file, and a glob over folders, right to the byte', async () => {
+  it('returns one file, and a glob over folders, byte for byte', async () => {
     const big = `x,y\n${Array.from({ length: 200_000 }, (_, i) => `${i},${i}\n`).join('')}`;
     await put('sub/deep/big.csv', big);
     await put('sub/small.csv', 'x,y\nend,end\n');
@@ -55,21 +55,21 @@ function reading(
     expect([rows.length, rows[199_999], rows[200_000]]).toEqual([200_001, ['199999', '199999'], ['end', 'end']]);
   });
 
-  it('has no file, or folder, that is missing', async () => {
+  it('reports a missing file or folder', async () => {
     for (const path of ['none.csv', 'none/a.csv', 'none/*.csv', '*.csv']) {
       await expect(read({ path }), path).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
     }
   });
 
   if (odd)
-    it('gives every file of odd names', async () => {
+    it('returns every file with an odd name', async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       const { rows } = await read({ path: 'odd/*.csv', path_column: 'file' });
       expect(rows.map(([name]) => name).sort()).toEqual(oddNames.map((name) => `odd/${name}`).sort());
     });
 
   if (!odd)
-    it('gives every file of odd names, or names the one that it does not', async () => {
+    it("returns every file with an odd name, or names the one that it can't", async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       await expect(read({ path: 'odd/*.csv' })).rejects.toMatchObject({
         family: 'job',
@@ -78,7 +78,7 @@ function reading(
     });
 
   if (newest)
-    it('gives the newest file, and those that no run has read', async () => {
+    it('returns the newest file, and those that no run has read', async () => {
       await put('a.csv', 'x\n1\n', 1_760_000_000);
       await put('b.csv', 'x\n2\n', 1_770_000_000);
       expect((await read({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
@@ -102,7 +102,7 @@ function reading(
     });
 
   if (!newest)
-    it('tells no times, and says so where they are needed', async () => {
+    it("has no modification times, and reports that if they're needed", async () => {
       await put('a.csv', 'x\n1\n');
       await put('b.csv', 'x\n2\n');
       expect((await read({ path: '*.csv' })).rows).toEqual([['1'], ['2']]);
@@ -112,7 +112,7 @@ function reading(
     });
 
   if (odd && sizes)
-    it('gives the file that a link leads to, and leaves out links to nowhere and in a circle', async () => {
+    it('returns the target of a link, and skips dangling and circular links', async () => {
       await put('a.csv', 'x\n1\n');
       await symlink('a.csv', join(server().files, 'link.csv'));
       await symlink('none.csv', join(server().files, 'lost.csv'));
@@ -143,7 +143,7 @@ describeWithFileServer(
   (server) => {
     reading(server, { sizes: false });
 
-    it('tells no size of what a link leads to, which is an error', async () => {
+    it("reports no size of a link's target, which is an error", async () => {
       await putFile(server(), 'a.csv', 'x\n1\n');
       await symlink('a.csv', join(server().files, 'link.csv'));
       const reading = readFtp({ source: sourceOf(server()), query: { path: '*.csv' } });
@@ -171,11 +171,11 @@ describeWithFileServer(
 
 describeWithFileServer(
   { server: 'asyncssh', settings: () => ({ lines: ['silent'] }) },
-  'SFTP of asyncssh that falls silent',
+  'SFTP of asyncssh that goes silent',
   (server) => {
     const folder = ownFolder();
 
-    it('is given up in time, and at once when the run is stopped', async () => {
+    it('is given up in time, and immediately if the run is stopped', async () => {
       const source = sourceOf(server());
       const quick = ftp.check(ftpContext({ source: { ...source, connect_timeout_seconds: 3 }, query: {} }, folder()));
       await expect(quick).rejects.toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });

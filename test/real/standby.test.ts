@@ -10,7 +10,7 @@ import type { TestServer } from '../servers/server.ts';
 import { startStandby } from '../servers/standby.ts';
 
 const rows = 40_000;
-/** More than any buffer on the way holds, so that a reader who stops is in the middle. */
+/** More than all buffers on the way hold, so that a reader who stops is in the middle. */
 const query = { sql: "select id, v, repeat('x', 1000) as fill from orders", fetch_rows: 100 };
 const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
 
@@ -23,7 +23,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
   });
   afterAll(() => admin.end());
 
-  /** A standby that has all that was written so far, with a new table of orders. */
+  /** A standby that is up to date, with a new table of orders. */
   async function follow(
     settings: Record<string, string | number> = {},
   ): Promise<TestServer & { run(sql: string): Promise<void> }> {
@@ -50,7 +50,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     await client.end();
   }
 
-  /** The ids that a read gives, if `act` happens after its first batch. */
+  /** The IDs that a read returns, if `act` happens after its first batch. */
   async function idsOf({ batches }: Extraction, act: () => Promise<unknown>): Promise<(string | null)[]> {
     const found: (string | null)[] = [];
     for await (const batch of batches) {
@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     await untilReplayed(standby);
   }
 
-  it('gives the same rows as the primary, and each new one once, whatever its lag', async () => {
+  it('returns the same rows as the primary, and each new one once, whatever its lag', async () => {
     const standby = await follow();
     const source = { url: standby.url };
     expect(await check(source)).toMatch(/^PostgreSQL /);
@@ -87,10 +87,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
   });
 
-  it('never gives a part if what is read is vacuumed away on the primary', async () => {
+  it('never returns a part if what is being read is vacuumed on the primary', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
-    // A server that is in the middle of sending has no way to say why it ends.
+    // A server that is sending has no way to say why it ends.
     expect(await problemOf(reading)).toMatchObject({
       code: expect.stringMatching(/^DB_(SERVER_BUSY|CONNECTION_LOST)$/),
       family: 'try_later',
@@ -98,21 +98,21 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     });
   });
 
-  it('gives each row once in chunks, although what they read is vacuumed away', async () => {
+  it('returns each row once in chunks, although what they read is vacuumed', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const chunks = { column: 'id', rows: 20_000 };
     const reading = idsOf(await extract({ url: standby.url }, { ...query, chunks }), () => vacuum(standby));
     expect(await reading).toEqual(ids);
   });
 
-  it('that is promoted in the middle of a read gives all of its rows', async () => {
+  it('that is promoted during a read returns all its rows', async () => {
     const standby = await follow();
     const reading = idsOf(await extract({ url: standby.url }, query), () => standby.run('select pg_promote()'));
     expect((await reading).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
     expect((await read({ url: standby.url }, 'select pg_is_in_recovery()')).rows).toEqual([['false']]);
   });
 
-  it('that lags and answers instead of the primary in the middle of chunks never makes a part the whole', async () => {
+  it('that lags and responds instead of the primary between chunks never makes a part look complete', async () => {
     const standby = await follow();
     await untilReplayed(standby);
     await standby.run('select pg_wal_replay_pause()');

@@ -11,7 +11,7 @@ import { type Species, toldQuery, zooStatements } from './zoos/zoo.ts';
 interface Zoo {
   readonly server: ServerKind;
   readonly species: readonly Species[];
-  /** Makes the table, and resolves to the server's own text of it. */
+  /** Creates the table, and resolves to the server's own text of it. */
   fill(url: string): Promise<Table>;
 }
 
@@ -54,7 +54,7 @@ for (const { server: kind, species, fill } of zoos) {
     const scope = forSuite();
     const names = ['id', ...species.map((_, c) => `c${c}`)];
     let world: World;
-    /** Without the ids. */
+    /** Without the IDs. */
     let wanted: Table;
 
     beforeAll(async () => {
@@ -113,7 +113,7 @@ for (const { server: kind, species, fill } of zoos) {
           .map((value, c) => {
             const { kind, text } = cellOf(value);
             const { json } = species[c]!;
-            // A number that JSON has no word for is a text, and JSON's null is no value.
+            // A number that JSON can't represent is a string, and JSON's null is no value.
             const fits =
               kind === json || kind === 'null' || json === 'json' || (kind === 'text' && !/^-?\d/.test(text!));
             return json === 'json' ? JSON.stringify(value) : fits ? text : `the ${kind} ${text}`;
@@ -127,7 +127,7 @@ for (const { server: kind, species, fill } of zoos) {
       expect(differences(found, expected)).toEqual([]);
     });
 
-    /** JSON in one spelling, and rows without their id. */
+    /** JSON in a normalized form, and rows without their ID. */
     function plain(rows: Table, hasId = true): Table {
       return rows.map((row) =>
         (hasId ? row.slice(1) : row).map((text, c) =>

@@ -5,7 +5,7 @@ import pg from 'pg';
 /** A connection to a database, as its administrator or as another user. */
 export interface Administrator {
   run(sql: string): Promise<void>;
-  /** Resolves when a statement that begins so waits for a lock. */
+  /** Resolves when a statement that starts with this text waits for a lock. */
   untilWaits(sql: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,44 +1,44 @@
 import type { Gate } from '../../servers/gate.ts';
 import type { TestServer } from '../../servers/server.ts';
 
-/** What a break works on, while a read is held in its middle. */
+/** What a fault can use, while a read is paused in the middle. */
 export interface Middle {
   readonly server: TestServer;
   readonly gate: Gate;
-  /** Runs a statement as the administrator, over a connection of its own. */
+  /** Runs a statement as the administrator, on its own connection. */
   run(sql: string): Promise<void>;
-  /** Begins a statement that has to wait for the read; resolves when it waits. */
+  /** Starts a statement that has to wait for the read; resolves when it waits. */
   begin(sql: string): Promise<void>;
-  /** Runs a statement over a connection that stays until the run has ended. */
+  /** Runs a statement on a connection that stays open until the run has ended. */
   hold(sql: string, as?: 'reader'): Promise<void>;
 }
 
-/** One way in which a read of a database breaks, or seems to. */
+/** One way in which a read of a database fails, or seems to. */
 export interface Break {
   readonly how: string;
-  /** Before the read begins. */
+  /** Before the read starts. */
   readonly before?: (middle: Middle) => Promise<unknown>;
-  /** While the read is held in its middle; a break without it breaks by itself. */
+  /** While the read is paused in the middle; a fault without it happens by itself. */
   readonly act?: (middle: Middle) => unknown;
-  /** Puts the server right again. */
+  /** Restores the server. */
   readonly after?: (middle: Middle) => Promise<unknown>;
-  /** The read is never let go on. */
+  /** The read is never resumed. */
   readonly staysHeld?: true;
-  /** After so many bytes of the server the read is held. */
+  /** The read is paused after this many bytes from the server. */
   readonly atBytes?: number;
   readonly source?: object;
-  /** Options of the query besides its text and cursor. */
+  /** Options of the query in addition to its text and cursor. */
   readonly query?: object;
-  /** Instead of the rows of all the others. */
+  /** Replaces the rows of all the others. */
   readonly sql?: string;
   readonly job?: object;
-  /** How the run ends: with a code and words of its problem, or with all rows. */
+  /** How the run ends: with a code and text of its problem, or with all rows. */
   readonly ends: 'whole' | readonly [code: string, words: RegExp];
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What happens on the way to any server. */
+/** Network faults for any server. */
 export const onTheWay: readonly Break[] = [
   {
     how: 'the connection is reset by a proxy',

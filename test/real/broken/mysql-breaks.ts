@@ -3,14 +3,14 @@ import type { Break, Middle } from './breaks.ts';
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const chunks = { chunks: { column: 'id', rows: 20_000 } };
 
-/** Kills the connection of the reader, or what it does. */
+/** Kills the reader's connection, or its statement. */
 const killing =
   (what: 'connection' | 'query') =>
   ({ run }: Middle) =>
     run(`set @k = (select concat('kill ${what} ', max(id)) from information_schema.processlist where user = 'reader');
       prepare k from @k; execute k`);
 
-/** Ways in which a read of MySQL or MariaDB breaks. */
+/** Ways in which a read of MySQL or MariaDB fails. */
 export const mysqlBreaks: readonly Break[] = [
   {
     how: 'its connection is killed',

@@ -6,7 +6,7 @@ const reset = ({ run }: Pick<Middle, 'run'>) => run('alter role reader reset all
 
 const sorting = 'select id, {wide} as fill from orders order by md5(id::text)';
 
-/** Ways in which a read of PostgreSQL breaks. */
+/** Ways in which a read of PostgreSQL fails. */
 export const postgresBreaks: readonly Break[] = [
   {
     how: 'its backend is terminated',
@@ -22,7 +22,7 @@ export const postgresBreaks: readonly Break[] = [
   },
   {
     how: 'its backend is killed with SIGKILL, and the server recovers',
-    // The server may end this connection, too, before it answers.
+    // The server may end this connection, too, before it responds.
     act: ({ run }) => run(`copy (select 'kill -9 ' || pid ${ours}) to program 'sh'`).catch(() => undefined),
     after: ({ server }) => server.restart(),
     ends: ['DB_(CONNECTION_LOST|SERVER_BUSY)', /lost before|another server process/],
@@ -40,7 +40,7 @@ export const postgresBreaks: readonly Break[] = [
     how: 'the server is shut down fast',
     act: ({ server }) => server.signal('SIGINT'),
     after: ({ server }) => server.restart(),
-    // Its last words are lost if the connection ends while something is written to it.
+    // Its last message is lost if the connection ends while something is written to it.
     ends: ['DB_(SERVER_BUSY|CONNECTION_LOST)', /administrator command|lost before/],
   },
   {

@@ -21,7 +21,7 @@ const printed = (type: string, ...values: string[]): Species => ({
   told: "case when {c} is not null then format('%s', {c}) end",
 });
 
-/** What has to be there before the table. */
+/** What has to exist before the table. */
 export const postgresTypes = `create extension if not exists citext; create extension if not exists hstore;
   create extension if not exists ltree; create extension if not exists cube;
   create type mood as enum ('sad', 'very "happy"'); create type pair as (a int, b text);

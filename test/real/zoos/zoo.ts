@@ -1,17 +1,17 @@
-/** A column of every server's kind of value, and the literals that are put into it, in the server's own words. */
+/** A column type of a server, and the literals to insert, in the server's syntax. */
 export interface Species {
   readonly type: string;
-  /** What the value is in JSON; numbers that JSON has no word for are texts. */
+  /** The value in JSON; numbers that JSON can't represent are strings. */
   readonly json: 'number' | 'text' | 'bare' | 'json';
-  /** An expression of `{c}`: the value as text by the server itself. Each server has one for most types. */
+  /** An expression of `{c}`: the value as text from the server itself. Each server has one for most types. */
   readonly told?: string;
-  /** The server's text in the form that Sluice writes; null for a value that becomes null. */
+  /** The server's text in Sluice's format; null for a value that becomes null. */
   readonly canonical?: (text: string) => string | null;
   /** Empty for a generated column. */
   readonly values: readonly string[];
 }
 
-/** Values of one species each in a column, one more row of nulls. */
+/** Values of one type per column, and a row of nulls. */
 export function zooStatements(species: readonly Species[]): string[] {
   const most = Math.max(...species.map(({ values }) => values.length));
   const rows = Array.from({ length: most + 1 }, (_, at) =>
@@ -25,7 +25,7 @@ export function zooStatements(species: readonly Species[]): string[] {
   ];
 }
 
-/** The query that the server tells its own text by. */
+/** The query that returns the server's own text. */
 export function toldQuery(species: readonly Species[], usual: string): string {
   const list = species.map(({ told = usual }, c) => told.replaceAll('{c}', `c${c}`));
   return `select ${list.join(', ')} from zoo order by id`;
@@ -33,14 +33,14 @@ export function toldQuery(species: readonly Species[], usual: string): string {
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 
-/** The forms that README and docs/connectors/db.md promise, made of a server's text. */
+/** The formats that README and docs/connectors/db.md promise, built from a server's text. */
 export const canonical = {
   hex: base64,
   bytea: (text: string) => base64(text.slice(2)),
   timestamp: (text: string) => (/\d$/.test(text) ? text.replace(' ', 'T') : text),
   timestamptz: (text: string) => (/\+00$/.test(text) ? text.replace(' ', 'T').replace(/\+00$/, 'Z') : text),
   timetz: (text: string) => (/[+-]\d\d$/.test(text) ? `${text}:00` : text),
-  /** Of MySQL. */
+  /** For MySQL. */
   date: (text: string) => (/-00/.test(text) ? null : text),
   datetime: (text: string) => (/-00/.test(text) ? null : text.replace(' ', 'T')),
   instant: (text: string) => (/-00/.test(text) ? null : `${text.replace(' ', 'T')}Z`),
