@@ -24,7 +24,7 @@ describe('the schema of a transform', () => {
     ['limit', 0],
     ['distinct', null],
     ['distinct', { columns: ['a'] }],
-  ])('%s takes %j', (id, given) => {
+  ])('%s accepts %j', (id, given) => {
     expect(accepts(id, given)).toBe(true);
   });
 
@@ -41,7 +41,7 @@ describe('the schema of a transform', () => {
     ['limit', -1],
     ['limit', 1.5],
     ['distinct', { column: ['a'] }],
-  ])('%s refuses %j', (id, given) => {
+  ])('%s rejects %j', (id, given) => {
     expect(accepts(id, given)).toBe(false);
   });
 
@@ -65,7 +65,7 @@ describe('the schema of a transform', () => {
 });
 
 describe('the page about transforms', () => {
-  it('tells every transform and every function that we add to the language', () => {
+  it('documents every transform and every function that we add to the language', () => {
     const own = new Set(new Environment().getDefinitions().functions.map(({ signature }) => signature));
     const added = language()
       .getDefinitions()

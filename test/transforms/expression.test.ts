@@ -44,7 +44,7 @@ describe('an expression', () => {
     ['row.country + "x"', 'Dex'],
     ['[1, 2].map(i, i + id)', '[8,9]'],
     ['{"a": amount, "b": -amount}', '{"a":12.50,"b":-12.50}'],
-  ])('%s gives %s', (expression, expected) => {
+  ])('%s returns %s', (expression, expected) => {
     expect(value(expression)).toBe(expected);
   });
 
@@ -67,7 +67,7 @@ describe('an expression', () => {
     ['-amount', '-12.50'],
     ['amount - amount', '0.00'],
     ['round(2.345, 2)', '2.35'],
-  ])('counts in exact decimals: %s is %s', (expression, expected) => {
+  ])('calculates with exact decimals: %s is %s', (expression, expected) => {
     expect(value(expression)).toBe(expected);
   });
 
@@ -85,7 +85,7 @@ describe('an expression', () => {
     expect(kept('amount > 9007199254740993', [[1, 'x', '9007199254740993.0', null]])).toBe(0);
   });
 
-  it('adds and orders decimals as whole numbers of units do', () => {
+  it('adds and compares decimals like integers of the smallest unit', () => {
     const decimal = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 9 }));
     const two = { a: 'decimal', b: 'decimal' } as const;
     const text = ([units, scale]: readonly [bigint, number]) => {
@@ -107,7 +107,7 @@ describe('an expression', () => {
     );
   });
 
-  it('reads instants to the millisecond, in UTC or in a zone', () => {
+  it('reads timestamps to the millisecond, in UTC or in a zone', () => {
     const at: Record<string, ColumnType> = { at: 'timestamptz' };
     const cells = ['2024-03-31T01:30:00.123456+02:00'];
     expect(computed('string(at)', at, cells)).toBe('2024-03-30T23:30:00.123Z');
@@ -134,7 +134,7 @@ describe('an expression', () => {
     expect(computed('{"p": doc.price, "all": doc.tags}', doc, cells)).toBe('{"p":12.10,"all":["a"]}');
   });
 
-  it('passes a bare column on as the bytes that it is', () => {
+  it('passes a bare column on as its original bytes', () => {
     const columns = columnsOf({ at: 'timestamptz' });
     const batch = bytesBatch(columns, [['2024-03-31T01:30:00.123456+02:00']]);
     const shaped = prepare('compute', { copy: 'at' }, columns).apply(batch)!;
@@ -149,7 +149,7 @@ describe('null in an expression', () => {
     expect(kept('!(note == "x")', [row])).toBe(0);
   });
 
-  it('follows the logic of three values: the other side of || and && may decide', () => {
+  it('follows three-valued logic: the other side of || and && may decide', () => {
     expect(kept('note == "x" || id == 7', [row])).toBe(1);
     expect(kept('id == 7 || note == "x"', [row])).toBe(1);
     expect(value('note == "x" && id == 8')).toBe('false');
@@ -157,11 +157,11 @@ describe('null in an expression', () => {
     expect(value('[note == "x", true].exists(b, b)')).toBe(null);
   });
 
-  it('is not touched by the branch that is not taken', () => {
+  it("doesn't matter in the branch that isn't evaluated", () => {
     expect(value('id == 7 ? country : note')).toBe('De');
   });
 
-  it('is asked for, replaced and made', () => {
+  it('can be tested, replaced and created', () => {
     expect(value('is_null(note) && !is_null(country)')).toBe('true');
     expect(value('coalesce(note, country)')).toBe('De');
     expect(value('coalesce(note, row.note, "none")')).toBe('none');
@@ -178,17 +178,17 @@ describe('null in an expression', () => {
   });
 });
 
-describe('a fault in an expression', () => {
+describe('an error in an expression', () => {
   const fault = (expression: string, more = types) => problemOf(() => prepare('filter', expression, columnsOf(more)));
 
-  it('is told before the first row, with its place', () => {
+  it('is reported before the first row, with its position', () => {
     expect(fault('id >').message).toContain('at character 5');
     expect(fault('id + 1').message).toContain('gives int, not true or false');
     expect(fault('id == country')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
     expect(fault('id == country').message).toContain('no such overload: int == string, at character 1');
   });
 
-  it('offers the column or the function that was meant', () => {
+  it('suggests the closest column or function', () => {
     expect(fault('contry == "DE"')).toMatchObject({ next: 'did you mean "country"?' });
     expect(fault('contry == "DE"').allowed).toContain('amount (decimal)');
     expect(fault('lowre(country) == "de"')).toMatchObject({ next: 'did you mean "lower"?' });
@@ -201,11 +201,11 @@ describe('a fault in an expression', () => {
     expect(fault('country == null').next).toContain('is_null');
   });
 
-  it('is to ask has() of a column, which every row has', () => {
+  it('is to use has() on a column, which every row has', () => {
     expect(fault('has(row.note)').message).toContain('ask is_null() instead');
   });
 
-  it('of one row names row, column, expression and the values seen', () => {
+  it('in one row names row, column, expression and the values', () => {
     const columns = columnsOf(types);
     const batch = bytesBatch(columns, [row, [0, 'x', '1', null]]);
     const prepared = prepare('compute', { share: 'amount / id' }, columns);
@@ -228,11 +228,11 @@ describe('a fault in an expression', () => {
     ['{"a": type(1)}', 'cannot be written as JSON'],
     ['{"a": 0.0 / 0.0}', 'JSON has no NaN'],
     ['uint(9223372036854775807) + uint(1)', 'overflow'],
-  ])('%s ends the run: %s', (expression, expected) => {
+  ])('%s fails the run: %s', (expression, expected) => {
     expect(problemOf(() => value(expression)).message).toContain(expected);
   });
 
-  it('is an integer cell beyond 64 bits, and a decimal that is no number', () => {
+  it('is an integer cell beyond 64 bits, and an invalid decimal', () => {
     expect(problemOf(() => value('id + 1', types, ['9223372036854775808', 'x', '1', null])).message).toContain(
       '64 bits',
     );
@@ -241,7 +241,7 @@ describe('a fault in an expression', () => {
     );
   });
 
-  it('of a result that does not fit the type asked for is one of the row', () => {
+  it("of a result that doesn't fit the declared type is one of the row", () => {
     expect(value({ expression: 'amount', type: 'text' })).toBe('12.50');
     expect(value({ expression: 'string(id)', type: 'decimal' })).toBe('7');
     const bad = () => value({ expression: 'country', type: 'integer' });
@@ -280,14 +280,14 @@ describe('the sandbox', () => {
     'dyn(now())[country] == 1',
     '([doc] + [now()])[0][country] == 1',
     '(id > 1 ? doc : now())["__proto__"] == 1',
-  ])('refuses %s before a row is read', (expression) => {
+  ])('rejects %s before a row is read', (expression) => {
     expect(problemOf(() => prepare('filter', expression, columnsOf({ ...types, doc: 'json' }))).code).toBe(
       'EXPRESSION_INVALID',
     );
   });
 
   it.each(['constructor', '__proto__', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'gives nothing for the name %s when it comes from the data',
+    'returns nothing for the name %s if it comes from the data',
     (name) => {
       const more: Record<string, ColumnType> = { key: 'text', doc: 'json' };
       for (const expression of ['row[key] == "x"', '{"a": 1}[key] == 1'])
@@ -295,7 +295,7 @@ describe('the sandbox', () => {
     },
   );
 
-  it('leaves no trace on the objects of the process', () => {
+  it("doesn't change global objects of the process", () => {
     computed('doc', { doc: 'json' }, ['{"__proto__": {"polluted": true}}']);
     kept('has(doc.a)', [['{"__proto__": {"polluted": true}, "a": 1}']], { doc: 'json' });
     expect('polluted' in {}).toBe(false);

@@ -20,12 +20,12 @@ describe('a regular expression', () => {
     expect(value(expression, note)).toBe(expected);
   });
 
-  it('may stand in a column, and in a field of json', () => {
+  it('may be in a column, and in a field of json', () => {
     expect(value('note.matches(shape)', 'depot 7', '[0-9]$')).toBe('true');
     expect(value('doc.a.matches("z$")', null)).toBe('true');
   });
 
-  it('of an absent cell, or against one, is absent', () => {
+  it('with a null cell or pattern returns null', () => {
     expect(value('note.matches("x")', null)).toBe(null);
     expect(value('note.matches(shape)', 'x', null)).toBe(null);
     expect(value('is_null(note) || note.matches("x")', null)).toBe('true');
@@ -36,7 +36,7 @@ describe('a regular expression', () => {
     expect(value('note.matches("^(.*?,){11}P")', '1,2,3,'.repeat(10_000))).toBe('false');
   });
 
-  it('that is none is told by a check, with its place', () => {
+  it('that is invalid is reported by a check, with its position', () => {
     const sentence = 'the regular expression cannot be read: missing closing ): `(a` (RE2 syntax), at character 25';
     expect(fault('id == 1 && note.matches("(a")')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
     expect(fault('id == 1 && note.matches("(a")').message).toContain(sentence);
@@ -44,14 +44,14 @@ describe('a regular expression', () => {
     expect(fault(String.raw`note.matches("(a)\\1")`).message).toContain('invalid escape sequence: `\\1`');
   });
 
-  it('that a row brings and that is none is a problem of that row', () => {
+  it('from a row that is invalid is a problem of that row', () => {
     expect(problemOf(() => value('note.matches(shape)', 'x', '(a'))).toMatchObject({
       code: 'EXPRESSION_FAILED',
       family: 'row',
     });
   });
 
-  it('is asked of texts alone', () => {
+  it('applies only to text', () => {
     expect(fault('id.matches("1")').message).toContain("matches needs two texts, not 'int' and 'string'");
     expect(fault('note.matches(1)').message).toContain("not 'string' and 'int'");
     expect(problemOf(() => value('doc.matches("x")', 'x'))).toMatchObject({ code: 'EXPRESSION_FAILED' });

@@ -8,7 +8,7 @@ import type { Prepared, Transform } from '../../src/transforms/transform.ts';
 export const columnsOf = (types: Readonly<Record<string, ColumnType>>): Column[] =>
   Object.entries(types).map(([name, type]) => ({ name, type }));
 
-/** A batch as a driver makes it: all cells in one buffer, with spans. */
+/** A batch as a driver creates it: all cells in one buffer, with spans. */
 export function bytesBatch(columns: readonly Column[], rows: readonly (readonly Value[])[]): Batch {
   const spans = new Int32Array(2 * rows.length * columns.length);
   const pieces: Buffer[] = [];
@@ -37,7 +37,7 @@ export function prepare(id: string, given: unknown, columns: readonly Column[]):
   return transformById(id).prepare(given, columns);
 }
 
-/** What comes out of a transform, as text, for batches of these rows. */
+/** The output of a transform, as text, for batches of these rows. */
 export function outcome(prepared: Prepared, ...batches: readonly Batch[]): (string | null)[][] {
   const out: Batch[] = [];
   let before = 0;

@@ -15,19 +15,19 @@ const rows = [
 ] as const;
 
 describe('the transforms', () => {
-  it('have the names of their files as ids', () => {
+  it('have the names of their files as IDs', () => {
     const files = readdirSync(join(import.meta.dirname, '../../src/transforms/all'));
     expect(transforms.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   });
 
-  it('have a schema with a description and an example each', () => {
+  it('each have a schema with a description and an example', () => {
     for (const { schema } of transforms) {
       expect(schema.description).toMatch(/\.$/);
       expect(schema.examples).toHaveLength(1);
     }
   });
 
-  it('leave their input as it was', () => {
+  it("don't change their input", () => {
     const given: Record<string, unknown> = {
       select: ['id'],
       rename: { id: 'key' },
@@ -53,7 +53,7 @@ describe('the transforms', () => {
     ['cast', { contry: 'text' }],
     ['sort', 'contry'],
     ['distinct', { columns: ['contry'] }],
-  ])('%s offers the column that was meant', (id, given) => {
+  ])('%s suggests the closest column', (id, given) => {
     expect(problemOf(() => prepare(id, given, columns))).toMatchObject({
       code: 'TRANSFORM_COLUMN_UNKNOWN',
       family: 'config',
@@ -64,7 +64,7 @@ describe('the transforms', () => {
 });
 
 describe('select', () => {
-  it('keeps the columns named, in that order, without touching a cell', () => {
+  it('keeps the listed columns, in that order, without touching a cell', () => {
     const prepared = prepare('select', ['amount', 'id'], columns);
     const batch = bytesBatch(columns, rows);
     expect(outcome(prepared, batch)).toEqual([
@@ -75,7 +75,7 @@ describe('select', () => {
     expect(prepared.apply(batch)!.cells[0]).toBe(batch.cells[2]);
   });
 
-  it('refuses a column twice', () => {
+  it('rejects a duplicate column', () => {
     expect(problemOf(() => prepare('select', ['id', 'id'], columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
     expect(transformById('select').check!(['id', 'id'])).toEqual(['"id" is selected twice']);
     expect(transformById('select').check!(['id', 'country'])).toEqual([]);
@@ -83,7 +83,7 @@ describe('select', () => {
 });
 
 describe('rename', () => {
-  it('swaps names at once', () => {
+  it('can swap names', () => {
     const prepared = prepare('rename', { id: 'country', country: 'id' }, columns);
     expect(prepared.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'country integer',
@@ -92,7 +92,7 @@ describe('rename', () => {
     ]);
   });
 
-  it('refuses a name that is there already, and is not fooled by names of JavaScript', () => {
+  it("rejects an existing name, and isn't confused by names of JavaScript", () => {
     expect(problemOf(() => prepare('rename', { id: 'amount' }, columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
     const odd: Column[] = [
       { name: 'a', type: 'text' },
@@ -145,7 +145,7 @@ describe('cast', () => {
     ['date', 'json', '2024-02-29', '"2024-02-29"'],
     ['integer', 'text', '7', '7'],
     ['binary', 'text', 'AAE=', 'AAE='],
-  ])('takes %s to %s: %s is %s', (from, to, text, expected) => {
+  ])('converts %s to %s: %s is %s', (from, to, text, expected) => {
     expect(cast(from, to, text)).toBe(expected);
   });
 
@@ -172,33 +172,33 @@ describe('cast', () => {
     ['text', 'uuid', 'a0eebc99'],
     ['text', 'json', '{a: 1}'],
     ['float', 'json', 'NaN'],
-  ])('has no way from %s to %s for %s', (from, to, text) => {
+  ])("can't convert %s to %s for %s", (from, to, text) => {
     expect(problemOf(() => cast(from, to, text))).toMatchObject({ code: 'CAST_FAILED', family: 'row' });
     expect(cast(from, to, text, { on_error: 'null' })).toBe(null);
   });
 
-  it('leaves null null', () => {
+  it('keeps null', () => {
     expect(cast('text', 'integer', null)).toBe(null);
   });
 
-  it('names row, column and value of what it cannot cast', () => {
+  it("names row, column and value of what it can't convert", () => {
     const one = columnsOf({ it: 'text' });
     const prepared = prepare('cast', { it: 'integer' }, one);
     const problem = problemOf(() => prepared.apply(bytesBatch(one, [['1'], ['x\n']]), 500));
     expect(problem).toMatchObject({ where: { row: 502, column: 'it' }, seen: '"x\\n"' });
   });
 
-  it('refuses what can never be', () => {
+  it('rejects conversions that can never succeed', () => {
     const problem = problemOf(() => cast('timestamp', 'timestamptz', '2024-01-01T00:00:00'));
     expect(problem).toMatchObject({ code: 'CAST_IMPOSSIBLE', family: 'config', allowed: 'text, date, time, json' });
   });
 
-  it('declares the new type of the columns that it casts, and the old one of all others', () => {
+  it('declares the new type of the converted columns, and the old one of all others', () => {
     const { columns: after } = prepare('cast', { amount: 'text', id: { type: 'decimal' } }, columns);
     expect(after.map(({ name, type }) => `${name} ${type}`)).toEqual(['id decimal', 'country text', 'amount text']);
   });
 
-  it('touches no cell where the text stays the same', () => {
+  it('touches no cell if the text stays the same', () => {
     const batch = bytesBatch(columns, rows);
     expect(prepare('cast', { id: 'decimal' }, columns).apply(batch)!.cells[0]).toBe(batch.cells[0]);
     for (const type of columnTypes) expect(cast(type, type, 'as it is')).toBe('as it is');
@@ -206,7 +206,7 @@ describe('cast', () => {
 });
 
 describe('filter', () => {
-  it('keeps rows by their number alone, also after another filter', () => {
+  it('keeps rows only by number, even after another filter', () => {
     const batch = bytesBatch(columns, rows);
     const first = prepare('filter', 'id >= 2', columns).apply(batch)!;
     expect(first.cells).toBe(batch.cells);
@@ -215,14 +215,14 @@ describe('filter', () => {
     expect(prepare('filter', 'id > 3', columns).apply(batch)).toBe(null);
   });
 
-  it('refuses a value that is neither true nor false, which only a row can show', () => {
+  it('rejects a value that is neither true nor false, which only a row can show', () => {
     const one = columnsOf({ doc: 'json' });
     const keep = (text: string) => prepare('filter', 'doc.ok', one).apply(bytesBatch(one, [[text]]), 0)?.length ?? 0;
     expect([keep('{"ok": true}'), keep('{"ok": false}'), keep('{"ok": null}')]).toEqual([1, 0, 0]);
     expect(problemOf(() => keep('{"ok": 1}')).where).toMatchObject({ row: 1 });
   });
 
-  it('tells a fault of syntax without knowing columns', () => {
+  it('reports a syntax error without knowing the columns', () => {
     expect(transformById('filter').check!('a +')[0]).toContain('at character');
     expect(transformById('filter').check!('a + b > 1')).toEqual([]);
     expect(transformById('compute').check!({ x: '1 +', y: '1' })).toEqual([
@@ -232,7 +232,7 @@ describe('filter', () => {
 });
 
 describe('compute', () => {
-  it('replaces in place, adds at the end, and every expression sees the columns as they came in', () => {
+  it('replaces in place, appends new columns, and every expression sees the original columns', () => {
     const prepared = prepare('compute', { id: 'id + 1', next: 'id + 1', big: 'amount > 9.9' }, columns);
     expect(prepared.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'id integer',
@@ -248,7 +248,7 @@ describe('compute', () => {
     ]);
   });
 
-  it('computes only the rows that are visible', () => {
+  it('computes only the visible rows', () => {
     const batch = prepare('filter', 'id != 2', columns).apply(bytesBatch(columns, rows))!;
     const prepared = prepare('compute', { share: '6 / (id - 2)' }, columns);
     expect(batchText(prepared.apply(batch)!).map((row) => row[3])).toEqual(['-6', '6']);
@@ -256,7 +256,7 @@ describe('compute', () => {
 });
 
 describe('limit', () => {
-  it('lets so many rows through, over batches, and says when it has enough', () => {
+  it('passes this many rows across batches, and reports when it has enough', () => {
     const prepared = prepare('limit', 4, columns);
     expect(prepared.satisfied).toBe(false);
     expect(outcome(prepared, bytesBatch(columns, rows), bytesBatch(columns, rows)).map(([id]) => id)).toEqual([
@@ -271,7 +271,7 @@ describe('limit', () => {
 });
 
 describe('distinct', () => {
-  it('keeps the first of each, tells null from empty and cells from one another', () => {
+  it('keeps the first of each, and distinguishes null from empty and cells from one another', () => {
     const two = columnsOf({ a: 'text', b: 'text' });
     const batch = bytesBatch(two, [
       ['x', 'y'],
@@ -295,7 +295,7 @@ describe('distinct', () => {
     ]);
   });
 
-  it('ends the run rather than forget what it has seen', () => {
+  it('fails the run instead of forgetting what it has seen', () => {
     const prepared = prepare('distinct', { max_rows: 2 }, columns);
     expect(problemOf(() => prepared.apply(bytesBatch(columns, rows)))).toMatchObject({
       code: 'DISTINCT_TOO_MANY_ROWS',
@@ -333,13 +333,13 @@ describe('sort', () => {
     ['timestamp', ['2024-01-01T00:00:00', '2024-01-01T00:00:00.000001', '2024-01-01T00:00:00.1', null]],
     ['timestamptz', ['2024-01-01T01:00:00+02:00', '2023-12-31T23:30:00Z', '2024-01-01T00:00:00+00:00', null]],
     ['uuid', ['0a', '1a', 'aa', null]],
-  ])('puts %s in order by value, nulls last either way', (type, right) => {
+  ])('sorts %s by value, nulls last in either direction', (type, right) => {
     const mixed = [...right.slice(3), ...right.slice(0, 3).reverse()];
     expect(sorted(type, mixed)).toEqual(right);
     expect(sorted(type, mixed, 'desc')).toEqual([...right.slice(0, -1).reverse(), null]);
   });
 
-  it('goes by several columns and keeps the order of equal rows', () => {
+  it('sorts by several columns and keeps the order of equal rows', () => {
     const prepared = prepare('sort', ['country', { column: 'amount', order: 'desc' }], columns);
     const batch = bytesBatch(columns, [
       [1, 'b', '1'],
@@ -351,7 +351,7 @@ describe('sort', () => {
     expect(outcome(prepared, batch).map(([id]) => id)).toEqual(['3', '4', '2', '1', '5']);
   });
 
-  it('holds only visible rows, of byte cells and of values, over many batches', () => {
+  it('buffers only visible rows, of byte cells and of values, over many batches', () => {
     const prepared = prepare('sort', { by: [{ column: 'id', order: 'desc' }] }, columns);
     const many = (from: number) =>
       Array.from({ length: 900 }, (_, r) => [from + r, r % 2 ? null : `c${from + r}`, '1.0']);
@@ -365,7 +365,7 @@ describe('sort', () => {
     expect(out).toEqual(Array.from({ length: 1350 }, (_, i) => [String(2698 - 2 * i), `c${2698 - 2 * i}`, '1.0']));
   });
 
-  it('begins with values and goes on with bytes just as well', () => {
+  it('may start with values and continue with bytes', () => {
     const prepared = prepare('sort', 'id', columns);
     expect(outcome(prepared, batchOf(columns, [[2, 'b', null]]), bytesBatch(columns, [[1, null, '5']]))).toEqual([
       ['1', null, '5'],
@@ -373,7 +373,7 @@ describe('sort', () => {
     ]);
   });
 
-  it('ends the run beyond its bound, and never cuts', () => {
+  it('fails the run beyond its limit, and never truncates', () => {
     const problem = problemOf(() =>
       prepare('sort', { by: ['id'], max_rows: 2 }, columns).apply(bytesBatch(columns, rows)),
     );
@@ -381,7 +381,7 @@ describe('sort', () => {
     expect(outcome(prepare('sort', { by: ['id'], max_rows: 3 }, columns), bytesBatch(columns, rows))).toHaveLength(3);
   });
 
-  it('gives nothing for nothing', () => {
+  it('returns nothing for no rows', () => {
     expect(outcome(prepare('sort', 'id', columns))).toEqual([]);
   });
 });

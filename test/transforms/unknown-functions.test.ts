@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { faultOf } from '../../src/transforms/expression/expression.ts';
 
-describe('the check of an expression, before there are columns', () => {
-  it('names the function that was meant', () => {
+describe('the check of an expression before the columns are known', () => {
+  it('suggests the closest function', () => {
     expect(faultOf('rond(amount, 2)')).toContain('calls "rond", which is not a function; did you mean "round"?');
     expect(faultOf('name.uper()')).toContain('"uper"');
   });
 
-  it('asks for == if there is a single =', () => {
+  it('suggests == for a single =', () => {
     expect(faultOf('country = "DE"')).toContain('write == to compare');
     expect(faultOf('country == "a=b" &&')).not.toContain('write ==');
   });
@@ -18,7 +18,7 @@ describe('the check of an expression, before there are columns', () => {
     'items.exists(i, i > 2) && has(row.a) && size(items) > 0',
     'timestamp(at) > now() && a.startsWith("x") && a.contains("y") && a.matches("z.*")',
     'at.getFullYear() == 2026 ? int(a) : b',
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(faultOf(text)).toBe(undefined);
   });
 });
