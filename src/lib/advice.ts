@@ -1,6 +1,7 @@
 /**
- * Advice contains commands to type: `sluice sync orders`. If the user started with another config file, they must name it too;
- * only the process that was started knows whether. So it says so here, once, and texts go through {@link advised} on their way out.
+ * Advice contains commands to type: `sluice sync orders`. If the user started the process with another config file, the
+ * commands must name that file too. Only the started process knows this, so it registers a rewrite here once, and all
+ * output goes through {@link advised}.
  */
 
 type Rewrite = (text: string, encode: (inserted: string) => string) => string;
@@ -8,19 +9,19 @@ type Rewrite = (text: string, encode: (inserted: string) => string) => string;
 let carry: Rewrite = (text) => text;
 
 /**
- * From now on texts that give advice go through `rewrite`. It has to leave alone what went through it before, and what it inserts goes
- * through `encode`.
+ * Sets the rewrite for all texts with advice. It must be idempotent, and pass everything that it inserts through
+ * `encode`.
  */
 export function rewriteAdvice(rewrite: Rewrite): void {
   carry = rewrite;
 }
 
-/** The text with its commands as this user has to type them. For texts of ours, and never for rows or logs. */
+/** The text with its commands as this user must type them. Only for our own texts, never for rows or logs. */
 export function advised(text: string): string {
   return carry(text, (inserted) => inserted);
 }
 
-/** The same for a JSON document of ours. */
+/** Like {@link advised}, for a JSON document of ours. */
 export function advisedJson(document: string): string {
   return carry(document, (inserted) => JSON.stringify(inserted).slice(1, -1));
 }

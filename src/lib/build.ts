@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a build says of itself; see deploy/build/stamp.ts. */
+/** The stamp of a build; see deploy/build/stamp.ts. */
 export interface Build {
   readonly version: string;
-  /** A hash of the built files; absent where the sources run. */
+  /** A hash of the built files; absent when running from source. */
   readonly content?: string;
-  /** The full hash of the commit; absent where the build did not know it. */
+  /** The full hash of the commit; absent if the build didn't know it. */
   readonly commit?: string;
   /** When the commit was made, RFC 3339. */
   readonly committed_at?: string;
-  /** The files that were built differ from the commit. */
+  /** True if the built files differ from the commit. */
   readonly modified?: boolean;
 }
 
-/** The stamp of the built files; there is none beside the sources. */
+/** The stamp next to the built files; the sources have none. */
 const stampFile = fileURLToPath(new URL('../../build.json', import.meta.url));
 
-/** The stamp as it is on the disk now, byte for byte; undefined where there is none. Throws if that cannot be known. */
+/** The current stamp on disk, byte for byte; undefined if there is none. Throws if it can't be read. */
 export function readStamp(): string | undefined {
   try {
     return readFileSync(stampFile, 'utf8');
@@ -28,19 +28,19 @@ export function readStamp(): string | undefined {
   }
 }
 
-/** The stamp of the code that this process runs. */
+/** The stamp of the running code. */
 export const startedStamp: string | undefined = readStamp();
 
-/** What this process runs. */
+/** The running build. */
 export const build: Build = startedStamp === undefined ? { version: sourceVersion() } : JSON.parse(startedStamp);
 
-/** The commit as people and metrics see it, with a mark if the built files differ from it. */
+/** The commit for people and metrics, with a mark if the built files differ from it. */
 export const commitText: string = commitOf(build);
 
-/** Version, commit and the time of the commit of what this process runs, for people. */
+/** Version, commit and commit time of the running build, for people. */
 export const buildText: string = textOf(build);
 
-/** Version, commit and the time of the commit of a build, for people. */
+/** Version, commit and commit time of a build, for people. */
 export function textOf(any: Build): string {
   const { version, content, commit, committed_at: at } = any;
   if (content === undefined) return `${version} (run from its sources, not built)`;

@@ -1,6 +1,6 @@
 const units = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Bytes as people read them, with three significant digits, powers of 1000: `1.46 MB`. */
+/** Bytes for people, with three significant digits and decimal units: `1.46 MB`. */
 export function bytesText(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -1,11 +1,11 @@
-/** A whole number as people read it, the same everywhere: `1,000,000`. Machines get the raw one through --json. */
+/** An integer for people, independent of locale: `1,000,000`. With --json, numbers are raw. */
 export function countText(count: number): string {
   return Math.round(count)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** So many of something: `1 row`, `2,000 rows`. A word with another plural than `s` brings it along. */
+/** A count with its noun: `1 row`, `2,000 rows`. Pass `plural` if it isn't formed with `s`. */
 export function countOf(count: number, noun: string, plural = `${noun}s`): string {
   return `${countText(count)} ${count === 1 ? noun : plural}`;
 }

@@ -1,8 +1,8 @@
-/** Room on a disk, asked for before it is taken. */
+/** A disk budget: space is reserved before it's used. */
 export interface DiskSpace {
   /**
-   * So many bytes more are about to be written. Await the promise, where there is one, before they are: it rejects with a
-   * Problem where there is no room for them.
+   * Reserves space for `bytes` more bytes. Await the promise, if any, before writing them: it rejects with a Problem if
+   * there's not enough space.
    */
   claim(bytes: number): Promise<void> | undefined;
 }

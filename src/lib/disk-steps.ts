@@ -1,12 +1,12 @@
 const steps = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Above zero while the main thread waits for the disk in a step of its own, such as a commit. A thread that watches the event loop
- * tells by this whether the disk blocks it, or something that reads a source.
+ * Greater than zero while the main thread waits for the disk in a synchronous step, such as a commit. The watchdog
+ * thread uses it to distinguish a slow disk from a source that blocks the event loop.
  */
 export const diskSteps: ArrayBufferLike = steps.buffer;
 
-/** Does something that may block until the disk answers. */
+/** Runs a step that may block until the disk responds. */
 export function inDiskStep<T>(work: () => T): T {
   Atomics.add(steps, 0, 1);
   try {

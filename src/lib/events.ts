@@ -1,14 +1,14 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** A map from event name (past tense, `noun.verb`) to the facts that it carries. Facts are JSON-safe. */
+/** A map from event names (past tense, `noun.verb`) to their fields, which are JSON-safe. */
 export type EventMap = Record<string, object>;
 
-/** Every event of a map as the pair that is emitted; comparing the name narrows the facts. */
+/** Every event of a map as an emitted pair; checking the name narrows the type of the facts. */
 type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
 /**
- * One emitter, many listeners: log, metrics, history, progress and console. An emitter of more events may be passed to code
- * that emits only some of them.
+ * One emitter, many subscribers: log, metrics, history, progress and console. An emitter of more events can be passed
+ * to code that emits only some of them.
  */
 export type Emit<M extends EventMap> = (...event: EventOf<M>) => void;
 
@@ -16,15 +16,15 @@ type Listener<M extends EventMap> = (...event: EventOf<M>) => void;
 
 /**
  * Every event is also published on the diagnostics channel `sluice`, as `{name, facts}`, synchronously and before
- * `emit` returns. Outside observers (a tracer, a test that kills the process at a durable step) need nothing else.
+ * `emit` returns. External observers (a tracer, a test that kills the process at a durable step) need no other hook.
  */
 const outside = channel('sluice');
 
-/** A small synchronous event hub. A listener that throws stops neither the others nor the emitter. */
+/** A small synchronous event hub. A subscriber that throws stops neither the others nor the emitter. */
 export class Events<M extends EventMap> {
   readonly #listeners = new Set<Listener<M>>();
 
-  /** Starts listening to everything; the function returned stops it. */
+  /** Subscribes to all events; the returned function unsubscribes. */
   listen(listener: Listener<M>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -35,7 +35,7 @@ export class Events<M extends EventMap> {
       try {
         listener(...event);
       } catch {
-        // A reader's fault is never the run's fault.
+        // A subscriber's error must not fail the run.
       }
     }
     if (outside.hasSubscribers) outside.publish({ name: event[0], facts: event[1] });

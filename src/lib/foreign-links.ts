@@ -2,16 +2,17 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** As many as Linux follows in one path. */
+/** Linux's limit for links in one path. */
 const maxLinks = 40;
 
 /**
- * Root follows only links that root created. The owner of a folder can replace any of its files by a link, and so make the next
- * command of root write, change or hand over any file of the machine. Checks every part of `path`, also behind allowed links; the
- * last part may be missing. `user`: who follows the links; users other than root only harm themselves. Throws `FOREIGN_LINK`.
+ * As root, follows only links that root created. The owner of a folder can replace any of its files with a link, so
+ * that root's next command would write, change or give away an arbitrary file. Checks every component of `path`,
+ * including targets of allowed links; the last one may be missing. `user`: the user who follows the links; other users
+ * than root can only harm themselves. Throws `FOREIGN_LINK`.
  */
 export function refuseForeignLinks(path: string, user = process.geteuid?.()): void {
-  // A process under Node's permission model can't read above its folder; its parent has checked the path.
+  // A process under Node's permission model can't read above its folder; its parent process has checked the path.
   if (user !== 0 || process.permission !== undefined) return;
   let links = 0;
   const look = (at: string): void => {

@@ -1,27 +1,27 @@
 /**
- * Looking for bytes in four at once, read as a little-endian integer. Subtracting borrows from the top bit of a byte
- * that is smaller, so a top bit turns up in each byte looked for. A borrow may spoil the bytes above it, never those
- * below: only the first of what was found is sure.
+ * Searches four bytes at once, as a little-endian integer (SWAR). Subtracting borrows from the top bit of a smaller
+ * byte, so the top bit is set in each matching byte. A borrow may affect higher bytes, never lower ones: only the first
+ * match is reliable.
  */
 export const topBits = 0x80808080 | 0;
 
-/** Top bits where the byte is the one that `pattern` repeats four times. */
+/** Sets the top bit of each byte that equals the one that `pattern` repeats four times. */
 export function equal(four: number, pattern: number): number {
   const different = four ^ pattern;
   return (different - 0x01010101) & ~different;
 }
 
-/** Whether so many bytes are the same at two places that all of them are there. */
+/** Whether `length` bytes are equal at two positions; both must be in range. */
 export function same(view: DataView, a: number, b: number, length: number): boolean {
   const last = length - 4;
   for (let k = 0; k < last; k += 4) if (view.getInt32(a + k, true) !== view.getInt32(b + k, true)) return false;
-  // The last four overlap with those before.
+  // The last four bytes overlap with the previous ones.
   if (last >= 0) return view.getInt32(a + last, true) === view.getInt32(b + last, true);
   for (let k = 0; k < length; k++) if (view.getUint8(a + k) !== view.getUint8(b + k)) return false;
   return true;
 }
 
-/** Which byte is the first that was found: 0 to 3. */
+/** Index of the first matching byte: 0 to 3. */
 export function first(found: number): number {
   return (31 - Math.clz32(found & -found)) >> 3;
 }

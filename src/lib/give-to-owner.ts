@@ -10,7 +10,7 @@ export function giveToOwner(descriptor: number, folder: string): void {
   if (process.geteuid?.() === 0) give(descriptor, statSync(folder));
 }
 
-/** The same for a folder that was just made. */
+/** Like {@link giveToOwner}, for a new folder. */
 export function giveFolderToOwner(path: string): void {
   if (process.geteuid?.() === 0) giveEntry(path, statSync(dirname(path)));
 }
@@ -32,7 +32,7 @@ function giveTree(path: string, owner: Stats): void {
   giveEntry(path, owner);
 }
 
-/** By its descriptor, never through a link. */
+/** Opens the path without following a link, and changes the owner by descriptor. */
 function giveEntry(path: string, owner: Stats): void {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -47,12 +47,12 @@ function give(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch (error) {
-    // A container's root may have been denied that, or lack that user.
+    // A container's root may lack that capability or that user.
     if (!['EPERM', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
-/** What root just made is root's, and a file has no second name. */
+/** Only files that root just created and that have no other hard link. */
 function isOursAlone(stat: Stats): boolean {
   return stat.uid === 0 && (stat.isDirectory() || (stat.isFile() && stat.nlink === 1));
 }

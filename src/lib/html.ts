@@ -8,12 +8,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or between the quotes of an attribute. */
+/** Escapes text for use in an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (mark) => entities[mark]!);
 }
 
-/** Markup that needs no more escaping. */
+/** Markup that is already escaped. */
 export class Html {
   readonly text: string;
 
@@ -22,10 +22,10 @@ export class Html {
   }
 }
 
-/** What a template may hold: text is escaped, markup is not, a list is joined, undefined is nothing. */
+/** Values of a template: text is escaped, markup isn't, a list is joined, undefined is empty. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | undefined;
 
-/** A template whose values are redacted and escaped unless they are markup themselves, so that none can be forgotten. */
+/** Template tag that redacts and escapes all values except markup, so none can be forgotten. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((whole, piece, i) => `${whole}${textOf(parts[i - 1])}${piece}`));
 }

@@ -5,48 +5,48 @@ import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './patient-socket.ts';
 import { excerptAt } from './redact.ts';
 
-/** One request. The body is created again for each attempt, so that a retry starts at the first byte. */
+/** One request. The body is a factory, so a retry starts at the first byte. */
 export interface HttpRequestOptions {
   readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | Readable;
-  /** Longest wait for the answer to begin after the last byte got out, and for all of it afterwards. */
+  /** Timeout for the response to start after the last byte was sent, and then for the whole response. */
   readonly timeoutMs: number;
-  /** No more of the answer's body is read than this. */
+  /** Maximum bytes of the response body to read. */
   readonly answerLimitBytes: number;
   readonly signal?: AbortSignal;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Lower-case names; the first value where one came several times. */
+  /** Lowercase names; the first value if a header is repeated. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** False when the answer broke off, took too long or was larger than the limit: `text` is its beginning. */
+  /** False if the response was truncated, timed out, or exceeded the limit: `text` is its beginning. */
   readonly complete: boolean;
 }
 
-/** Loads the package behind all requests, which takes as long as a small upload: best called while something is awaited. */
+/** Loads the HTTP package, which takes as long as a small upload: call this while something else is awaited. */
 export function loadHttp(): Promise<typeof import('undici')> {
   loaded ??= import('undici');
   return loaded;
 }
 
-/** Asked for again and again, and each `import()` looks for the package on the disk. */
+/** Cached, because every `import()` looks up the package on disk. */
 let loaded: Promise<typeof import('undici')> | undefined;
 
-/** After a stop the other side gets this long to close what was given up. */
+/** After a stop, the peer gets this long to close abandoned connections. */
 const closeGraceMs = 500;
 
 interface AgentOptions {
   readonly connectTimeoutMs: number;
-  /** How long a connection whose request was given up waits for the other side to close it; absent: not at all. */
+  /** How long the connection of an abandoned request waits for the peer to close it; absent: not at all. */
   readonly lingerMs?: number;
 }
 
-/** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
+/** A pool of keep-alive connections. HTTP/1.1, because bulk uploads are faster and responses can't be reordered. */
 export class HttpAgent {
   readonly #options: AgentOptions;
   readonly #lingering = new Set<Lingering>();
@@ -56,22 +56,22 @@ export class HttpAgent {
     this.#options = options;
   }
 
-  /** Resolves once a request can go out without a further wait for the package. */
+  /** Resolves when a request can be sent without waiting for the package to load. */
   dispatcher(): Promise<Dispatcher> {
     this.#opened ??= openDispatcher(this.#options.connectTimeoutMs, (socket) => this.#wrap(socket));
     return this.#opened;
   }
 
   /**
-   * Asked right after a request has failed: undefined if it can't arrive any more. Else its connection, and maybe others, are
-   * being closed: true once the other side has closed them all, false if it has not in time.
+   * Call this right after a request failed. Undefined if the request can no longer arrive. Otherwise its connection,
+   * and possibly others, are being closed: resolves to true when the peer has closed them all, to false on timeout.
    */
   closing(): Promise<boolean> | undefined {
     if (this.#lingering.size === 0) return undefined;
     return Promise.all([...this.#lingering].map(({ isClosed }) => isClosed)).then((all) => all.every(Boolean));
   }
 
-  /** Ends all connections. What was given up may be closed by the other side for a moment first. */
+  /** Closes all connections. Abandoned ones first wait briefly for the peer to close them. */
   async destroy(): Promise<void> {
     await (await this.#opened)?.destroy();
     const grace = setTimeout(() => {
@@ -86,7 +86,7 @@ export class HttpAgent {
     if (lingerMs === undefined) return socket;
     const onLinger = (lingering: Lingering): void => {
       this.#lingering.add(lingering);
-      // Not at once: the sender of the request is about to ask.
+      // Deferred, because the sender of the request is about to call {@link closing}.
       void lingering.isClosed.then(() => setImmediate(() => this.#lingering.delete(lingering)));
     };
     return new LingeringSocket(socket, { lingerMs, onLinger });
@@ -102,17 +102,17 @@ async function openDispatcher(timeout: number, wrap: (socket: Socket) => Duplex)
     connect: (to, done) => {
       connect(to, (...[error, socket]) => {
         if (error) done(error, null);
-        // Its type knows sockets alone, but any duplex stream does.
+        // The type requires a socket, but any duplex stream works.
         else done(null, wrap(readBeforeBreaking(socket)) as Socket);
       });
     },
   });
 }
 
-/** How many times a server may announce an answer (RFC 9110, 15.2) before it gives one. */
+/** Maximum number of informational responses (1xx; RFC 9110, 15.2) before the final one. */
 const maxAnnouncements = 10;
 
-/** Sends one request and reads its answer. Throws what the network threw when no answer began. */
+/** Sends one request and reads its response. Throws the network's error if no response started. */
 export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer> {
   const late = new AbortController();
   const giveUp = () => late.abort(new Error('the answer took too long'));
@@ -125,7 +125,7 @@ export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer
     body: given.body ?? null,
     headersTimeout: given.timeoutMs,
     bodyTimeout: given.timeoutMs,
-    // The wait for an answer begins again with each.
+    // Each informational response restarts the timeout.
     onInfo: () => void (++announcements > maxAnnouncements && giveUp()),
     signal: given.signal === undefined ? late.signal : AbortSignal.any([late.signal, given.signal]),
   });
@@ -154,7 +154,7 @@ async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<
     complete = false;
   }
   const text = Buffer.concat(pieces).toString('utf8');
-  // What others say is shown: a secret that the cut went through would not be known any more.
+  // Responses are shown to users: a truncated secret could no longer be redacted.
   return { text: complete ? text : excerptAt(text, 0, text.length), complete };
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** 32 lowercase hex characters, the shape of every id of the service. */
+/** 32 lowercase hex characters, like all IDs of the service. */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Time-ordered id of a run: UTC second and six random characters, readable in a log and sortable as text. */
+/** Time-ordered run ID: UTC second and six random characters, readable in logs and sortable as text. */
 export function newRunId(now: number): string {
   const stamp = new Date(now)
     .toISOString()

@@ -6,9 +6,9 @@ const priorities = { debug: 7, info: 6, warn: 4, error: 3 } as const;
 export type JournalLevel = keyof typeof priorities;
 
 /**
- * Gives lines for systemd's journal their priority (sd-daemon(3): `<3>` at the start of a line), so that
- * `journalctl -p err` finds them. Undefined if the descriptor is not connected to the journal: JOURNAL_STREAM names the
- * device and inode of the stream that systemd gave, and a child may have been redirected since (systemd.exec(5)).
+ * Prefixes lines for systemd's journal with their priority (sd-daemon(3): `<3>` at the start of a line), so that
+ * `journalctl -p err` finds them. Undefined if the descriptor isn't connected to the journal: JOURNAL_STREAM names the
+ * device and inode of systemd's stream, and a child may have been redirected since (systemd.exec(5)).
  */
 export function journalPrefix(
   descriptor: number,
@@ -23,7 +23,7 @@ export function journalPrefix(
   }
 }
 
-/** A text of several lines for a descriptor: each line with its priority if the journal reads it. */
+/** A multi-line text for a descriptor; adds the priority to each line if the journal reads it. */
 export function forJournal(text: string, { descriptor, level }: { descriptor: number; level: JournalLevel }): string {
   const prefix = journalPrefix(descriptor)?.(level);
   return prefix === undefined ? text : text.replaceAll(/^(?=.)/gm, prefix);

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import { toProblem } from './problem.ts';
 
 /**
- * A package that is loaded when it is first asked for, for code that cannot wait for an `import()`. Loading is most of
- * what a short command does, so what few runs need must not cost all of them. Takes the `import.meta.url` of the module
- * that asks and a package's name; the type is the caller's promise: `late<typeof import('pino')>(…)`. The bundler does not
- * follow such a load, so the package must be in `dependencies`; the build fails if it is not. A package that is missing
- * is a Problem of the family `bug`: callers that turn errors into faults of a file pass Problems on.
+ * Loads a package synchronously on first use, for code that can't await an `import()`. Loading dominates the run time
+ * of short commands, so rarely used packages are loaded lazily. `from` is the caller's `import.meta.url`; the caller
+ * must pass the right type: `late<typeof import('pino')>(…)`. The bundler doesn't follow such a load, so the package
+ * must be in `dependencies`; otherwise the build fails. A missing package is a Problem of family `bug`: callers that
+ * convert errors to config errors must rethrow Problems.
  */
 export function late<T>(from: string, name: string): () => T {
   let loaded: T | undefined;

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Errors by which the other side says that it reads no more. */
+/** Errors that show that the peer no longer reads. */
 const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A connection that was given up before anything came back for what was written last. */
+/** A connection that was abandoned before anything was received for the last write. */
 export interface Lingering {
-  /** True once the other side has closed it and can't read that any more, false if that did not happen in time. */
+  /** True when the peer has closed it and can no longer read the request, false on timeout. */
   readonly isClosed: Promise<boolean>;
   /** Ends the wait. */
   cut(): void;
 }
 
 interface LingerOptions {
-  /** Longest wait for the other side to close. */
+  /** Maximum wait for the peer to close. */
   readonly lingerMs: number;
   readonly onLinger: (lingering: Lingering) => void;
 }
@@ -21,13 +21,13 @@ interface LingerOptions {
 type Done = (error?: Error | null) => void;
 
 /**
- * A socket with a lingering close: destroyed before an answer, it sends its end (FIN) and reads on until the other side closes
- * as well. After an immediate close, it would be unknown whether the sent data is still in transit.
+ * A socket with a lingering close: if destroyed before a response, it sends its FIN and keeps reading until the peer
+ * closes as well. After an immediate close, it would be unknown whether sent data is still in transit.
  */
 export class LingeringSocket extends Duplex {
   readonly #socket: Socket;
   readonly #options: LingerOptions;
-  /** Something was written and nothing has come back since. */
+  /** Something was written and nothing was received since. */
   #isUnanswered = false;
   #hasPeerEnded = false;
 
@@ -45,7 +45,7 @@ export class LingeringSocket extends Duplex {
       this.push(null);
     });
     socket.on('error', (error) => this.destroy(error));
-    // After its end the rest is read first.
+    // After the peer's FIN, buffered data is read first.
     socket.on('close', () => void (this.#hasPeerEnded || this.destroy()));
   }
 
@@ -55,7 +55,7 @@ export class LingeringSocket extends Duplex {
     return this;
   }
 
-  /** Lets the process end although the connection is open. */
+  /** Lets the process exit although the connection is open. */
   unref(): this {
     this.#socket.unref();
     return this;
@@ -104,7 +104,7 @@ export class LingeringSocket extends Duplex {
     const cut = () => end('us');
     const timer = setTimeout(cut, this.#options.lingerMs);
     timer.unref();
-    // Whatever comes back shows that the request has arrived.
+    // Any received data shows that the request has arrived.
     for (const event of ['data', 'end', 'close']) socket.once(event, () => end('peer'));
     socket.once('error', ({ code = '' }: NodeJS.ErrnoException) => end(ofPeer.has(code) ? 'peer' : 'us'));
     socket.unref();

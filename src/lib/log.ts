@@ -7,17 +7,17 @@ const pinoPackage = late<typeof import('pino')>(import.meta.url, 'pino');
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** One structured line a call; the message is constant text, what varies stands in the facts. */
+/** One structured line per call: the message is a constant, variable values are in the facts. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
   warn(message: string, facts?: object): void;
   error(message: string, facts?: object): void;
-  /** A log that adds these facts to each line. */
+  /** A log that adds these facts to every line. */
   with(facts: object): Log;
 }
 
-/** JSON lines to a file descriptor (2 = standard error), every line redacted by value on its way out. */
+/** Writes JSON lines to a file descriptor (2 = standard error), each redacted by value. */
 export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: number }): Log {
   if (level === 'silent') return quietLog;
   const { pino } = pinoPackage();
@@ -30,7 +30,7 @@ export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: 
   return wrap(logger);
 }
 
-/** Every line begins with its level, as pino numbers it. */
+/** Every line starts with its level, in pino's numbering. */
 function levelOf(line: string): JournalLevel {
   const number = /^\{"level":(\d+)/.exec(line)?.[1];
   return levels[number ?? ''] ?? 'info';
@@ -38,7 +38,7 @@ function levelOf(line: string): JournalLevel {
 
 const levels: Readonly<Record<string, JournalLevel>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
-/** For callers that must hand a log on and want to hear nothing. */
+/** Discards everything. */
 export const quietLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quietLog };
 
 function wrap(logger: Logger): Log {

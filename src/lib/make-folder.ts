@@ -5,9 +5,9 @@ import { refuseForeignLinks } from './foreign-links.ts';
 import { giveFolderToOwner } from './give-to-owner.ts';
 
 /**
- * Creates a folder and its missing parents, like `mkdir -p`; an existing folder is left unchanged. Throws the system's error, and
- * `FOREIGN_LINK` if root would follow another user's link. Node's own `recursive` never returns if an existing folder refuses new
- * ones with "no such file", as those of /proc do. `lasting`: the folders survive a power cut.
+ * Creates a folder and its missing parents, like `mkdir -p`; an existing folder is left unchanged. Throws the system's
+ * error, and `FOREIGN_LINK` if root would follow another user's link. Node's own `recursive` option never returns if an
+ * existing folder rejects new ones with "no such file", as in /proc. `lasting`: the folders survive a power loss.
  */
 export function makeFolder(path: string, mode = 0o777, { lasting = false }: { lasting?: boolean } = {}): void {
   refuseForeignLinks(path);
@@ -24,7 +24,10 @@ export function makeFolder(path: string, mode = 0o777, { lasting = false }: { la
   }
 }
 
-/** A new entry survives a power cut only once the folder that lists it is synced. One that we may not read we cannot sync. */
+/**
+ * A new entry survives a power loss only after its parent folder is synced. A folder that we can't read can't be
+ * synced.
+ */
 function syncList(folder: string): void {
   if (!isReadable(folder)) return;
   const descriptor = openSync(folder, 'r');

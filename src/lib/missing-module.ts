@@ -1,15 +1,15 @@
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds our `src` and `connectors`, built or not, and the built `chunks`. */
+/** The folder with our `src` and `connectors`, built or not, and the built `chunks`. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const ownFolders = ['src', 'connectors', 'chunks'].map((folder) => `${root}${folder}${sep}`);
 
 const deepestCause = 5;
 
 /**
- * The module that our own code asked for and that is not there, in Node's words; undefined if `thrown` is anything else.
- * One that a user's connector asks for does not count: its author decides what is installed beside it.
+ * The missing module that our own code imported, as Node names it; undefined if `thrown` is anything else. Imports of a
+ * user's connector don't count, because its author decides what is installed.
  */
 export function missingModule(thrown: unknown, depth = 0): string | undefined {
   if (!(thrown instanceof Error) || depth > deepestCause) return undefined;
@@ -25,7 +25,7 @@ interface Missing extends Error {
 const isMissing = (error: Error): error is Missing =>
   'code' in error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND');
 
-/** `import` names who asked in its message alone, `require` in a list. */
+/** `import` names the importing file only in its message, `require` in a list. */
 function askersOf({ message, requireStack }: Missing): string[] {
   const importer = / imported from (.+)$/m.exec(message)?.[1];
   return [...(requireStack ?? []), ...(importer === undefined ? [] : [importer])].map(toPath);

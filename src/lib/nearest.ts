@@ -1,6 +1,6 @@
 /**
  * The known word that the user most likely meant, or undefined if none is close. Counts insertions, deletions,
- * replacements and swapped neighbours; one slip is forgiven for every three characters, at least one.
+ * replacements and transpositions; allows one per three characters, but at least one.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: { word: string; slips: number } | undefined;
@@ -14,13 +14,13 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
-/** `ssl` is no slip for `ssh`: of three letters or fewer, one that is replaced makes another word. */
+/** `ssl` isn't a typo of `ssh`: in a word of up to three letters, a replaced letter makes a different word. */
 function isOtherShortWord(a: string, b: string): boolean {
   if (a.length > 3 || a.length !== b.length || a === b) return false;
   return [...a].sort().join() !== [...b].sort().join();
 }
 
-/** camelCase, kebab-case and snake_case of one name are the same word to the person who typed it. */
+/** camelCase, kebab-case and snake_case of a name count as equal. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }

@@ -1,6 +1,9 @@
 const deepestCause = 5;
 
-/** The error of the system that says that this process (EMFILE) or the machine (ENFILE) has too many open files; undefined for any other. */
+/**
+ * The system error for too many open files in this process (EMFILE) or on the machine (ENFILE); undefined for any other
+ * error.
+ */
 export function openFilesError(thrown: unknown, depth = 0): NodeJS.ErrnoException | undefined {
   if (!(thrown instanceof Error) || depth > deepestCause) return undefined;
   const { code } = thrown as NodeJS.ErrnoException;

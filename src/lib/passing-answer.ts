@@ -1,18 +1,18 @@
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An answer that says no for now: the same request may be good in a while. */
+/** A transient refusal: the same request may succeed later. */
 export interface PassingAnswer {
-  /** The other side counts requests, and there were too many. */
+  /** The server is rate-limiting us. */
   readonly isRateLimit: boolean;
-  /** How long it asks us to wait, milliseconds; undefined if it does not say. */
+  /** The wait that it requests, milliseconds; undefined if it requests none. */
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * Whether an answer of HTTP that is no success passes by itself, and when: 408, 425, 429, every 5xx but 501 and 505 (RFC 9110, 15;
- * RFC 8470; RFC 6585), and 403 by which some servers refuse who asks too often, if it says until when or that nothing is left.
- * @param headers Lower-case names.
- * @param now Epoch milliseconds.
+ * Whether an HTTP error response is transient, and for how long: 408, 425, 429, every 5xx except 501 and 505 (RFC 9110,
+ * 15; RFC 8470; RFC 6585), and 403 with rate-limit headers, which some servers use for rate limits.
+ * @param headers with lowercase names
+ * @param now epoch milliseconds
  */
 export function passingAnswer(status: number, headers: Headers, now: number): PassingAnswer | undefined {
   if (status === 403) {
@@ -28,20 +28,20 @@ export function passingAnswer(status: number, headers: Headers, now: number): Pa
   };
 }
 
-/** Whether a status alone says that the fault passes. */
+/** Whether the status alone means that the error is transient. */
 export function isPassingStatus(status: number): boolean {
   return [408, 425, 429].includes(status) || (status >= 500 && status !== 501 && status !== 505);
 }
 
 /**
- * Milliseconds that `Retry-After` asks for (RFC 9110, 10.2.3): seconds, which some servers give with a fraction, or a date, which is
- * held against the sender's own `Date` so that two clocks need not agree. Undefined if it says nothing that helps, such as a date in
- * the past.
+ * The wait requested by `Retry-After` in milliseconds (RFC 9110, 10.2.3): seconds, which some servers send with a
+ * fraction, or a date, which is compared with the server's own `Date` so that the clocks needn't agree. Undefined for
+ * unusable values, such as a date in the past.
  */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const text = first(headers['retry-after']);
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  // Date.parse takes many a word for a date.
+  // Date.parse accepts many non-dates.
   const at = /\d{4}/.test(text) ? Date.parse(text) : Number.NaN;
   const sent = Date.parse(first(headers.date));
   const milliseconds = at - (Number.isNaN(sent) ? now : sent);
@@ -49,10 +49,10 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
 }
 
 /**
- * The limit that an answer says is used up, and in how many milliseconds it is reset if that is told. Read are `RateLimit` with
- * `RateLimit-Policy` in their newer form (`"default";r=0;t=30`, draft-ietf-httpapi-ratelimit-headers-08 and later), in that of draft
- * 07 (`limit=100, remaining=0, reset=30`), and `RateLimit-Remaining` with `-Reset`, also with `X-` and as `X-Rate-Limit-…`. Undefined
- * if something is left, or nothing is said.
+ * The limit that a response reports as used up, and milliseconds until its reset, if known. Supports `RateLimit` with
+ * `RateLimit-Policy` in the current form (`"default";r=0;t=30`, draft-ietf-httpapi-ratelimit-headers-08 and later) and
+ * in that of draft 07 (`limit=100, remaining=0, reset=30`), and `RateLimit-Remaining` with `-Reset`, also with `X-` and
+ * as `X-Rate-Limit-…`. Undefined if something is left or nothing is reported.
  */
 export function spentLimit(headers: Headers, now: number): { readonly resetMs: number | undefined } | undefined {
   for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
@@ -68,19 +68,19 @@ export function spentLimit(headers: Headers, now: number): { readonly resetMs: n
   return { resetMs: known.length === 0 ? undefined : resetOf(Math.max(...known), now) };
 }
 
-/** Seconds until a limit is reset, as the limit itself says. */
+/** Seconds until the reset, from the limit itself. */
 function resetIn(limit: string): number | undefined {
   return numberOf(/(?:;\s*t|\breset)\s*=\s*(\d+)/.exec(limit)?.[1] ?? '');
 }
 
-/** The seconds that the policy of the same name counts over: no limit lasts longer. */
+/** The window in seconds of the policy with the same name: no limit lasts longer. */
 function windowOf(limit: string, policies: string): number | undefined {
   const name = /^\s*("[^"]*"|[\w-]+)/.exec(limit)?.[1];
   const policy = policies.split(',').find((one) => one.trim().startsWith(`${name};`));
   return numberOf(/;\s*w\s*=\s*(\d+)/.exec(policy ?? '')?.[1] ?? '');
 }
 
-/** Seconds from now or, as many servers have it, seconds or milliseconds since 1970. */
+/** Seconds from now or, on many servers, seconds or milliseconds since 1970. */
 function resetOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
   return Math.max(0, Math.ceil(reset > 1e12 ? reset - now : reset > 1e9 ? reset * 1000 - now : reset * 1000));

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** What arrived before the connection broke is read well within this. */
+/** Enough time to read what arrived before the connection broke. */
 const graceMs = 500;
 const broken = new Set(['EPIPE', 'ECONNRESET']);
 
 type Done = (error?: Error | null) => void;
 
 /**
- * A server that refuses an upload early answers and closes while we are still writing. The write then fails although
- * the answer lies ready to be read, and the failure would destroy the socket and the answer with it. Here a write that
- * fails because the other end has gone reports it a little later, so that what came before is read first.
+ * A server that rejects an upload early responds and closes while we are still writing. The write then fails although
+ * the response is ready to be read, and the failure would destroy the socket along with it. Here, a write that fails
+ * because the peer closed the connection reports the error slightly later, so that the response is read first.
  */
 export function readBeforeBreaking<S extends Socket>(socket: S): S {
   const { _write: write, _writev: writev } = socket;

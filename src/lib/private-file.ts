@@ -8,8 +8,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constant
 const anybodyElse = 0o077;
 
 /**
- * Makes a file that only its owner can read or write, which is the owner of the folder. Returns a descriptor to write by, which the
- * caller closes. Throws the system's `EEXIST` where anything is there, a link included.
+ * Creates a file that only its owner can access; its owner is that of the folder. Returns a descriptor for writing,
+ * which the caller closes. Throws `EEXIST` if anything exists there, including a link.
  */
 export function createPrivateFile(path: string): number {
   refuseForeignLinks(dirname(path));
@@ -18,7 +18,7 @@ export function createPrivateFile(path: string): number {
   return descriptor;
 }
 
-/** As {@link createPrivateFile}, on threads that may wait for the disk: a disk that does not answer does not block the caller. */
+/** Like {@link createPrivateFile}, on the thread pool: a disk that doesn't respond doesn't block the caller. */
 export async function createPrivateHandle(path: string): Promise<FileHandle> {
   refuseForeignLinks(dirname(path));
   const handle = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
@@ -27,8 +27,8 @@ export async function createPrivateHandle(path: string): Promise<FileHandle> {
 }
 
 /**
- * Opens a file for reading and takes the rights of everybody but its owner away. Returns a descriptor, which the caller closes.
- * Throws as {@link openNoLink}, and for a file with a second name, whose rights would go, too.
+ * Opens a file for reading and removes all permissions except its owner's. Returns a descriptor, which the caller
+ * closes. Throws like {@link openNoLink}, and for a file with another hard link, whose permissions would change too.
  */
 export function openPrivateFile(path: string): number {
   refuseForeignLinks(dirname(path));
@@ -46,8 +46,8 @@ export function openPrivateFile(path: string): number {
 }
 
 /**
- * Opens a regular file for reading. Returns a descriptor, which the caller closes. Throws the system's error, and one that says so for
- * a link or what is no file.
+ * Opens a regular file for reading. Returns a descriptor, which the caller closes. Throws the system's error, or a
+ * specific one if the path is a link or not a file.
  */
 export function openNoLink(path: string): number {
   if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link, which Sluice does not follow`);
@@ -57,7 +57,7 @@ export function openNoLink(path: string): number {
   throw new Error(`${path} is not a regular file`);
 }
 
-/** Sees to it that the file exists and that only its owner can read or write it. Throws as the two above. */
+/** Ensures that the file exists and that only its owner can access it. Throws like the two functions above. */
 export function ensurePrivateFile(path: string): void {
   closeSync(openOrCreate(path));
 }

@@ -4,15 +4,15 @@ import { openFilesError } from './open-files.ts';
 import { present } from './present.ts';
 
 /**
- * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
+ * The family of a problem, which decides what the runner does next (the message never does).
  *
- * - `config`: the config or the command line must be fixed; this job doesn't start, the others do.
- * - `login`: the credentials were refused or have run out; with {@link Problem.isLoginRefused} they are put on hold.
- * - `try_later`: the other side is busy or away; wait, then try again.
- * - `row`: one row cannot be carried; the run ends unless the job tolerates it.
- * - `quota`: the day's allowance is spent; what is owed waits in the outbox for the day to turn.
- * - `job`: this run ends; the next firing starts afresh.
- * - `bug`: our own mistake; the stack is shown.
+ * - `config`: the config or the command line must be fixed; this job doesn't start, others do.
+ * - `login`: the credentials were refused or have expired; with {@link Problem.isLoginRefused}, they're put on hold.
+ * - `try_later`: a transient error: the other side is busy or unreachable; wait and retry.
+ * - `row`: one row can't be processed; the run ends unless the job tolerates it.
+ * - `quota`: the daily allowance is used up; owed payloads wait in the outbox for the next day.
+ * - `job`: this run ends; the next firing starts over.
+ * - `bug`: a bug in Sluice; the stack is shown.
  */
 export type Family = 'config' | 'login' | 'try_later' | 'row' | 'quota' | 'job' | 'bug';
 
@@ -34,38 +34,38 @@ export interface ProblemLocation {
 }
 
 export interface ProblemOptions {
-  /** `AREA_WHAT` in upper case. Never changes: people search for it and scripts branch on it. */
+  /** `AREA_WHAT` in upper case. Stable: people search for it and scripts branch on it. */
   readonly code: string;
   readonly family: Family;
   /** What happened, one plain sentence without a full stop. */
   readonly message: string;
   readonly where?: ProblemLocation;
-  /** The value seen, already safe to show. */
+  /** The value seen, safe to show. */
   readonly seen?: string;
-  /** The values that would have been right. */
+  /** The allowed values. */
   readonly allowed?: string;
   /** The command or edit that fixes it. */
   readonly next?: string;
-  /** For `try_later`: how long the other side asked us to wait, in milliseconds. */
+  /** For `try_later`: the wait requested by the other side, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** For `try_later`: the other side counts requests, and there were too many. */
+  /** For `try_later`: we are being rate-limited. */
   readonly isRateLimit?: boolean;
-  /** For `try_later`: the other side gives only so much a day, and that is used up. */
+  /** For `try_later`: a daily limit of the other side is used up. */
   readonly isDailyLimit?: boolean;
   /**
-   * The login step itself was refused: the secret was sent, and the other side said no to it. Not for a missing permission or scope, a
-   * client certificate, an address that may not connect or a server that is full. Sending it again may lock the account.
+   * The login itself was refused: the secret was sent and rejected. Not set for a missing permission or scope, a client
+   * certificate, a blocked address or a full server. Sending the secret again may lock the account.
    */
   readonly isLoginRefused?: boolean;
   /**
-   * The address that answered 401 to a fresh credential. Alone it may be the fault of that address; from a second one the login counts
-   * as refused.
+   * The address that answered 401 to a fresh credential. A single one may be a problem of that address; after a second
+   * one, the login counts as refused.
    */
   readonly refusedPath?: string;
   readonly cause?: unknown;
 }
 
-/** The one error class of the product: a stable code, a place, what was seen, what is allowed, what to do next. */
+/** The only error class of the product: a stable code, a location, the value seen, what is allowed, what to do next. */
 export class Problem extends Error {
   readonly code: string;
   readonly family: Family;
@@ -95,18 +95,18 @@ export class Problem extends Error {
     this.refusedPath = init.refusedPath;
   }
 
-  /** The same problem with more of its place known. What was known before stays. */
+  /** A copy with more of its location. Known fields aren't overwritten. */
   at(where: ProblemLocation): Problem {
     const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
     return this.with({ where: { ...where, ...present(this.where) }, ...next });
   }
 
-  /** The same problem, met by the login step itself. */
+  /** A copy that marks the login step itself as refused. */
   ofLogin(): Problem {
     return this.with({ isLoginRefused: true });
   }
 
-  /** The same problem, stack included, with other words or another place; `changes` replaces what it names. */
+  /** A copy, including the stack, with the given fields replaced. */
   with(changes: Partial<Pick<ProblemOptions, 'message' | 'where' | 'next' | 'isLoginRefused'>>): Problem {
     const { message, cause } = this;
     const problem = new Problem({ ...this, message, cause, ...changes });
@@ -115,7 +115,7 @@ export class Problem extends Error {
   }
 }
 
-/** Replaces `JOB` in a command by the job: the code that wrote the advice need not know the job. */
+/** Replaces `JOB` in a command with the job's name, because the code that wrote the advice may not know the job. */
 function named(next: string, job: string | undefined): string {
   return job === undefined ? next : next.replaceAll(/\bJOB\b/g, () => job);
 }
@@ -161,7 +161,7 @@ function incomplete(missing: string, cause: unknown): Problem {
   });
 }
 
-/** `file:line:character`, as terminals and editors make it clickable; empty when no file is known. */
+/** `file:line:character`, which terminals and editors make clickable; empty if the file is unknown. */
 export function placeOf(where: ProblemLocation): string {
   if (where.file === undefined) return '';
   return [where.file, where.line, where.character].filter((part) => part !== undefined).join(':');

@@ -2,22 +2,27 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { lookUpProcess } from './process-table.ts';
 
-/** A process among all that ever ran. A process id alone means another one after a restart, or in another container. */
+/**
+ * Identifies a process among all that ever ran. A process ID alone is reused after a restart or in another container.
+ */
 export interface Identity {
   readonly host: string;
-  /** The boot of the machine. systemd-nspawn shows some of its processes one of its own making. */
+  /** The boot ID. systemd-nspawn shows some of its processes a boot ID of its own. */
   readonly boot: string;
   /** The PID namespace: two containers on one volume both have a process 1. */
   readonly space: string;
   readonly pid: number;
-  /** In clock ticks since boot, by which a process is told from a former one of its number; empty where the system does not tell. */
+  /**
+   * Start time in clock ticks since boot, which distinguishes processes with the same ID; empty if the system doesn't
+   * provide it.
+   */
   readonly start: string;
 }
 
-/** What is known of a process: surely alive, surely dead, or not to be seen from here. */
+/** Known state of a process: alive, dead, or not visible from here. */
 export type ProcessState = 'alive' | 'dead' | 'unknown';
 
-/** The process that we are. */
+/** The current process. */
 export const ourselves: Identity = {
   host: hostname(),
   boot: fileOr('/proc/sys/kernel/random/boot_id', hostname()),
@@ -27,13 +32,13 @@ export const ourselves: Identity = {
 };
 
 /**
- * The state of a process, as far as `me` can see it: from the process table, if both share one, or because the machine has
- * restarted since. For `unknown`, callers rely on the heartbeat.
+ * The state of a process, as far as `me` can see it: from the process table, if both share one, or because the machine
+ * has restarted since. For `unknown`, callers use the heartbeat.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';
   if (owner.host !== me.host) return 'unknown';
-  // Not a freak of numbers but one boot under two names, as in systemd-nspawn: what is there may be alive.
+  // One boot may have two IDs, as in systemd-nspawn: an existing process may still be alive.
   return owner.space === me.space && fateInTable(owner) !== 'dead' ? 'unknown' : 'dead';
 }
 

@@ -1,27 +1,28 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { processExists } from './process-exists.ts';
 
-/** A line of the process table, see proc(5). */
+/** An entry in the process table, see proc(5). */
 export interface ProcessEntry {
   /** Clock ticks since boot. */
   readonly start: string;
-  /** It has ended and waits to be reaped, so that its number is still taken. */
+  /** It has ended and hasn't been reaped, so its ID is still in use. */
   readonly isOver: boolean;
 }
 
 /**
- * What the table has of a process. `none`: there is no process of this number. `hidden`: there is one, and no more can be
- * known, because /proc shows only one's own (`hidepid`, systemd's `ProtectProc`), or is another namespace's, or is not there.
+ * The process table's entry. `none`: no process has this ID. `hidden`: it exists, but nothing more is known, because
+ * /proc only shows the user's own processes (`hidepid`, systemd's `ProtectProc`), belongs to another namespace, or
+ * isn't mounted.
  */
 export function lookUpProcess(pid: number): ProcessEntry | 'none' | 'hidden' {
   const text = isOurs() ? statusText(pid) : '';
   if (text === '') return processExists(pid) ? 'hidden' : 'none';
-  // Counted after the command name, which may itself hold spaces and brackets.
+  // Counted after the command name, which may contain spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { start: fields[19] ?? '', isOver: ['Z', 'X'].includes(fields[0] ?? '') };
 }
 
-/** Whether /proc speaks of our namespace: in one made by `unshare --pid` alone, it is still that of outside. */
+/** Whether /proc belongs to our PID namespace: after `unshare --pid` alone, it's still that of the parent. */
 function isOurs(): boolean {
   try {
     return Number(readlinkSync('/proc/self')) === process.pid;

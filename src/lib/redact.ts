@@ -1,26 +1,26 @@
 /**
- * Secrets are registered when they are read and taken out wherever text leaves the process. Redaction goes by value,
- * not by the name of a field, so a password inside a driver's error message is caught as well (invariant 6).
+ * Secrets are registered when they're read, and removed wherever text leaves the process. Redaction is by value and not
+ * by field name, so it also catches a password inside a driver's error message (invariant 6).
  */
 
-/** Names of headers, parameters and the like that people put secrets under. */
+/** Names of headers, parameters etc. whose values are secrets. */
 export const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature|\bsig\b/i;
 
 const mark = '[redacted]';
-/** Shorter values would blot out ordinary text ("a", "1") and hide nothing worth hiding. */
+/** Shorter values would redact ordinary text ("a", "1"), and aren't worth hiding. */
 const shortestSecret = 4;
-/** Of shapes that only show a part of a secret, shorter ones are likely to be found by chance. */
+/** A shorter partial form of a secret would often match by chance. */
 const shortestPart = 8;
-/** A line of a secret of several lines that is as long as this tells something by itself. */
+/** A line of a multi-line secret that is at least this long is a secret by itself. */
 const shortestLine = 16;
 const forms = new Set<string>();
 /** Longest first; undefined if it must be sorted again. */
 let ordered: readonly string[] | undefined;
 
 /**
- * Remembers a secret for the life of the process, in every shape in which it may surface: as it is, URL-encoded, as it
- * stands in JSON, XML and HTML, in base64 (by itself, and as a part of something longer) and in hexadecimal digits. Of
- * one with several lines, each line is one as well.
+ * Registers a secret for the life of the process, in every form in which it may appear: plain, URL-encoded, escaped in
+ * JSON, XML and HTML, in base64 (alone, or inside longer data) and in hex. Each line of a multi-line secret is
+ * registered too.
  */
 export function registerSecret(value: string): void {
   for (const shape of shapesOf(value)) forms.add(shape);
@@ -28,8 +28,8 @@ export function registerSecret(value: string): void {
 }
 
 /**
- * Forgets a secret that has ended: a token that was replaced. A process that lives for months would otherwise look for
- * thousands of them in every line.
+ * Removes a secret that is no longer valid, such as a replaced token. Otherwise a process that runs for months would
+ * search for thousands of them in every line.
  */
 export function retireSecret(value: string): void {
   for (const shape of shapesOf(value)) forms.delete(shape);
@@ -46,7 +46,7 @@ function shapesOf(value: string): string[] {
   return texts.flatMap((text) => [...writtenShapes(text), ...encodedShapes(text)]);
 }
 
-/** As texts of several kinds spell it. */
+/** Escaped forms in various text formats. */
 function writtenShapes(text: string): string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
   const percent = [
@@ -80,12 +80,12 @@ function writtenShapes(text: string): string[] {
   ];
 }
 
-/** As RFC 6749 (2.3.1) wants it, before it comes into a header in base64. */
+/** The encoding of RFC 6749 (2.3.1) for Basic credentials, before base64. */
 function everySignEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[-_.!~*'()]/g, (sign) => `%${hexOf(sign)}`);
 }
 
-/** As bytes in letters, also of what was encoded for a form before. */
+/** Byte encodings, including those of form-encoded text. */
 function encodedShapes(text: string): string[] {
   return [...new Set([text, encodeURIComponent(text), everySignEncoded(text)])].flatMap(byteShapes);
 }
@@ -99,7 +99,7 @@ function byteShapes(text: string): string[] {
   return [...base64, ...url, hex, hex.toUpperCase()];
 }
 
-/** What base64 of something longer shows of these bytes for sure, where so many stand before them (modulo three). */
+/** The base64 characters that certainly appear if these bytes are at offset `before` (modulo three) in longer data. */
 function innerBase64(bytes: Buffer, before: number): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);
   return all.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6));
@@ -107,7 +107,7 @@ function innerBase64(bytes: Buffer, before: number): string {
 
 const hexOf = (sign: string): string => sign.charCodeAt(0).toString(16).toUpperCase();
 
-/** The text with every registered secret replaced. Longest first, so that a secret inside a longer one leaves no tail. */
+/** Replaces every registered secret. Longest first, so a secret inside a longer one leaves no remainder. */
 export function redact(text: string): string {
   ordered ??= [...forms].sort((a, b) => b.length - a.length);
   let clean = text;
@@ -115,20 +115,23 @@ export function redact(text: string): string {
   return clean;
 }
 
-/** The beginning of what others say, in one line. Secrets go before it is cut: half of one would not be known any more. */
+/**
+ * The beginning of foreign text, on one line. Redacts before cutting, because half a secret would no longer be
+ * recognized.
+ */
 export function excerpt(text: string, most: number): string {
   return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
 }
 
-/** At most the first `most` characters of a text, secrets out of the whole first. No message cuts a text in any other way. */
+/** The first `most` characters of a text, after redacting all of it. The only way in which messages cut texts. */
 export function cutText(text: string, most: number): string {
   const clean = redact(text);
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
 
 /**
- * The characters `from` to `to` of a text that may itself be a piece of something longer, such as one block of an answer. A secret is
- * taken out if any of it is in there, also one of which only the end or the beginning is in the text.
+ * The characters `from` to `to` of a text that may be a fragment, such as one block of a response. Also removes secrets
+ * that are only partly inside, including those cut off at the ends of the text.
  */
 export function excerptAt(text: string, from: number, to: number): string {
   let [shown, at] = ['', Math.max(0, from)];
@@ -140,18 +143,21 @@ export function excerptAt(text: string, from: number, to: number): string {
   return shown + text.slice(at, Math.max(at, to));
 }
 
-/** The first `most` characters of what others write, to be shown or searched later: without the beginning of a secret that the cut went through. */
+/**
+ * The first `most` characters of foreign text, for showing or searching later: without the beginning of a secret that
+ * was cut off.
+ */
 export function beginningOf(text: string, most: number): string {
   return text.length > most ? excerptAt(text.slice(0, most), 0, most) : text;
 }
 
-/** The same for bytes `from` to `to` of UTF-8. */
+/** Like {@link excerptAt}, for bytes `from` to `to` of UTF-8. */
 export function excerptOfBytes(bytes: Buffer, from: number, to: number): string {
   const start = bytes.toString('utf8', 0, Math.max(0, from)).length;
   return excerptAt(bytes.toString('utf8'), start, start + bytes.toString('utf8', Math.max(0, from), to).length);
 }
 
-/** Where secrets begin and end in a text, and parts of secrets at its two ends; in order. */
+/** Start and end of secrets in a text, including partial ones at its ends; in order. */
 function secretsIn(text: string): [number, number][] {
   const found: [number, number][] = [];
   for (const form of forms) {
@@ -166,7 +172,7 @@ function secretsIn(text: string): [number, number][] {
   return found.sort(([a, end], [b, other]) => a - b || other - end);
 }
 
-/** Forgets every secret. For tests alone: the process never unlearns one. */
+/** Removes all secrets. Only for tests. */
 export function forgetSecrets(): void {
   forms.clear();
   ordered = undefined;

@@ -1,33 +1,33 @@
 import type { RunWarning } from './run-warnings.ts';
 
-/** What stands in the place of a character that cannot be carried. */
+/** Replaces a character that can't be represented. */
 export const replacementCharacter = '\ufffd';
 
-/** One character that was replaced, and where. */
+/** A replaced character and its location. */
 export interface ReplacedCharacter {
-  /** A code unit that is half of a pair, or a character that a format lacks. */
+  /** Half of a surrogate pair, or a character that a format doesn't support. */
   readonly codePoint: number;
-  /** 1-based, of the run or of the input. */
+  /** 1-based, within the run or the input. */
   readonly row: number;
   readonly column: string;
 }
 
 /**
- * Counts the characters of a run that were written as U+FFFD, because UTF-8 has no form for them (halves of surrogate pairs) or
- * XML 1.0 cannot carry them (section 2.2).
+ * Counts the characters of a run that were written as U+FFFD, because UTF-8 can't encode them (unpaired surrogates) or
+ * XML 1.0 doesn't allow them (section 2.2).
  */
 export class ReplacedCharacters {
   #count = 0;
   #first: ReplacedCharacter | undefined;
 
-  /** `first` is called once in the life of this. */
+  /** `first` is called only for the first replacement. */
   add(count: number, first: () => ReplacedCharacter): void {
     if (count === 0) return;
     this.#count += count;
     this.#first ??= first();
   }
 
-  /** Undefined if all characters were carried as they are. */
+  /** Undefined if nothing was replaced. */
   get warning(): RunWarning | undefined {
     if (this.#first === undefined) return undefined;
     const { codePoint, row, column } = this.#first;
@@ -43,7 +43,7 @@ export class ReplacedCharacters {
   }
 }
 
-/** The halves of surrogate pairs that stand alone in a text: UTF-8 has none. */
+/** Unpaired surrogates in a text, which UTF-8 can't encode. */
 export function loneSurrogates(text: string): readonly string[] {
   return text.isWellFormed() ? [] : (text.match(/\p{Cs}/gu) ?? []);
 }

@@ -2,24 +2,24 @@ import { Problem } from './problem.ts';
 import { redact } from './redact.ts';
 
 /**
- * Something about the data that a person should know although the run goes on: values that the server cut, a declared
- * column that no record had. The code is stable, as that of a Problem. Texts are redacted before they are kept.
+ * A warning about the data; the run continues. Examples: values that the server truncated, a declared column that no
+ * record has. The code is stable, like that of a Problem. Texts are redacted before they're stored.
  */
 export interface RunWarning {
   readonly code: string;
-  /** What happened: one plain sentence without a full stop. */
+  /** What happened: one sentence without a full stop. */
   readonly message: string;
   /** The value seen. */
   readonly seen?: string;
-  /** The next command or edit that settles it. */
+  /** The command or edit that fixes it. */
   readonly next?: string;
-  /** The rows may not be all that there are, or some may be there twice: `guards: {complete: true}` makes the run fail. */
+  /** Rows may be missing or duplicated: `guards: {complete: true}` makes the run fail. */
   readonly incomplete?: true;
-  /** Values are not what the source has, character by character: `guards: {exact: true}` makes the run fail. */
+  /** Values differ from the source's characters: `guards: {exact: true}` makes the run fail. */
   readonly replaced?: true;
 }
 
-/** A source may warn per row; the first few tell the story. */
+/** A source may warn once per row; the first few are enough. */
 const maxWarnings = 20;
 
 /** Collects the warnings of one run: redacted, each once, the first {@link maxWarnings}. */
@@ -30,7 +30,7 @@ export class RunWarnings {
   readonly #mustBeComplete: boolean;
   readonly #mustBeExact: boolean;
 
-  /** @param onWarning called once for each warning that is kept. */
+  /** @param onWarning called once per stored warning */
   constructor(onWarning: (warning: RunWarning) => void = () => undefined, { complete = false, exact = false } = {}) {
     this.#onWarning = onWarning;
     this.#mustBeComplete = complete;
@@ -38,8 +38,8 @@ export class RunWarnings {
   }
 
   /**
-   * Bound, so that it can be handed on as a function.
-   * @throws Problem if the rows may be incomplete or characters were replaced, and the job wants none like that.
+   * Bound, so that it can be passed as a function.
+   * @throws Problem if rows may be incomplete or characters were replaced, and a guard of the job forbids that
    */
   readonly add = (given: RunWarning): void => {
     const { code, message, seen, next, incomplete, replaced } = given;
@@ -59,13 +59,13 @@ export class RunWarnings {
     this.#onWarning(warning);
   };
 
-  /** In the order in which they came. */
+  /** In order of arrival. */
   get list(): readonly RunWarning[] {
     return [...this.#byText.values()];
   }
 }
 
-/** The warning as an error, for a job with that guard. */
+/** The warning as an error, for a job with this guard. */
 function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: RunWarning): Problem {
   return new Problem({
     code,

@@ -1,4 +1,4 @@
-/** A span of time as people write it: `90s`, `15m`, `36h`, `2d`, `1w`, and several together, `1h30m`. */
+/** Durations as people write them: `90s`, `15m`, `36h`, `2d`, `1w`, or combined, `1h30m`. */
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const unitWords: readonly (readonly [RegExp, string])[] = [
@@ -9,25 +9,25 @@ const unitWords: readonly (readonly [RegExp, string])[] = [
   [/^w(eeks?)?$/, 'w'],
 ];
 
-/** Milliseconds; undefined when it is no span. */
+/** Milliseconds; undefined if it isn't a duration. */
 export function parseSpan(text: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/.test(text)) return undefined;
   const parts = text.matchAll(/(\d+)([smhdw])/g);
   return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!, 0);
 }
 
-/** Milliseconds of a span that a schema has let through. */
+/** Milliseconds of a duration that has passed schema validation. */
 export function spanOf(text: string): number {
   return parseSpan(text) ?? Number.NaN;
 }
 
-/** The same as text, in the largest units that say it exactly. */
+/** The text of a duration, in the largest units that express it exactly. */
 export function spanText(milliseconds: number): string {
   let left = milliseconds;
   let text = '';
   for (const unit of ['w', 'd', 'h', 'm', 's']) {
     const count = Math.floor(left / unitMs[unit]!);
-    // "1w1d" is unusual: weeks are only used alone.
+    // Weeks are only used alone, because "1w1d" is unusual.
     if (count === 0 || (unit === 'w' && left % unitMs.w! !== 0)) continue;
     text += `${count}${unit}`;
     left -= count * unitMs[unit]!;
@@ -35,7 +35,7 @@ export function spanText(milliseconds: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** The duration that `90 s`, `15 minutes` or `1 Hour` was probably meant to be; undefined if that is unclear. */
+/** The duration that `90 s`, `15 minutes` or `1 Hour` probably means; undefined if that's unclear. */
 export function meantSpan(text: string): string | undefined {
   const parts = [...text.toLowerCase().matchAll(/(\d{1,9})\s*([a-z]+)/g)];
   const words = parts.map(([, count, word]) => `${count}${unitWords.find(([form]) => form.test(word!))?.[1] ?? '?'}`);

@@ -7,20 +7,20 @@ export interface SchemaEntry {
   readonly sql: string;
 }
 
-/** Selects the {@link SchemaEntry}s of a database, without those that SQLite makes for itself. */
+/** Selects the {@link SchemaEntry}s of a database, without SQLite's internal ones. */
 export const schemaQuery =
   "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\'";
 
 /**
- * What the tables of a database are like, whatever was altered in which order: a number in the database only says what its
- * maker believed. The same for white space and the order of columns.
+ * A hash of the actual tables, whatever the history of migrations: a version number in the database only records what
+ * its creator believed. Ignores white space and the order of columns.
  */
 export function schemaHash(entries: readonly SchemaEntry[]): string {
   const texts = entries.map((entry) => `${nameOf(entry)}: ${partsOf(entry.sql).join('; ')}`).sort();
   return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** What of a database is not as it should be, in words: `table sends lacks "days" text`. The first few. */
+/** Differences from the wanted schema, in words: `table sends lacks "days" text`. Only the first few. */
 export function schemaDifferences(found: readonly SchemaEntry[], wanted: readonly SchemaEntry[]): string[] {
   const [is, shouldBe] = [byName(found), byName(wanted)];
   const names = [...new Set([...is.keys(), ...shouldBe.keys()])];
@@ -46,7 +46,7 @@ function byName(entries: readonly SchemaEntry[]): Map<string, string[]> {
   return new Map(entries.map((entry) => [nameOf(entry), partsOf(entry.sql)]));
 }
 
-/** The definitions between the outer parentheses, sorted, and what is around those. */
+/** The definitions between the outer parentheses, sorted, and the text around them. */
 function partsOf(sql: string): string[] {
   const parts: string[] = [];
   let [depth, part, around] = [0, '', ''];

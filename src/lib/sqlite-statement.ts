@@ -1,25 +1,25 @@
 import type { StatementResultingChanges, StatementSync } from 'node:sqlite';
 
-/** A value in a database. Integers are read as numbers unless a statement is told to read them as BigInt. */
+/** A database value. Integers are read as numbers unless a statement is configured to use BigInt. */
 export type SqliteValue = bigint | number | string | Uint8Array | null;
 
-/** Grows with each change that may give a prepared `select *` other columns. */
+/** Incremented with each change that may alter the columns of a prepared `select *`. */
 export interface SchemaVersion {
   version: number;
 }
 
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 
-/** What may follow a statement without being another one. */
+/** Text that may follow a statement without being a second one. */
 const nothing = /^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/;
 
-/** Texts, names and comments, whose `?` is no parameter; then parameters, numbered or named. */
+/** Literals, names and comments, in which `?` isn't a parameter; then numbered or named parameters. */
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\?(\d*)|([:@#$][\w$\u0080-\uffff]+)/g;
 
 /**
- * A statement of a {@link SqliteDatabase}, checked for what `node:sqlite` passes over in silence: a second statement in the
- * text is not run, and a parameter without a value is NULL.
+ * A statement of a {@link SqliteDatabase}, checked for what `node:sqlite` silently ignores: it doesn't run a second
+ * statement in the text, and binds a missing parameter as NULL.
  */
 export class PreparedStatement {
   readonly #raw: StatementSync;
@@ -37,21 +37,22 @@ export class PreparedStatement {
     this.#changesSchema = changesSchema.test(sql);
     this.#preparedAt = schema.version;
     this.#names = this.columns().map(({ name }) => name);
-    // Rows as arrays, made into objects here: objects of node:sqlite are dictionaries, which take twice the time.
+    // Reads rows as arrays and converts them here, because objects of node:sqlite are dictionaries, which take twice
+    // the time.
     raw.setReturnArrays(true);
   }
 
-  /** Whether it has a result, were it of no rows. */
+  /** Whether it returns columns, even if no rows. */
   get isReader(): boolean {
     return this.#names.length > 0;
   }
 
-  /** The columns of its result with the types that their tables declare. */
+  /** The columns of its result with their declared types. */
   columns(): { readonly name: string; readonly type: string | null }[] {
     return this.#raw.columns().map(({ name, type }) => ({ name, type }));
   }
 
-  /** The first row, undefined if there is none. */
+  /** The first row; undefined if there is none. */
   get<T>(...values: readonly SqliteValue[]): T | undefined {
     const row = this.#raw.get(...this.#checked(values)) as unknown as SqliteValue[] | undefined;
     return row === undefined ? undefined : (this.#asObject(row) as T);
@@ -62,7 +63,7 @@ export class PreparedStatement {
     return rows.map((row) => this.#asObject(row) as T);
   }
 
-  /** The first column of the first row, undefined if there is no row. */
+  /** The first column of the first row; undefined if there is no row. */
   value(...values: readonly SqliteValue[]): SqliteValue | undefined {
     return (this.#raw.get(...this.#checked(values)) as unknown as SqliteValue[] | undefined)?.[0];
   }
@@ -73,7 +74,7 @@ export class PreparedStatement {
     return result;
   }
 
-  /** The rows one after the other, as arrays, with integers as BigInt. */
+  /** The rows one at a time as arrays, with integers as BigInt. */
   iterateExact(...values: readonly SqliteValue[]): IterableIterator<SqliteValue[]> {
     this.#raw.setReadBigInts(true);
     return this.#raw.iterate(...this.#checked(values)) as unknown as IterableIterator<SqliteValue[]>;
@@ -98,13 +99,13 @@ export class PreparedStatement {
   }
 }
 
-/** `sourceSQL` ends where SQLite stopped reading. */
+/** `sourceSQL` ends where SQLite stopped parsing. */
 function refuseSecondStatement(raw: StatementSync, sql: string): void {
   if (nothing.test(sql.slice(raw.sourceSQL.length))) return;
   throw new RangeError('The text contains more than one statement');
 }
 
-/** How many values the statement takes, numbered as SQLite does. Named ones are refused: none of ours has any. */
+/** The number of parameters, numbered as SQLite does. Rejects named parameters, because we use none. */
 function countParameters(sql: string): number {
   let highest = 0;
   for (const [token, number, name] of sql.matchAll(tokens)) {

@@ -7,24 +7,24 @@ export { sqliteErrorName } from './sqlite-error.ts';
 export type { PreparedStatement, SqliteValue } from './sqlite-statement.ts';
 
 export interface SqliteOptions {
-  /** The file must exist, and no statement writes to it or to any other file. */
+  /** The file must exist, and no statement may write to it or any other file. */
   readonly readOnly?: boolean;
-  /** A file that is missing is an error instead of a new database. */
+  /** Fail if the file is missing, instead of creating it. */
   readonly mustExist?: boolean;
-  /** How long a statement waits for another connection to release its lock; 5 s unless given. */
+  /** How long a statement waits for another connection's lock; default 5 s. */
   readonly busyTimeoutMs?: number;
 }
 
 const { SQLITE_OK: allow, SQLITE_DENY: deny } = constants;
 
-/** More pages than a database has, so that it is copied in one step. */
+/** More pages than any database has, so that it's copied in one step. */
 const allPages = 0x7fffffff;
 
-/** Pages of a database that are kept in memory, in KiB. */
+/** Page cache size in KiB. */
 const cacheKb = 16_000;
 
 /**
- * One connection to a SQLite database: the one place that opens them, for the state, the embedded service and the `db`
+ * One connection to an SQLite database. All databases are opened here: the state, the embedded service and the `db`
  * connector. It closes the silent gaps of `node:sqlite`; see {@link PreparedStatement} and `sqlite.test.ts`.
  */
 export class SqliteDatabase {
@@ -37,7 +37,7 @@ export class SqliteDatabase {
     this.file = file === ':memory:' ? file : resolve(file);
     this.#db = new DatabaseSync(placeOf(this.file, mustExist && !readOnly), { readOnly, timeout: busyTimeoutMs });
     try {
-      // Reads the file: one that is damaged, or no database, fails here.
+      // Reads the file, so a damaged or foreign file fails here.
       this.#db.exec(`pragma cache_size = -${cacheKb}`);
     } catch (thrown) {
       this.#db.close();
@@ -51,23 +51,23 @@ export class SqliteDatabase {
     return this.#db.isTransaction;
   }
 
-  /** Runs all statements of a text. */
+  /** Runs all statements in the text. */
   exec(sql: string): void {
     this.#db.exec(sql);
     this.#schema.version += 1;
   }
 
-  /** Prepares the one statement of a text. */
+  /** Prepares the single statement in the text. */
   prepare(sql: string): PreparedStatement {
     return new PreparedStatement(this.#db.prepare(sql), sql, this.#schema);
   }
 
-  /** Runs a pragma and returns the first column of its first row, undefined if it has none. */
+  /** Runs a pragma and returns the first column of its first row; undefined if there is none. */
   pragma(text: string): SqliteValue | undefined {
     return this.prepare(`pragma ${text}`).value();
   }
 
-  /** All or nothing. May be nested. */
+  /** Runs `work` in a transaction. Can be nested. */
   transaction<T>(work: () => T, mode: 'immediate' | 'exclusive' = 'immediate'): T {
     const isNested = this.#db.isTransaction;
     this.#db.exec(isNested ? 'savepoint nested' : `begin ${mode}`);
@@ -81,13 +81,13 @@ export class SqliteDatabase {
     }
   }
 
-  /** SQLite rolls back by itself on some errors, such as a full disk. The error that led here must not be replaced. */
+  /** SQLite rolls back by itself on some errors, such as a full disk. The original error must not be replaced. */
   #rollBack(isNested: boolean): void {
     if (!this.#db.isTransaction) return;
     try {
       this.#db.exec(isNested ? 'rollback to nested; release nested' : 'rollback');
     } catch {
-      // The disk failed a second time; the next transaction says so.
+      // The disk failed again; the next transaction will report it.
     }
   }
 
@@ -101,7 +101,7 @@ export class SqliteDatabase {
   }
 }
 
-/** SQLite takes a text that begins with `file:` for a URI; an absolute path never does. */
+/** SQLite treats a name that starts with `file:` as a URI; an absolute path never does. */
 function placeOf(file: string, mustExist: boolean): string | URL {
   if (!mustExist || file === ':memory:') return file;
   const url = pathToFileURL(file);

@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Waits until the bytes of an open file survive a power cut. */
+/** Resolves when the bytes of an open file survive a power loss. */
 export const syncDescriptor: (descriptor: number) => Promise<void> = promisify(fsync);
 
 /**
- * Waits until a file's bytes, or a folder's list, survive a power cut. A rename does so only once the folder that lists the
- * file is synced. Opening takes no disk, so only the sync itself is handed to another thread.
+ * Resolves when a file's bytes, or a folder's entries, survive a power loss. A rename does so only after the parent
+ * folder is synced. Opening needs no disk access, so only the sync runs on the thread pool.
  */
 export async function syncPath(path: string): Promise<void> {
   const descriptor = openSync(path, 'r');
@@ -19,11 +19,11 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Waits until a folder survives a power cut with all that is in it, at any depth. */
+/** Resolves when a folder and everything in it survive a power loss. */
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    // One at a time: thousands of open files are more than a process may have.
+    // One at a time: opening thousands of files at once would exceed the limit of the process.
     await (entry.isDirectory() ? syncTree(path) : syncPath(path));
   }
   await syncPath(folder);

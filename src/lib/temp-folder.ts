@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFilesProblem, Problem } from './problem.ts';
 
-/** Nothing that waiting changes: missing, not a folder, not ours to write, read-only. */
+/** Errors that waiting doesn't fix: missing, not a folder, no permission, read-only. */
 const permanent: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG']);
 
 /**
- * Makes an empty folder `sluice-NAME-…` for temporary files, by default where the system keeps them, and returns its path. Throws
- * `TEMP_FOLDER` where it cannot be made.
+ * Creates an empty folder `sluice-NAME-…` for temporary files, by default in the system's temporary folder, and returns
+ * its path. Throws `TEMP_FOLDER` if it can't be created.
  */
 export async function makeTempFolder(name: string, parent = tmpdir()): Promise<string> {
   try {

@@ -1,5 +1,5 @@
 import './temporal.ts';
-/** A span of time: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
+/** A duration for people: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
@@ -15,7 +15,10 @@ const two = (count: number): string => String(count).padStart(2, '0');
 
 let shownZone = 'UTC';
 
-/** From now on people see instants in this IANA zone: that of the config. Documents for machines and lines of JSON stay in UTC. */
+/**
+ * Sets the IANA zone for instants shown to people: that of the config. JSON and other documents for machines stay in
+ * UTC.
+ */
 export function showTimesIn(zone = 'UTC'): void {
   shownZone = zone;
 }
@@ -32,7 +35,7 @@ export function instantText(epochMs: number): string {
     .replace(/\.\d+Z$/, 'Z');
 }
 
-/** An instant as the service's day knows it, in New York: `00:00 EST`; of another day than `now`'s with its date. */
+/** An instant in the service's time zone, New York: `00:00 EST`; with its date if it's on another day than `now`. */
 export function easternText(epochMs: number, now: number): string {
   const at = inNewYork(epochMs);
   const zone = at.offset === '-04:00' ? 'EDT' : 'EST';

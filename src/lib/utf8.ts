@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The largest end at or below `wanted` that does not stand inside a character; `last` is where the text itself ends.
- * For bytes that are not UTF-8, returns `wanted`; the check of the piece finds them.
+ * The largest end at or below `wanted` that isn't inside a character; `last` is the end of the text. For invalid UTF-8,
+ * returns `wanted`; validating the piece finds the error.
  */
 export function characterEnd(bytes: Uint8Array, start: number, wanted: number, last: number): number {
   if (wanted >= last) return wanted;
@@ -11,14 +11,14 @@ export function characterEnd(bytes: Uint8Array, start: number, wanted: number, l
   return end === start || wanted - end === 4 ? wanted : end;
 }
 
-/** Bytes of the character that begins with this byte. */
+/** Length in bytes of the character that starts with this byte. */
 export function characterLength(lead: number): number {
   if (lead >= 0xf0) return 4;
   if (lead >= 0xe0) return 3;
   return lead >= 0xc0 ? 2 : 1;
 }
 
-/** How many bytes from the start are whole valid characters. */
+/** Number of bytes from the start that are complete, valid characters. */
 export function validPrefix(bytes: Uint8Array): number {
   let good = 0;
   for (let bad = bytes.length; bad - good > 16; ) {
@@ -33,7 +33,10 @@ export function validPrefix(bytes: Uint8Array): number {
   }
 }
 
-/** Where the last whole character ends. Bytes that cannot become one count as whole, to be refused at once. */
+/**
+ * The end of the last complete character. Bytes that can't become a character count as complete, so that they're
+ * refused immediately.
+ */
 export function wholeEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;

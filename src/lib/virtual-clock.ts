@@ -2,13 +2,13 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from './clock.ts';
 
 interface Sleeper {
-  /** Milliseconds since the clock was made. */
+  /** Milliseconds since the clock was created. */
   readonly at: number;
   wake(): void;
 }
 
 /**
- * What the event loop holds while it waits for the disk or for another process, or puts something off to its next turn: time must
+ * Pending work of the event loop that waits for the disk or another process, or is deferred to its next tick: time must
  * not pass meanwhile.
  */
 const unfinished: ReadonlySet<string> = new Set([
@@ -18,9 +18,11 @@ const unfinished: ReadonlySet<string> = new Set([
   'Immediate',
   'ProcessWrap',
 ]);
-/** So often the next turn is looked at for what is not finished; what takes longer is looked at once a millisecond. */
+/** Number of ticks in which pending work is polled; after that, it's polled once a millisecond. */
 const quickTurns = 20;
-/** As of a machine that has been up for a while: a monotonic clock near zero would look like one that has just started. */
+/**
+ * Like a machine that has been up for a while: a monotonic clock near zero would look like a machine that just started.
+ */
 const upMs = 1_000_000;
 
 /**
@@ -29,7 +31,7 @@ const upMs = 1_000_000;
  */
 export class VirtualClock implements Clock {
   readonly #start: number;
-  /** In the order in which they fell asleep. */
+  /** In the order in which they started to sleep. */
   readonly #sleepers = new Set<Sleeper>();
   #elapsed = 0;
   #held = 0;
@@ -41,7 +43,7 @@ export class VirtualClock implements Clock {
     this.#start = start;
   }
 
-  /** Whole milliseconds, as clocks on walls give them. */
+  /** Whole milliseconds, like a real wall clock. */
   now(): number {
     return this.#start + Math.floor(this.#elapsed);
   }
@@ -68,7 +70,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Lets no time pass until the function returned is called: something real is under way that cannot be seen from here. */
+  /** Stops time until the returned function is called, while something real is in progress that isn't visible here. */
   hold(): () => void {
     if (this.#held === 0) this.#free = Promise.withResolvers();
     this.#held += 1;
@@ -80,7 +82,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Lets time pass until `work` has ended; its outcome. Rejects with the signal's reason when aborted first. */
+  /** Lets time pass until `work` settles, and returns its result. Rejects with the signal's reason if aborted first. */
   async drive<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
     let hasEnded = false;
     const end = (): void => {
@@ -95,7 +97,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** To ask again and again costs as much as what is waited for: who holds the clock says when, and the disk is asked seldom. */
+  /** Polling costs as much as the work itself, so holders of the clock notify, and the disk is polled rarely. */
   async #rest(): Promise<void> {
     for (let turns = 1; ; turns++) {
       if (this.#held > 0) await this.#free.promise;

@@ -1,8 +1,8 @@
 import { isXmlCharacter } from './xml-character.ts';
 
-/** The bytes end before it is known what stands there. */
+/** The bytes end before the reference is complete. */
 export const cut = -1;
-/** What stands there is no reference that XML itself knows. */
+/** The text isn't a reference that XML defines itself. */
 export const noReference = -2;
 
 /** `&#x10FFFF;` */
@@ -14,13 +14,13 @@ const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map
 );
 
 /**
- * The offset behind the reference whose `&` is at `start`: one of the five entities that need no declaration, or a
- * character by its number (XML 1.0, sections 4.1 and 4.6); {@link cut} or {@link noReference} where there is none.
- * A number of more digits than the highest character has counts as none.
+ * The position after the reference whose `&` is at `start`: one of the five predefined entities, or a character
+ * reference (XML 1.0, sections 4.1 and 4.6); otherwise {@link cut} or {@link noReference}. A number with more digits
+ * than the highest code point isn't a reference.
  */
 export function referenceEnd(bytes: Buffer, start: number): number {
   const at = start + 1;
-  // Nearly all references are named: four bytes at a time tell which, without a string.
+  // Nearly all references are named: comparing four bytes at once identifies them without creating a string.
   const four = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
   if (four === amp) return at + 4;
   const three = four & 0xffffff;
