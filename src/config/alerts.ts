@@ -10,7 +10,7 @@ import type { Values } from './options/field.ts';
 
 export type { ChannelType };
 
-/** What people may hear of, as rules name it. */
+/** Occasions that alert rules can name. */
 export type Occasion = (typeof occasions)[number];
 
 type ChannelOf<T extends ChannelType> = {
@@ -18,18 +18,18 @@ type ChannelOf<T extends ChannelType> = {
   readonly type: T;
 } & Values<(typeof channelOptions)[T]>;
 
-/** Where alerts go. */
+/** A destination for alerts. */
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];
 export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readonly type: T }>;
 
-/** What a job can override. `staleAfterMs` follows from the schedule if it isn't there. */
+/** Settings that a job can override. If `staleAfterMs` is absent, it's derived from the schedule. */
 export type AlertLimits = Values<typeof jobAlertOptions> &
   Required<Omit<Values<typeof jobAlertOptions>, 'staleAfterMs'>>;
 
-/** Whom to tell what, and how often. */
+/** Whom to notify of what, and how often. */
 export interface Alerts extends AlertLimits, Omit<Values<typeof alertSettings>, keyof AlertLimits> {
   readonly channels: ReadonlyMap<string, AlertChannel>;
 }
 
-/** What a job says differently; `to` takes the place of the rules. */
+/** A job's overrides; its `to` replaces the rules. */
 export type OwnAlerts = Values<typeof ownAlertOptions>;

@@ -14,7 +14,7 @@ export interface Checked {
   readonly verdict: string;
 }
 
-/** Loads a config to find its errors. The command exits with 2 if there is any problem, else with 0. */
+/** Loads a config to find its errors. The command exits with 2 if there is any problem, otherwise with 0. */
 export async function checkConfig(file: string, options: LoadOptions = {}): Promise<Checked> {
   const loaded = await loadConfig(file, { ...options, everyConnector: true });
   return { ...loaded, verdict: verdictOf(file, loaded) };

@@ -21,12 +21,12 @@ export type { JobPriority } from './options/budget.ts';
 export interface Config {
   /** Absolute path of the file it came from. */
   readonly file: string;
-  /** The file's folder: relative paths are meant from here. */
+  /** The file's folder, the base of relative paths. */
   readonly folder: string;
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
   readonly sealKeys?: SealKeys;
-  /** IANA zone that schedules are meant in and people see times in; absent: UTC. */
+  /** IANA zone for schedules and for times shown to people; absent: UTC. */
   readonly timezone?: string;
   /** Address of the console and the metrics. Absent: off. */
   readonly monitor?: MonitorAddress;
@@ -36,26 +36,26 @@ export interface Config {
   readonly disk?: DiskSettings;
   /** Alert settings; absent: no alerts. */
   readonly alerts?: Alerts;
-  /** What the daemon does at its start about jobs that cannot run. */
+  /** What the daemon does at startup about jobs that can't run. */
   readonly onStartError: OnStartError;
-  /** How many extracts run at a time. */
+  /** Maximum number of concurrent extracts. */
   readonly concurrency: number;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
-  /** Jobs of the file that are not in `jobs`, each with the faults that keep it out; absent: none. */
+  /** Jobs in the file that aren't in `jobs`, each with the errors that exclude it; absent: none. */
   readonly leftOut?: ReadonlyMap<string, readonly Problem[]>;
 }
 
 type TopValues = Values<typeof topOptions>;
 
-/** Absent `freeBytes`: a twentieth of the disk stays free, 100 MB at most. */
+/** If `freeBytes` is absent, a twentieth of the disk stays free, at most 100 MB. */
 export type DiskSettings = TopValues['disk'];
 
-/** An address of this machine; port 0 takes a free one. */
+/** An address of this machine; port 0 picks a free one. */
 export type MonitorAddress = NonNullable<TopValues['monitor']>;
 
-/** What a destination is shown with each request. */
+/** The credentials sent with each request. */
 export type Credentials =
   | { readonly kind: 'api_key'; readonly key: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string };
@@ -71,38 +71,38 @@ export interface Destination extends Omit<Values<typeof destinationOptions>, 'ap
   readonly account: string;
 }
 
-/** Where rows live, and the connector that reads them there. */
+/** Where rows are stored, and the connector that reads them. */
 export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
-  /** Resolves the files and commands that its secrets come from again, in place; absent if there are none. */
+  /** Re-resolves the files and commands that its secrets come from, in place; absent if there are none. */
   readonly renew?: (source: Source) => Promise<void>;
-  /** Where the connector logs in by OAuth. */
+  /** The login, if the connector uses OAuth. */
   readonly login?: Login;
 }
 
 /** How a source logs in at its vendor. Sources whose login has the same name share its tokens. */
 export interface Login extends Values<typeof loginOptions> {
   readonly name: string;
-  /** The vendor's side, the source's options filled in. */
+  /** The vendor's description, with the source's options filled in. */
   readonly description: OAuthDescription;
   readonly grant: GrantKind;
-  /** What all sources of this login ask for together. */
+  /** The union of the scopes of all sources with this login. */
   readonly scopes: readonly string[];
-  /** Empty where an account file says who we are. */
+  /** Empty if an account file identifies the client. */
   readonly clientId: string;
 }
 
-/** What tokens are encrypted with at rest. */
+/** Keys for encrypting tokens at rest. */
 export interface SealKeys {
-  /** Absent: a key file in the state folder, made when it is first needed. */
+  /** Absent: a key file in the state folder, created on first use. */
   readonly current?: string;
-  /** Former keys, for reading alone. */
+  /** Former keys, only for decryption. */
   readonly former: readonly string[];
 }
 
-/** One step of a job's `transforms`, its JSON Schema already checked. */
+/** One step of a job's `transforms`, already validated against its JSON Schema. */
 export interface TransformStep {
   readonly transform: Transform;
   readonly given: unknown;
@@ -111,12 +111,12 @@ export interface TransformStep {
 /** What a job writes. */
 export type Target =
   | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
-  /** A declared data source: `apply` creates it and remembers its ids under this name. */
+  /** A declared data source: `apply` creates it and stores its IDs under this name. */
   | { readonly kind: 'datasource'; readonly declaration: DatasourceDeclaration; readonly clientId?: string }
   /** A bulk refresh: no rows are pulled. */
   | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };
 
-/** A data source of the service as a job wants it to be. */
+/** The desired state of a data source at the service. */
 export interface DatasourceDeclaration {
   readonly name: string;
   readonly description: string;
@@ -127,34 +127,34 @@ export interface DatasourceDeclaration {
 /** A group or user that a declared data source is shared with. */
 export type Share = Values<typeof shareOptions>;
 
-/** One entry of `jobs`, with all that it names looked up and every default filled in. */
+/** One entry of `jobs`, with references resolved and defaults filled in. */
 export interface Job {
   readonly name: string;
   /** 1-based line of the job in the config, for messages. */
   readonly line: number;
   readonly destination: Destination;
   readonly target: Target;
-  /** Absent: it runs only when asked to. */
+  /** Absent: it only runs on request. */
   readonly schedule?: Schedule;
-  /** False: the daemon leaves it alone, `sync <job>` still runs it. */
+  /** False: the daemon ignores it; `sync <job>` still runs it. */
   readonly enabled: boolean;
   /** Absent: `normal`. */
   readonly priority?: JobPriority;
-  /** When a run that a passing fault ended is tried again; absent: not at all. */
+  /** When a run that failed with a transient error is retried; absent: never. */
   readonly retry?: RetryRule;
   /** Absent for a bulk refresh. */
   readonly extract?: Extract;
-  /** Send even when the instance already has these very bytes. */
+  /** Send even if the instance already has the same bytes. */
   readonly always: boolean;
   /** Zero rows may replace what the instance shows (invariant 1). */
   readonly allowEmpty: boolean;
-  /** What a result must be like to be sent; absent: like anything. */
+  /** Requirements for a result to be sent; absent: none. */
   readonly guards?: Guards;
   /** Overrides of the alert settings; `false`: no alerts for this job. */
   readonly alerts?: OwnAlerts | false;
 }
 
-/** Waits between the attempts of a run, and what ends them besides the next firing. Absent `attempts`: any number. */
+/** The waits between attempts of a run, and what ends them besides the next firing. Absent `attempts`: no limit. */
 export interface RetryRule extends Values<typeof retryOptions> {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -163,17 +163,17 @@ export interface RetryRule extends Values<typeof retryOptions> {
 
 type GuardValues = Values<typeof guardOptions>;
 
-/** What is asked of a finished extract before it may replace what the instance shows. Parts are fractions: 0.5 is 50 %. */
+/** Requirements for a finished extract to replace what the instance shows. Percentages are fractions: 0.5 is 50 %. */
 export type Guards = { readonly [K in keyof GuardValues]?: Exclude<GuardValues[K], false> };
 
-/** What a job pulls, and what becomes of the rows on their way into the payload. */
+/** What a job reads, and how its rows become the payload. */
 export interface Extract {
   readonly source: Source;
   readonly query: OptionValues<OptionSet>;
   readonly transforms: readonly TransformStep[];
   readonly format: Format;
   readonly formatOptions: OptionValues<OptionSet>;
-  /** How rows become what the instance shows; absent: they replace it. */
+  /** How rows change what the instance shows; absent: they replace it. */
   readonly write?: WriteRule;
   /** IANA zone of the job's calendar days: the schedule's, or the config's. */
   readonly timezone?: string;
@@ -181,7 +181,10 @@ export interface Extract {
   readonly stallTimeoutMs: number;
 }
 
-/** The client account that a job writes into: the one its target names, or else that of its destination. Ready to be spread. */
+/**
+ * The client account that a job writes to: that of its target, otherwise that of its destination. As an object to be
+ * spread.
+ */
 export function clientOf({ target, destination }: Pick<Job, 'target' | 'destination'>): { readonly clientId?: string } {
   const clientId = target.clientId ?? destination.clientId;
   return clientId === undefined ? {} : { clientId };

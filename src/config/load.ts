@@ -22,11 +22,11 @@ import type { Environment } from './text/run-command.ts';
 import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
-  /** Where `${env:…}` looks; the process's own by default. */
+  /** The environment for `${env:…}`; default: that of the process. */
   readonly env?: Environment;
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
-  /** Finds the connectors, with those of the places that the config names. */
+  /** Finds the connectors, including those in the config's own folder and packages. */
   readonly catalog?: (places: Places) => Promise<Catalog>;
   /** Also import unused connectors of the config's own folders and packages, to report broken ones. */
   readonly everyConnector?: boolean;
@@ -36,32 +36,32 @@ export interface LoadOptions {
 
 export interface Loaded {
   /**
-   * The config with every part that has no fault. Absent when the file as a whole cannot be used: not readable, not
-   * YAML, or a fault at its top level.
+   * The config with every part that has no error. Absent if the file as a whole can't be used: unreadable, not YAML, or
+   * an error at the top level.
    */
   readonly config?: Config;
-  /** All errors, by line. Empty: all of the file is in `config`. */
+  /** All errors, by line. Empty: everything in the file is in `config`. */
   readonly problems: readonly Problem[];
   /** Warnings, which stop nothing. */
   readonly warnings: readonly Problem[];
   /**
-   * Jobs that stand in the file but not in `config`, each with what keeps it out: its own faults and those of the source
-   * and destination that it names.
+   * Jobs in the file that aren't in `config`, each with its reasons: its own errors and those of its source and
+   * destination.
    */
   readonly refused: ReadonlyMap<string, readonly Problem[]>;
-  /** What it was made of; absent when the file as a whole cannot be used. */
+  /** The parsed parts; absent if the file as a whole can't be used. */
   readonly made?: Making;
 }
 
-/** A config's text with its places, and its parts with their variables resolved: the top level, then every member. */
+/** A config's document with locations, and its parts with resolved variables: the top level, then every member. */
 export interface Making {
   readonly document: Document;
   readonly parts: readonly Part[];
 }
 
 /**
- * Loads and checks a config file: YAML, variables, secrets, names, every rule that can be told without a network. Finds
- * every fault at once; one bad job hides no other. Never throws for what a person wrote.
+ * Loads and validates a config file: YAML, variables, secrets, names, and every rule that needs no network. Finds all
+ * errors at once; one broken job hides no other. Never throws because of the file's contents.
  */
 export async function loadConfig(file: string, options: LoadOptions = {}): Promise<Loaded> {
   const text = await readText(file);
@@ -122,7 +122,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const usable = isUsable ? { config, made: { document, parts } } : {};
   return { ...usable, problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
 
-  /** Loads every member of a map, each with its own faults. */
+  /** Loads every member of a map, each with its own errors. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {
     const results = new Map<string, O>();
     const own: Faults[] = [];
@@ -135,7 +135,10 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   }
 }
 
-/** Our own connectors are not imported for this: they are tried before they are shipped, and are half of what a check would load. */
+/**
+ * Built-in connectors aren't imported for this: they're tested before release, and loading them would take half of a
+ * check's time.
+ */
 async function loadForeign(catalog: Catalog): Promise<void> {
   const ids = catalog.ids.filter((id) => catalog.origin(id) !== 'sluice');
   await Promise.all(ids.map((id) => catalog.load(id)));

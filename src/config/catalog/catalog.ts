@@ -6,31 +6,33 @@ import { findInFolder, findInPackage, type Plugin } from './find-plugins.ts';
 import { brokenPlugin, loadPlugin, openSdkDoor } from './load-plugin.ts';
 import { placeOfError } from './plugin-place.ts';
 
-/** Where connectors are looked for beside our own. */
+/** Where to look for connectors besides the built-in ones. */
 export interface Places {
-  /** Absolute: a folder of the user's own connectors. */
+  /** Absolute path of a folder with the user's own connectors. */
   readonly folder?: string;
   /** npm packages. */
   readonly packages?: readonly string[];
-  /** Absolute: the folder that packages are resolved from. */
+  /** Absolute path of the folder that packages are resolved from. */
   readonly from?: string;
 }
 
-/** The connectors that there are. One is imported when it is asked for, so a run pays for those that it needs alone. */
+/** The available connectors. Each is imported on first use, so a run only pays for those it needs. */
 export interface Catalog {
-  /** Every word for `connector`: our own by name, then those of the places. */
+  /** All values for `connector`: built-in ones by name, then those of the user's folder and packages. */
   readonly ids: readonly string[];
-  /** What is wrong with the places and with the connectors that were asked for so far; the others are not touched by it. */
+  /** Errors in the folder, the packages and the connectors loaded so far; other connectors aren't affected. */
   readonly problems: readonly Problem[];
-  /** Imports a connector. Undefined when there is none of that name, or when it is broken; `problems` then says why. */
+  /**
+   * Imports a connector. Undefined if there is none with that name or it's broken; in that case, `problems` says why.
+   */
   load(id: string): Promise<Connector | undefined>;
-  /** Where a connector stands: "sluice" for our own, else the folder or the package. */
+  /** Where a connector comes from: "sluice" for built-in ones, otherwise the folder or package. */
   origin(id: string): string | undefined;
-  /** The file of a connector, absolute. */
+  /** Absolute path of a connector's file. */
   file(id: string): string | undefined;
 }
 
-/** All connectors by id, and what kept others from being one. */
+/** All connectors by ID, and the errors of those that couldn't be loaded. */
 export interface WholeCatalog {
   readonly connectors: ReadonlyMap<string, Connector>;
   readonly problems: readonly Problem[];
@@ -38,7 +40,7 @@ export interface WholeCatalog {
 
 const ownFolder = fileURLToPath(new URL('../../../connectors/', import.meta.url));
 
-/** Looks which connectors there are, by the names of their files. An id that is taken already is refused. */
+/** Finds connectors by file name. A duplicate ID is refused. */
 export async function openCatalog(places: Places = {}): Promise<Catalog> {
   const { folder, packages = [], from = process.cwd() } = places;
   if (folder !== undefined || packages.length > 0) openSdkDoor();
@@ -59,7 +61,7 @@ export async function openCatalog(places: Places = {}): Promise<Catalog> {
   return new FoundCatalog(plugins, problems);
 }
 
-/** Imports every connector: for what shows or generates all of them. */
+/** Imports every connector, for listing or generating docs. */
 export async function loadCatalog(places?: Places): Promise<WholeCatalog> {
   const catalog = await openCatalog(places);
   const connectors = new Map<string, Connector>();
@@ -96,7 +98,7 @@ class FoundCatalog implements Catalog {
     try {
       return await loadPlugin(plugin, { edited: plugin.origin !== ownFolder });
     } catch (error) {
-      // No fault of the connector: nothing that the config says would help.
+      // Not an error of the connector, and nothing in the config would fix it.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
       this.problems.push(brokenPlugin(plugin, error, await placeOfError(plugin.file, error)));
       return undefined;

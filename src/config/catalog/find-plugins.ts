@@ -5,17 +5,17 @@ import { pathToFileURL } from 'node:url';
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 
-/** A connector that was found and not yet imported. */
+/** A found connector that isn't imported yet. */
 export interface Plugin {
-  /** The word for `connector` in a config. */
+  /** The value for `connector` in a config. */
   readonly id: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** The folder or the package that it stands in. */
+  /** The folder or package that contains it. */
   readonly origin: string;
 }
 
-/** What a place holds, and what is wrong with the place itself. */
+/** The connectors of a folder or package, and its own errors. */
 interface Found {
   readonly plugins: readonly Plugin[];
   readonly problems: readonly Problem[];
@@ -25,8 +25,8 @@ interface Found {
 const source = /^([\w-]+)\.[cm]?[jt]s$/;
 
 /**
- * The connectors of a folder: each file `name.ts` is one, and so is each folder (`name/index.ts`, or `name/name.ts`). Names
- * that begin with a dot or an underscore are something else. Nothing is imported.
+ * Finds the connectors of a folder: each file `name.ts`, and each folder with `name/index.ts` or `name/name.ts`. Names
+ * that begin with a dot or an underscore are ignored. Imports nothing.
  */
 export async function findInFolder(folder: string): Promise<Found> {
   try {
@@ -61,8 +61,8 @@ async function findInside(folder: string, known: { id: string; origin: string })
 }
 
 /**
- * The connectors of an npm package that is installed where `from` sees it: its package.json lists them as
- * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that none is imported before a config names it.
+ * Finds the connectors of an npm package that can be resolved from `from`. Its package.json lists them as
+ * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that none is imported before a config uses it.
  */
 export async function findInPackage(name: string, from: string): Promise<Found> {
   try {

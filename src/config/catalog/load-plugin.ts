@@ -13,8 +13,8 @@ const doors: Readonly<Record<string, string>> = {
 let isOpen = false;
 
 /**
- * Lets plugins outside of this package import `sluice/sdk`, installed beside them or not, and gives them the very SDK
- * that runs them: a Problem of another copy would not be one here.
+ * Lets plugins outside this package import `sluice/sdk`, whether it's installed next to them or not, and gives them the
+ * running instance of the SDK: a Problem class of another copy wouldn't be recognized.
  */
 export function openSdkDoor(): void {
   if (isOpen) return;
@@ -28,8 +28,9 @@ export function openSdkDoor(): void {
 }
 
 /**
- * Imports a connector and looks whether it is one. Node imports a module once, also one that failed: with `edited` a file that was
- * edited since (it itself, not what it imports) is imported again. @throws Error that says what it lacks, or what its file throws.
+ * Imports a connector and validates it. Node caches modules, including failed ones: with `edited`, imports the file
+ * again if it was edited since (but not its own imports). @throws Error that says what is missing, or the file's own
+ * error.
  */
 export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}): Promise<Connector> {
   const plugin = ((await import(addressOf(file, edited))) as { default?: Partial<Connector> }).default;
@@ -45,10 +46,10 @@ export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}):
   return plugin as Connector;
 }
 
-/** When each file had been modified that was imported, as of its first import. */
+/** Modification time of each imported file, as of its first import. */
 const firstTimes = new Map<string, number>();
 
-/** For Node, another query is another module. */
+/** Node caches modules by URL, including the query. */
 function addressOf(file: string, edited: boolean): string {
   const url = pathToFileURL(file);
   if (!edited) return url.href;
@@ -59,7 +60,7 @@ function addressOf(file: string, edited: boolean): string {
   return url.href;
 }
 
-/** What a plugin that cannot be used is reported as. */
+/** The problem of a plugin that can't be loaded. */
 export function brokenPlugin({ id, file }: Plugin, error: unknown, where: ProblemLocation = { file }): Problem {
   const reason = error instanceof Error ? error.message : String(error);
   return new Problem({

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { isOwnFile } from '../../lib/missing-module.ts';
 import type { ProblemLocation } from '../../lib/problem.ts';
 
-/** A parser of Node's puts the place first, then the source with carets below it. */
+/** Node's TypeScript parser prints the location first, then the source with carets below it. */
 const parserPlace = /^(?<file>file:\/\/\S+|\/.*):(?<line>\d+)\n(?:.*\n){0,4}?(?<before>\s*)\^/;
 const framePlace = /^\s+at (?:.*\()?(?<file>file:\/\/[^\s()]+|\/[^()]+?):(?<line>\d+):(?<character>\d+)\)?$/gm;
 
-/** Where an error of a connector was made: the file (its own, or one that it imports), and line and character if they can be found. */
+/** The location of a connector's error: the file (its own or an imported one) and, if known, line and character. */
 export async function placeOfError(file: string, error: unknown): Promise<ProblemLocation> {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
   const found = name === 'SyntaxError' ? (parsedAt(stack) ?? parsedAt(await checkSyntax(file))) : thrownAt(stack);
@@ -19,7 +19,7 @@ function parsedAt(text: string): ProblemLocation | undefined {
   return place.file === undefined ? undefined : whereOf(place, before.length + 1);
 }
 
-/** Above the frames of Node's loader stand those of the module that was being loaded; ours below are no fault of its. */
+/** The frames above those of Node's loader belong to the loaded module; ours are below. */
 function thrownAt(stack: string): ProblemLocation | undefined {
   const [frames, ...loader] = stack.split(/^\s+at .*\(node:internal\/modules.*$/m);
   const places = [...frames!.matchAll(framePlace)].map(({ groups = {} }) => whereOf(groups, Number(groups.character)));
@@ -30,7 +30,7 @@ function whereOf({ file = '', line }: Record<string, string>, character: number)
   return { file: file.startsWith('file:') ? fileURLToPath(file) : file, line: Number(line), character };
 }
 
-/** What Node says of the syntax of a file: an import keeps the place of JavaScript's faults to itself. */
+/** Node's report about a file's syntax, because the error of an import lacks the location for JavaScript. */
 function checkSyntax(file: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['--check', file], (_error, _stdout, stderr) => resolve(stderr));

@@ -7,7 +7,7 @@ import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions }
 import { datasourceOptions, targetOptions } from '../options/target.ts';
 import { topMaps } from '../parse/top.ts';
 
-/** Everything that brings options of its own. */
+/** All declarations that bring their own options. */
 export interface Declarations {
   readonly connectors: readonly Connector[];
   readonly formats: readonly Format[];
@@ -15,9 +15,9 @@ export interface Declarations {
 }
 
 /**
- * The JSON Schema (2020-12) of a whole config, for editors: made of the same declarations that checking uses. It is a
- * little wider than checking where no schema can know: any value may be a variable, a connector may be one of the user's
- * own, and letters outside of ASCII have no portable pattern.
+ * The JSON Schema (2020-12) of a whole config, for editors, generated from the same declarations as validation. It's
+ * slightly more permissive, because a schema can't know everything: any value may be a variable, a connector may be the
+ * user's own, and there's no portable pattern for letters outside ASCII.
  */
 export function configSchema(declarations: Declarations): JsonSchema {
   const top = schemaOf({ ...topOptions, ...topMaps });
@@ -42,7 +42,7 @@ function mapOf(map: JsonSchema, members: JsonSchema): JsonSchema {
   return { ...map, propertyNames: nameSchema, additionalProperties: members };
 }
 
-/** One branch for each connector; an unknown word is a connector of the user's own, whose options are not known here. */
+/** One branch per connector; any other name is a connector of the user's own, whose options are unknown here. */
 function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   const ids = connectors.map(({ id }) => id);
   const word = sourceOptions.connector.schema;
@@ -58,7 +58,7 @@ function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   };
 }
 
-/** An object with a member "then" looks like a promise to linters; this is the one place that makes some. */
+/** Linters mistake an object with a member "then" for a promise, so all are created here. */
 function branch(schema: JsonSchema): JsonSchema {
   return Object.fromEntries([['then', schema]]);
 }
@@ -113,13 +113,13 @@ function targetSchema(): JsonSchema {
 const isVariable: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 const scalars = ['integer', 'number', 'boolean'];
 
-/** Wherever a number, a switch, a word out of a list or a text of a certain form stands, a variable may stand too. */
+/** Allows a variable wherever a number, a boolean, an enum or a text with a pattern is allowed. */
 function allowVariables(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(allowVariables);
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : allowVariables(value)]);
   const open = Object.fromEntries(entries) as Record<string, unknown>;
-  // YAML reads an unquoted `null` as nothing; checking takes it for the word.
+  // YAML parses an unquoted `null` as null; validation accepts it as the word.
   if (isWord(open) && (open.enum as unknown[]).includes('null')) open.enum = [...(open.enum as unknown[]), null];
   const isNarrow = scalars.includes(String(open.type)) || (open.type === 'string' && 'pattern' in open) || isWord(open);
   if (!isNarrow) return open;
@@ -128,7 +128,7 @@ function allowVariables(node: unknown): unknown {
   return { ...Object.fromEntries(about.filter(([, value]) => value !== undefined)), anyOf: [rest, isVariable] };
 }
 
-/** Keywords whose value is data or a condition, not a place where a config has a value. */
+/** Keywords whose value is data or a condition, and not a schema of config values. */
 const isData = new Set(['enum', 'const', 'default', 'examples', 'required', 'if', 'propertyNames']);
 
 function isWord(node: Record<string, unknown>): boolean {

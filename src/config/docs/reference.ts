@@ -12,7 +12,7 @@ import { topMaps } from '../parse/top.ts';
 import type { Declarations } from './json-schema.ts';
 import { optionTable } from './option-table.ts';
 
-/** The reference page of the config, as Markdown, out of the same declarations that checking uses. */
+/** The reference page of the config, as Markdown, generated from the same declarations as validation. */
 export function configReference({ connectors, formats, transforms }: Declarations): string {
   const parts = [
     '# Config reference',

@@ -1,7 +1,7 @@
 import { isMap, parseDocument } from 'yaml';
 import type { Connector } from '../../sdk/connector.ts';
 
-/** The example of a connector with what its jobs need to run as they stand: a format, and a data source that it makes itself. */
+/** A connector's example with everything its jobs need to run: a format, and a data source that it declares. */
 export function wholeExample({ example }: Pick<Connector, 'example'>): string | undefined {
   if (example === undefined) return undefined;
   const document = parseDocument(example);

@@ -23,7 +23,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' && !/^\w[\w.-]*$/.test(value) ? JSON.stringify(value) : String(value);
 }
 
-/** What a schema accepts, in words. */
+/** Describes in words what a schema accepts. */
 export function describeSchema(node: JsonSchema): string {
   if (Array.isArray(node.enum)) return node.enum.map(wordOf).join(', ');
   if ('const' in node) return String(node.const);
@@ -45,13 +45,13 @@ function membersOf(node: JsonSchema): string {
   return node.type === 'object' && names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
-/** The values that would have been right, for one error of the validator. */
+/** The allowed values, for one error of the validator. */
 export function allowedBy(error: { keyword: string; params: object }, node: JsonSchema | undefined): string {
   const params = error.params as { limit?: number; propertyNames?: string[]; pattern?: unknown };
   const example = (node?.examples as unknown[] | undefined)?.[0];
   switch (error.keyword) {
     case 'pattern':
-      // A reference to a variable shows nothing of what the variable has to hold.
+      // If the example is a variable, it doesn't show what the value must look like.
       return typeof example === 'string' && example.startsWith('${')
         ? String(node?.description ?? `text of the form ${String(params.pattern)}`)
         : example === undefined

@@ -6,19 +6,19 @@ import { type Part, partAt } from '../text/variables.ts';
 import { fits } from './fits.ts';
 
 /**
- * Options of the config itself: they also say what the code gets. One declaration gives the check, the reference page
- * and the value; `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
+ * Options of the config itself, which also define the value in the code. One declaration is used for validation, the
+ * reference page and the value: `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
  */
 
-/** Gives the value, or undefined if it can't: then the schema has reported that, or this reports it. */
+/** Parses the value; undefined if it's invalid: then either the schema has reported it, or this function does. */
 type Read<T> = (at: Part, faults: Faults) => T | undefined;
 
-/** An option that isn't used as it is written. */
+/** An option whose value in the code differs from that in the file. */
 export interface ConfigOption<T, U extends string = ''> extends Option<unknown> {
-  /** What the name in the code ends in, in place of a unit in the name of the option. */
+  /** The unit suffix of the name in the code, which replaces a unit in the option's name. */
   readonly unit: U;
   readonly read: Read<T>;
-  /** Has members, which are checked one by one. */
+  /** True if it has members, which are validated individually. */
   readonly isGroup: boolean;
 }
 
@@ -31,7 +31,7 @@ type NameOf<K, O> = O extends { readonly unit: infer U extends string }
     : `${Camel<Bare<K>>}${U}`
   : Camel<K>;
 
-/** What the code gets for a set of options. */
+/** The values of a set of options in the code. */
 export type Values<S extends OptionSet> = {
   readonly [K in keyof S as undefined extends ValueOf<S[K]> ? never : NameOf<K, S[K]>]: ValueOf<S[K]>;
 } & {
@@ -43,17 +43,19 @@ function nameOf(name: string, { unit = '' }: Partial<ConfigOption<unknown, strin
   return bare.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) + unit;
 }
 
-/** The options that are written, without those that have a fault. */
+/** The options that are set, without those with errors. */
 export function readWritten<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: () => undefined });
 }
 
-/** The same, with defaults for all others. Without a required option that is missing: see {@link isComplete}. */
+/**
+ * Like {@link readWritten}, with defaults for all others. Missing required options stay absent: see {@link isComplete}.
+ */
 export function readOptions<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: (one) => one.default });
 }
 
-/** Whether every required option is there. */
+/** Whether all required options are present. */
 export function isComplete<S extends OptionSet>(set: S, values: Partial<Values<S>>): values is Values<S> {
   return Object.entries(set).every(([name, one]) => !one.required || Object.hasOwn(values, nameOf(name, one)));
 }
@@ -88,7 +90,9 @@ function readOne(
 
 type Same<O, T> = O extends Option<infer W> ? (undefined extends W ? T | undefined : T) : never;
 
-/** An option with another value in the code than in the file; `read` gets what the schema of the option lets through. */
+/**
+ * An option with a different value in the code than in the file; `read` gets values that passed the option's schema.
+ */
 export function readAs<O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
   { read, unit, isGroup = false }: { read: Read<T>; unit?: U; isGroup?: boolean },
@@ -96,22 +100,22 @@ export function readAs<O extends Option<unknown>, T, const U extends string = ''
   return { ...one, unit: unit ?? ('' as U), read: read as Read<Same<O, T>>, isGroup };
 }
 
-/** A whole number of seconds: `timeout_seconds` is `timeoutMs`. */
+/** An integer number of seconds: `timeout_seconds` is `timeoutMs`. */
 export const seconds = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Ms'> => readAs(one, { unit: 'Ms', read: ({ value }) => Number(value) * 1000 });
 
-/** A whole number of megabytes: `limit_megabytes` is `limitBytes`. */
+/** An integer number of megabytes: `limit_megabytes` is `limitBytes`. */
 export const megabytes = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Bytes'> =>
   readAs(one, { unit: 'Bytes', read: ({ value }) => Number(value) * 1_000_000 });
 
-/** Text whose pattern lets only durations through: `remind` is `remindMs`. */
+/** A text whose pattern only allows durations: `remind` is `remindMs`. */
 export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>, 'Ms'> =>
   readAs(one, { unit: 'Ms', read: ({ value }) => spanOf(String(value)) });
 
-/** Text whose pattern lets only percentages through; the code gets a fraction. */
+/** A text whose pattern only allows percentages; the value in the code is a fraction. */
 export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
   readAs(one, { read: ({ value }) => fractionOf(String(value)) });
 
@@ -127,7 +131,7 @@ interface About<D> {
 
 type Kept<T, G> = G extends { readonly required: true } | { readonly default: unknown } ? T : T | undefined;
 
-/** A map of these options. With a fault in a required one, the whole map has no value. */
+/** A map of these options. If a required one has an error, the whole map has no value. */
 export function group<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -136,7 +140,7 @@ export function group<S extends OptionSet, G extends About<object>>(
   return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readMap }) as never;
 }
 
-/** The same, or `false` for nothing. */
+/** Like {@link group}, or `false` for nothing. */
 export function groupOrFalse<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -150,13 +154,13 @@ export function groupOrFalse<S extends OptionSet, G extends About<object>>(
 
 export const orFalse = (schema: JsonSchema): JsonSchema => ({ anyOf: [{ const: false }, schema] });
 
-/** All options of a map; undefined with a fault in a required one. */
+/** All options of a map; undefined if a required one has an error. */
 export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults): Values<S> | undefined {
   const values = isMap(at.value) ? readOptions(set, at, faults) : {};
   return isMap(at.value) && isComplete(set, values) ? values : undefined;
 }
 
-/** A list of maps of these options, without those that have a fault in a required one. */
+/** A list of maps of these options, without those in which a required option has an error. */
 export const groups = <S extends OptionSet>(set: S, given: { about: string; example: readonly object[] }) =>
   readAs(option.list<object>(schemaOf(set), given), {
     isGroup: true,

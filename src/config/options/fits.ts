@@ -1,12 +1,12 @@
 import { Check, Compile } from 'typebox/schema';
 import type { JsonSchema } from '../../sdk/option.ts';
 
-/** By schema: how often it was asked for, and what answers faster once it is asked for often. */
+/** By schema: the number of uses, and a compiled validator once it's used often. */
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
 /** Compiling a schema costs as much as this many uncompiled checks. */
 const worthCompiling = 20;
 
-/** Whether a value follows a schema. */
+/** Whether a value matches a schema. */
 export function fits(schema: JsonSchema, value: unknown): boolean {
   const use = uses.get(schema) ?? { times: 0 };
   uses.set(schema, use);

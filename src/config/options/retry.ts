@@ -10,7 +10,7 @@ const retryDuration = (name: string, to: string, about: string, example: string)
     to,
   });
 
-/** What is written under `retry`, where it is a map. */
+/** The options of `retry` as a map. */
 export const retryOptions = {
   first: retryDuration('first', '1h', 'Wait before the second attempt. It doubles for each further attempt.', '1m'),
   longest: retryDuration('longest', '1d', 'Maximum wait, unless the source asks for a longer one.', '5m'),
@@ -22,7 +22,7 @@ export const retryOptions = {
   }),
 } satisfies OptionSet;
 
-/** What applies unless the config says otherwise. */
+/** Defaults. */
 export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as const;
 
 const schema: JsonSchema = { anyOf: [{ enum: ['off'] }, schemaOf(retryOptions)] };

@@ -3,11 +3,11 @@ import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part, partAt } from '../text/variables.ts';
 import { readAs } from './field.ts';
 
-/** An option that holds the ID of something of the service. */
+/** An option with the ID of something at the service. */
 export const serviceId = <O extends Option<string> | Option<string | undefined>>(what: string, one: O) =>
   readAs(one, { read: (at, faults) => readServiceId(at, { what, faults }) });
 
-/** The same for a list of IDs. */
+/** Like {@link serviceId}, for a list of IDs. */
 export const serviceIds = <O extends Option<readonly string[] | undefined>>(what: string, one: O) =>
   readAs(one, {
     isGroup: true,
@@ -18,8 +18,8 @@ export const serviceIds = <O extends Option<readonly string[] | undefined>>(what
   });
 
 /**
- * Checks an ID of the service: it goes into the path of a request. The service's own IDs are 32 lowercase hex
- * characters; anything else of that alphabet is accepted with a warning, for a service set up with IDs of its own.
+ * Validates an ID of the service, which becomes part of a request path. The service's own IDs are 32 lowercase hex
+ * characters; other IDs of the allowed characters are accepted with a warning, for a service with custom IDs.
  */
 export function readServiceId(at: Part, { what, faults }: { what: string; faults: Faults }): string {
   const id = String(at.value);

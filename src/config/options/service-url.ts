@@ -3,12 +3,12 @@ import { isBroken, type Part } from '../text/variables.ts';
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** An address with neither credentials nor the values of a query, in which some have an API key. */
+/** A URL without credentials and query values, which may include an API key. */
 function withoutSecrets(url: string): string {
   return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 }
 
-/** The address, without a slash at its end; undefined if it isn't an address at all. */
+/** The URL without a trailing slash; undefined if it isn't a URL. */
 export function readServiceUrl(at: Part, faults: Faults): string | undefined {
   const { path } = at;
   const text = String(at.value);

@@ -18,7 +18,7 @@ import { writeSchema } from './write.ts';
 /** Upload limit of the service, in bytes. */
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
-/** A variable as it is written in a config. */
+/** A variable in the syntax of the config. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
 /** At least the length of 24 random bytes in base64. */
@@ -209,7 +209,7 @@ export const stallOptions = {
   ),
 } satisfies OptionSet;
 
-/** `query`, `transforms`, `format` and `target` are validated further by what they name. */
+/** `query`, `transforms`, `format` and `target` are validated further by the connector, transform, format or target. */
 export const jobOptions = {
   source: option.text({
     about: 'Name of the source to read. Required except for a bulk refresh.',
@@ -277,8 +277,8 @@ export const jobOptions = {
 export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
 
 /**
- * The same for editors. JSON Schema asks for patterns that all languages read alike, and `\p{…}` is none (Python refuses it), so this
- * one is wider outside of ASCII.
+ * The pattern for editors. JSON Schema recommends portable patterns, which excludes `\p{…}` (Python rejects it), so
+ * this one is more permissive outside ASCII.
  */
 export const nameSchema: JsonSchema = {
   pattern: '^[^\\x00-/:-@\\[-`{-\\xa0][^\\x00-,/:-@\\[-\\^`{-\\xa0]{0,99}$',

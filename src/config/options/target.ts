@@ -30,7 +30,7 @@ export const datasourceOptions = {
   }),
 } satisfies OptionSet;
 
-/** What the ID of an instance is called in messages. */
+/** What an instance ID is called in messages. */
 export const instanceWords = 'data-source instance';
 
 /** Exactly one of the first three. */

@@ -11,7 +11,7 @@ export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
-/** What the values of a section are called in a fault, and its code. */
+/** The name of a section's values in errors, and the error code. */
 export interface Subject {
   readonly code: string;
   readonly what: string;
@@ -19,7 +19,7 @@ export interface Subject {
 
 export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedule' };
 
-/** The value that was read; otherwise a fault, unless the text has a variable that could not be resolved. */
+/** The parsed value; otherwise reports an error, unless the text has an unresolved variable. */
 export function valueOrFault<T>(
   told: Told<T>,
   at: Part,
@@ -33,7 +33,7 @@ export function valueOrFault<T>(
   return undefined;
 }
 
-/** An option whose text is read as something of a schedule. */
+/** An option whose text is parsed as part of a schedule. */
 export const timeOf = <O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
   read: (written: never) => Told<T>,
@@ -44,7 +44,7 @@ export const timeOf = <O extends Option<unknown>, T, const U extends string = ''
     read: (at, faults) => valueOrFault(read(at.value as never), at, { faults, ...scheduleSubject }),
   });
 
-/** A duration between two others: `first` is `firstMs`. `of` names it in faults. */
+/** A duration between two bounds: `first` is `firstMs`. `of` is its name in errors. */
 export function limitedDuration<O extends Option<unknown>>(
   one: O,
   { of, from, to, ...subject }: Subject & { of: string; from: string; to: string },
@@ -98,7 +98,7 @@ export function readInterval(every: string | number): Told<number> {
     : { value };
 }
 
-/** `from`: an instant with its offset, or a date and time on the clock of the zone. */
+/** `from`: an instant with an offset, or a local date and time in the zone. */
 export function readGridStart(text: string, timezone: string): Told<number> {
   try {
     return { value: instantOf(text.trim(), timezone) };
@@ -128,7 +128,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
   };
 }
 
-/** `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
+/** Guesses the intended time: `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
 function meantTime(text: string): string | undefined {
   const [, hour, minute = '00', half] = /^(\d{1,2})(?:[:.h](\d{2}))?(?::00)?\s*([ap]m)?$/i.exec(text) ?? [];
   if (hour === undefined || Number(minute) > 59) return undefined;
@@ -142,7 +142,7 @@ function meantTime(text: string): string | undefined {
 
 const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-/** `days`: 1 (Monday) to 7 (Sunday), in order, each once. A range may run over the end of the week. */
+/** `days`: 1 (Monday) to 7 (Sunday), in order, each once. A range may wrap around the end of the week. */
 export function readDays(days: string | readonly string[]): Told<number[]> {
   const parts = (typeof days === 'string' ? days.split(',') : days).map((part) => part.trim());
   const wanted = new Set<number>();

@@ -5,11 +5,11 @@ import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part } from '../text/variables.ts';
 import { readAs } from './field.ts';
 
-/** An option that holds the name of a time zone. */
+/** An option with the name of a time zone. */
 export const timezone = <O extends Option<string> | Option<string | undefined>>(one: O) =>
   readAs(one, { read: readTimezone });
 
-/** The zone if there is one of that name; otherwise a fault with the nearest name. */
+/** The zone, if the name exists; otherwise reports an error with the closest name. */
 export function readTimezone(at: Part, faults: Faults): string | undefined {
   const name = String(at.value);
   const fault = isBroken(at) ? undefined : timezoneFault(name);

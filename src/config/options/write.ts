@@ -56,5 +56,5 @@ export const writeOptions = {
   ),
 } satisfies OptionSet;
 
-/** A word alone is the disposition. */
+/** A string is the disposition. */
 export const writeSchema: JsonSchema = { anyOf: [{ enum: ['replace', 'append', 'merge'] }, schemaOf(writeOptions)] };

@@ -21,8 +21,8 @@ import { validatePart } from './validate.ts';
 const mostJobsNamed = 20;
 
 /**
- * `alerts` of the top level, whose schema has been checked; undefined where there is none. What the schema cannot know
- * becomes a fault: a command where none may be run, a rule for a channel that is not there.
+ * The top-level `alerts`, already validated against its schema; undefined if absent. Reports errors that the schema
+ * can't detect: a command where commands aren't allowed, a rule for an unknown channel.
  */
 export function loadAlerts(
   top: Part,
@@ -49,7 +49,7 @@ export function loadAlerts(
   return { ...limitDefaults, ...values, channels };
 }
 
-/** `alerts` of a job: what it says differently, or `false`; undefined where nothing is said. */
+/** `alerts` of a job: its overrides, or `false`; undefined if absent. */
 export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Faults): OwnAlerts | false | undefined {
   const at = partAt(job, 'alerts');
   if (at.value === false) return false;
@@ -74,7 +74,7 @@ const limitDefaults = {
   remindMs: spanOf(alertDefaults.remind),
 };
 
-/** One of an unknown type is left out: that fault has been told. */
+/** A channel of unknown type is skipped, because its error was already reported. */
 function channelOf(name: string, { part, faults }: { part: Part; faults: Faults }): AlertChannel | undefined {
   const { type } = isMap(part.value) ? (part.value as { type?: ChannelType }) : {};
   if (type === undefined || !channelTypes.includes(type)) return undefined;
@@ -100,7 +100,7 @@ function refuseCommand(path: Path, faults: Faults): void {
 function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, AlertChannel>, faults: Faults): void {
   const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
-    // The schema has reported what is not a name.
+    // The schema has reported values that aren't names.
     if (typeof name !== 'string' || known.includes(name)) continue;
     const meant = nearest(name, known);
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
@@ -116,7 +116,10 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
   }
 }
 
-/** A name that fits no job is no fault, since the job may be taken out for a while; but it is a slip more often. */
+/**
+ * A name that matches no job is only a warning, because the job may have been removed temporarily; but it's usually a
+ * typo.
+ */
 function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void {
   const { jobs: written } = top.value as { jobs?: unknown };
   const known = isMap(written) ? Object.keys(written) : [];

@@ -14,62 +14,62 @@ import type { Part } from '../text/variables.ts';
 import type { WrittenGuards } from './guards.ts';
 import type { ScheduleRules } from './schedule.ts';
 
-/** The top level of the file, its three maps not yet looked into. */
+/** The top level of the file; its three maps aren't parsed yet. */
 export interface Top
   extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
-  /** As written, variables resolved. */
+  /** As written, with variables resolved. */
   readonly part: Part;
   readonly folder: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly state: string;
   readonly allowCommands: boolean;
-  /** Ends commands that still run. */
+  /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   readonly sealKeys: SealKeys;
-  /** The guards of all jobs. */
+  /** The default guards of all jobs. */
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
-  /** What goes for all schedules that do not say otherwise. */
+  /** Defaults for all schedules. */
   readonly scheduleRules: ScheduleRules;
-  /** When runs are tried again whose jobs do not say otherwise; false: not at all. */
+  /** The default retry rule; false: no retries. */
   readonly retry: RetryRule | false;
   readonly alerts?: Alerts;
-  /** Where connectors are looked for beside our own. */
+  /** Where to look for connectors besides the built-in ones. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
   readonly sources: ReadonlyMap<string, unknown>;
   readonly jobs: ReadonlyMap<string, unknown>;
 }
 
-/** What one name of the config came to: the thing, or what is wrong with it. */
+/** The result of loading one named entry: its value, or its errors. */
 export interface LoadResult<T> {
   readonly value?: T;
   readonly problems: readonly Problem[];
 }
 
-/** What jobs, sources and destinations are loaded against. */
+/** The context for loading jobs, sources and destinations. */
 export interface LoadContext {
   readonly document: Document;
   readonly top: Top;
   readonly env: Environment;
-  /** Takes each member that is opened. */
+  /** Collects each opened member. */
   readonly parts: Part[];
   readonly catalog: Catalog;
   readonly formats: readonly Format[];
   readonly transforms: readonly Transform[];
 }
 
-/** A source, or what is wrong with it; its connector even then, so that the queries of its jobs can be checked. */
+/** A source, or its errors; has the connector even then, so that the queries of its jobs can be validated. */
 export interface SourceResult extends LoadResult<Source> {
   readonly connector?: Connector;
 }
 
-/** A job in the making. */
+/** A job while it's being loaded. */
 export interface Draft {
   readonly part: Part;
   readonly given: Readonly<Record<string, unknown>>;
   readonly faults: Faults;
-  /** Faults of the source and the destination that the job names: they keep it out, but are reported there. */
+  /** Errors of the job's source and destination: they exclude the job, but are reported where they occur. */
   readonly blamed: Problem[];
 }
 

@@ -31,7 +31,10 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
   return { value: { ...rest, name, credentials, account }, problems: [] };
 }
 
-/** Stands in the state and in logs, so it must not give the credentials away: a password could be guessed by its hash. */
+/**
+ * It appears in the state and in logs, so it must not reveal the credentials: a plain hash would allow guessing a
+ * password.
+ */
 function accountOf(url: string, credentials: Credentials): string {
   const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];
   return createHash('sha256')
@@ -56,7 +59,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   }
   if (basic !== undefined) return basicOf(basic);
   if (!isWritten('api_key') && !isWritten('basic')) {
-    // A misspelled option is what is wrong then, and it is reported already.
+    // The cause is a misspelled option, which was already reported.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
     const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({
@@ -77,7 +80,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   return { kind: 'api_key', key: apiKey };
 }
 
-/** On the wire the two go together in base64, which shows nothing of the password by itself. */
+/** In requests, the two are combined in base64, which doesn't contain the password alone, so register the pair too. */
 function basicOf({ user, password }: NonNullable<Given['basic']>): Credentials {
   registerSecret(`${user}:${password}`);
   return { kind: 'basic', user, password };

@@ -15,7 +15,7 @@ import { reportRules } from './source.ts';
 import { validatePart } from './validate.ts';
 import { loadWrite } from './write.ts';
 
-/** Source, query, transforms and format of a job. Undefined when any of them has a fault. */
+/** Source, query, transforms and format of a job. Undefined if any of them has an error. */
 export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
   const source = findSource(draft, context);
   const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
@@ -85,13 +85,15 @@ function loadQuery(
   return values;
 }
 
-/** Whether the rows of earlier runs are still there to be shown. */
+/** Whether rows of earlier runs are kept. */
 function keepsRows(write: unknown): boolean {
   const disposition = isMap(write) ? write.disposition : write;
   return disposition === 'append' || disposition === 'merge';
 }
 
-/** Targets are replaced whole: a job that reads only what is new shows nothing else. That is seldom what is meant. */
+/**
+ * A payload replaces the whole target, so a job that only reads new rows shows nothing else, which is rarely intended.
+ */
 function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
   const option = connector.givesOnlyNewBy?.(values);
   if (option === undefined) return;
@@ -104,7 +106,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
   });
 }
 
-/** How a job keeps its rows, by a key that they have: advice that fits one query may fail each run of another. */
+/** Advice on how the job can keep its rows, with a key of the query: advice with a wrong key would fail each run. */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)
     return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if no row repeats; or ';

@@ -2,7 +2,10 @@ import { nearest } from '../../lib/nearest.ts';
 import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
 
-/** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
+/**
+ * The source or destination with that name. If it has errors itself, the job is blamed with them, so that they aren't
+ * lost.
+ */
 export function findNamed<O extends LoadResult<unknown>>(
   { name, option, all }: Named<O>,
   { part, faults, blamed }: Draft,

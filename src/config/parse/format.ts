@@ -8,7 +8,7 @@ import { type Part, partAt } from '../text/variables.ts';
 import type { Draft } from './context.ts';
 import { validatePart } from './validate.ts';
 
-/** A format and the options that a job gives it. */
+/** A format and its options in a job. */
 interface ChosenFormat {
   readonly format: Format;
   readonly options: OptionValues<OptionSet>;
@@ -19,7 +19,7 @@ interface Asked {
   readonly formats: readonly Format[];
 }
 
-/** The format that a job names, or else that of the data source it declares. Undefined when it has a fault. */
+/** The job's format, or that of its declared data source. Undefined if it has an error. */
 export function loadFormat(
   draft: Draft,
   target: Target | undefined,
@@ -35,7 +35,7 @@ export function loadFormat(
   if (at.broken.has(typeAt.path)) return undefined;
   const format = formats.find((one) => one.id === id);
   if (format === undefined) {
-    // What is neither a name nor a map, the schema of the job refuses.
+    // The job's schema rejects anything but a name or a map.
     if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
     return undefined;
   }
@@ -83,7 +83,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
     });
     return;
   }
-  // Of a declared data source without a format it has been said already.
+  // For a declared data source without a format, the error was already reported.
   if (isMap(given.target) && given.target.datasource !== undefined) return;
   faults.add({
     code: 'CONFIG_MISSING_OPTION',

@@ -5,23 +5,23 @@ import { below } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import type { Part } from '../text/variables.ts';
 
-/** Guards as written: `false` takes one away. */
+/** Guards as written: `false` removes one. */
 export type WrittenGuards = Partial<Values<typeof guardOptions>>;
 
-/** The guards of the top level, with the preset one; `false` is none at all. */
+/** The top-level guards, including the default one; `false` means none at all. */
 export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
   if (at.value === false) return {};
   return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
-/** The guards of a job: those that it names itself, each whole, then those of the top level. `false` is none at all. */
+/** The guards of a job: its own ones, each as a whole, then the top-level ones. `false` means none at all. */
 export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
   if (at.value === false) return {};
   const all = { ...top, ...checkBounds(readWritten(guardOptions, at, faults), at, faults) };
   return Object.fromEntries(Object.entries(all).filter(([, guard]) => guard !== false)) as Guards;
 }
 
-/** What the schema cannot know: bounds that leave nothing between them. */
+/** Detects what the schema can't: bounds that exclude everything. */
 function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): WrittenGuards {
   for (const name of ['rows', 'bytes'] as const) {
     const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = guards[name] || {};

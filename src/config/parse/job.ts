@@ -16,7 +16,7 @@ import { loadSchedule } from './schedule.ts';
 import { loadTarget } from './target.ts';
 import { validatePart } from './validate.ts';
 
-/** Loads one job. Every option is looked at even when another has a fault already. */
+/** Loads one job. All options are validated, even if one has an error. */
 export async function loadJob(member: Member, context: JobContext): Promise<LoadResult<Job>> {
   const { name, faults } = member;
   const part = await openMember(member, context);
@@ -74,7 +74,7 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
   return undefined;
 }
 
-/** A bulk refresh pulls no rows, so whatever says how to pull or shape them would be silently ignored. */
+/** A bulk refresh reads no rows, so options about reading or transforming would be silently ignored. */
 function refuseExtract({ given, part, faults }: Draft): undefined {
   for (const option of ['source', 'query', 'transforms', 'format', 'guards', 'write', 'retry']) {
     if (given[option] === undefined) continue;

@@ -8,8 +8,8 @@ import type { SourceResult } from './context.ts';
 type Outcomes = ReadonlyMap<string, SourceResult>;
 
 /**
- * Sources of one login have to agree on whom it is for; what they ask for may differ, then the login asks for all of
- * it. Gives the sources with their scopes joined, without those that disagree with the first of their login.
+ * Sources that share a login must agree on its account; their scopes may differ and are combined. Returns the sources
+ * with combined scopes, without those that disagree with the first one of their login.
  */
 export function joinLogins(sources: Outcomes, document: Document): { results: Outcomes; problems: Problem[] } {
   const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));

@@ -19,7 +19,7 @@ interface Draft {
   readonly faults: Faults;
 }
 
-/** How a source logs in; undefined where it does not do so by OAuth. Faults are added where something is missing. */
+/** The login of a source; undefined if it doesn't use OAuth. Reports missing options. */
 export function loadLogin(draft: Draft): Login | undefined {
   const { source, connector, options, part } = draft;
   const at = partAt(part, 'login');

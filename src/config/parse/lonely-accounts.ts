@@ -5,8 +5,8 @@ import { Faults } from '../text/faults.ts';
 import type { LoadResult } from './context.ts';
 
 /**
- * Warns about an account that has the name of another destination with a different account. The two were probably meant to
- * share, and would use the daily allowance twice.
+ * Warns if an account is named like another destination that has a different account. The two destinations were
+ * probably meant to share it; as they are, they may use the daily allowance twice.
  */
 export function warnUnsharedAccounts(
   destinations: ReadonlyMap<string, LoadResult<Destination>>,

@@ -4,7 +4,7 @@ import type { Faults } from '../text/faults.ts';
 import { type Part, resolvePart } from '../text/variables.ts';
 import type { LoadContext } from './context.ts';
 
-/** One named member of `destinations`, `sources` or `jobs`, as written. */
+/** One named entry of `destinations`, `sources` or `jobs`, as written. */
 export interface Member {
   readonly map: 'destinations' | 'sources' | 'jobs';
   readonly name: string;
@@ -16,7 +16,7 @@ export function memberPath({ map, name }: Member): Path {
   return below(`/${map}`, name);
 }
 
-/** The member with its variables resolved, its name checked. */
+/** The entry with its variables resolved and its name validated. */
 export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
   const path = memberPath(member);
   if (!namePattern.test(member.name)) {

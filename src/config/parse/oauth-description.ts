@@ -1,7 +1,7 @@
 import type { OAuthDescription } from '../../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../../sdk/option.ts';
 
-/** Puts the options of a source where a description says `{option}`: in addresses, parameters and what assertions say. */
+/** Replaces `{option}` in a description with the source's options: in URLs, parameters and assertion claims. */
 export function fillDescription(description: OAuthDescription, options: OptionValues<OptionSet>): OAuthDescription {
   return fill(description, options) as OAuthDescription;
 }
@@ -17,7 +17,9 @@ function fill(node: unknown, options: OptionValues<OptionSet>): unknown {
 
 const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Why tokens must not be asked for at an address; undefined where they may be. Plain http is for this machine alone. */
+/**
+ * Why tokens must not be requested from a URL; undefined if they may be. Plain http is only allowed to this machine.
+ */
 export function addressFault(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) return `${address} is not a URL`;

@@ -15,15 +15,15 @@ interface Renewable {
 }
 
 /**
- * How the texts of a source that come from files and commands are resolved again, in place: its jobs have the same objects. Nothing
- * for a source without any. If a file or a command fails now, everything stays as it is.
+ * Re-resolves a source's texts from files and commands, in place, because its jobs share the objects. Returns nothing
+ * for a source without any. If a file or command fails, nothing changes.
  */
 export function renewalOf(part: Part, { member, context, connector }: Renewable): Pick<Source, 'renew'> {
   const isRenewable = [...part.resolved.values()].some(({ written }) => /\$\{\s*(?:file|cmd)\s*:/.test(written));
   if (!isRenewable) return {};
   const path = memberPath(member);
   const { value } = member;
-  // What else the config was loaded from is let go.
+  // Captures only what is needed, so the rest of the loaded document can be freed.
   const settings = { env: context.env, folder: context.top.folder, allowCommands: context.top.allowCommands };
   const renew = async ({ options, login }: Source): Promise<void> => {
     let isWhole = true;
@@ -42,7 +42,7 @@ export function renewalOf(part: Part, { member, context, connector }: Renewable)
   return { renew };
 }
 
-/** Texts alone, where there was a text before: everything else was checked as it was. */
+/** Only replaces texts with texts, because everything else was validated as it was. */
 function assignTexts(old: object, fresh: Readonly<Record<string, unknown>>): void {
   const target = old as Record<string, unknown>;
   for (const [name, value] of Object.entries(fresh)) {

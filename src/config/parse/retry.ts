@@ -14,10 +14,10 @@ export const defaultRetry: RetryRule = {
 };
 
 /**
- * The rule behind `retry` of a job or of the top level; false if it is off, `otherwise` if nothing is written. What a map
- * leaves out is taken from `otherwise`, or is as by default if that is off.
+ * The `retry` rule of a job or the top level; false if it's off, `otherwise` if it's absent. Fields missing in a map
+ * are taken from `otherwise`, or from the defaults if that is off.
  *
- * @param part the job's, or the top level's.
+ * @param part the job's part, or the top level's
  */
 export function loadRetry(part: Part, otherwise: RetryRule | false, faults: Faults): RetryRule | false {
   const at = partAt(part, 'retry');

@@ -7,12 +7,12 @@ import { readGridStart, scheduleSubject, valueOrFault } from '../options/times.t
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 
-/** What goes for all schedules that do not say otherwise. */
+/** Defaults for all schedules. */
 export type ScheduleRules = Partial<Values<typeof scheduleRuleOptions>>;
 
 export interface ScheduleContext {
   readonly job: string;
-  /** Zone of schedules that name none. */
+  /** Zone of schedules that don't set one. */
   readonly timezone: string;
   readonly rules: ScheduleRules;
   readonly faults: Faults;
@@ -21,7 +21,7 @@ export interface ScheduleContext {
 const kinds = ['cron', 'every', 'at'] as const;
 type Kind = (typeof kinds)[number];
 
-/** The schedule of a job; undefined when it has none, runs only when asked to, or has a fault. `part` is the job's. */
+/** The schedule of a job; undefined if it has none, only runs on request, or has an error. `part` is the job's. */
 export function loadSchedule(part: Part, context: ScheduleContext): Schedule | undefined {
   const at = partAt(part, 'schedule');
   if (typeof at.value === 'string') return loadShort(at, context);
@@ -66,7 +66,7 @@ function build(at: Part, { job, faults, ...context }: ScheduleContext): Schedule
 function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined {
   if (given.some((kind) => at.broken.has(partAt(at, kind).path))) return undefined;
   const [first, ...others] = given;
-  // The schema has said which option there is not.
+  // The schema has reported the unknown option.
   if (first === undefined && Object.keys(at.value as object).some((name) => !Object.hasOwn(scheduleOptions, name)))
     return;
   faults.add({

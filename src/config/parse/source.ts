@@ -42,7 +42,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   return { value, connector, problems };
 }
 
-/** What its options and queries were does not matter any more. */
+/** A discontinued connector: its options and queries don't matter. */
 function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceResult {
   faults.add({
     code: 'CONFIG_RETIRED',
@@ -91,7 +91,7 @@ async function findConnector(
   return undefined;
 }
 
-/** A database is read by the connector `db`; people write the name of its driver in the place of the connector's. */
+/** Databases are read by the connector `db`; people often write the driver's name instead of the connector's. */
 async function asDriver(
   id: string,
   { catalog }: LoadContext,
@@ -117,8 +117,8 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
 type Given = Parameters<NonNullable<Connector['validate']>>[0];
 
 /**
- * Reports what the connector's own rules find, each at the option that it names. Those about the source are reported with
- * the source, once, and not again for every job that reads it. A rule that throws is a fault of the plugin.
+ * Reports the errors found by the connector's own rules, each at its option. Those about the source are reported once,
+ * with the source, and not for every job that reads it. A rule that throws is a bug of the plugin.
  */
 export function reportRules(
   connector: Connector,
@@ -129,7 +129,7 @@ export function reportRules(
   try {
     for (const { option, message } of connector.validate?.(given) ?? []) {
       if (!Object.hasOwn(own, option)) continue;
-      // "is empty; write …" goes on from the option's name.
+      // A message like "is empty; write …" continues after the option's name.
       const said = /^[a-z]/.test(message) ? `"${option}" ${message}` : message;
       faults.add({ code: 'CONFIG_RULE', message: said, path: below(path, option) });
     }

@@ -20,14 +20,14 @@ import { validatePart } from './validate.ts';
 const named = (about: string, required?: true) =>
   option.schema<Record<string, unknown>>({ type: 'object' }, { about, ...(required ? { required } : {}) });
 
-/** The three maps: each name is yours to choose. */
+/** The three maps whose keys are chosen by the user. */
 export const topMaps = {
   destinations: named('Destinations: accounts at the service, by name.', true),
   sources: named('Sources of data, by name.'),
   jobs: named('Jobs, by name.', true),
 };
 
-/** Reads what stands at the top level. Faults there are the file's, so nothing of it can be used. */
+/** Parses the top level. An error there makes the whole file unusable. */
 export async function readTop(
   document: Document,
   { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal'> & { faults: Faults },

@@ -9,7 +9,7 @@ import type { Part } from '../text/variables.ts';
 import { loadSchedule } from './schedule.ts';
 import { validatePart } from './validate.ts';
 
-/** Reads a schedule as it would stand behind `schedule:`, a text or a map between braces; without one it is `manual`. */
+/** Parses a schedule as in `schedule:`, a text or a map in braces; without a schedule, it's `manual`. */
 export function trySchedule(
   text: string,
   timezone: string,

@@ -10,7 +10,7 @@ import type { Fault, Faults } from '../text/faults.ts';
 import { kindOf, showValue } from '../text/show-value.ts';
 import type { Part } from '../text/variables.ts';
 
-/** The library stops at eight errors by default; people want all of them at once. */
+/** The library stops at eight errors by default; users want all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
 
 interface SchemaError {
@@ -20,10 +20,10 @@ interface SchemaError {
   readonly params: object;
 }
 
-/** Options of another part that people write here by mistake. */
+/** Options of another part that users put here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
-  /** Where they belong: "the query of a job". */
+  /** Where they belong, for example "the query of a job". */
   readonly place: string;
 }
 
@@ -35,10 +35,9 @@ interface Rules {
 }
 
 /**
- * Checks a part of the config against a JSON Schema and reports every fault with its place. Values that were one
- * variable and nothing else become numbers or booleans in `part.value` where the schema wants that, and an unquoted `null` becomes the
- * word where that is one of the choices. `noun` is what
- * messages call the thing: "source", "job", "destination".
+ * Validates a part of the config against a JSON Schema and reports every error with its location. A value that is a
+ * single variable becomes a number or boolean in `part.value` if the schema requires that, and an unquoted `null`
+ * becomes the word if that is allowed. `noun` is the part's name in messages: "source", "job", "destination".
  */
 export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
   convertValues(part, schema);
@@ -50,7 +49,7 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
   }
 }
 
-/** Checking is several times faster than collecting errors, and there are hardly ever any. */
+/** Validating is several times faster than collecting errors, and there are rarely any. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
@@ -60,8 +59,8 @@ function isBroken(part: Part, path: Path): boolean {
 }
 
 /**
- * `requests_per_day: ${env:N}` is text until the schema says that it should be a number, and `zero_dates: null` is nothing
- * to YAML until the schema says that it is a word.
+ * `requests_per_day: ${env:N}` is text until the schema requires a number, and `zero_dates: null` is null in YAML until
+ * the schema allows the word.
  */
 function convertValues(part: Part, schema: JsonSchema): void {
   for (const error of errorsOf(schema, part.value)) {
@@ -100,7 +99,7 @@ function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown
   return { ...map, [name]: changed(map[name], rest, change) };
 }
 
-/** Of an anyOf, the one branch that was meant speaks; where none was, the alternatives are named once. */
+/** For an anyOf, reports only the errors of the intended branch; if there's none, lists the alternatives once. */
 function distinct(errors: readonly SchemaError[]): SchemaError[] {
   const forks = errors.filter(isFork);
   return errors.filter((error) => {
@@ -122,7 +121,10 @@ function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
   return error.schemaPath.startsWith(prefix) ? error.schemaPath.slice(prefix.length).split('/')[0] : undefined;
 }
 
-/** The only branch whose type and fixed words fit the value; where several do, the only one with all it requires. */
+/**
+ * The only branch whose type and constants match the value; if several do, the only one whose required fields are all
+ * present.
+ */
 function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
   const inside = errors.flatMap((error) => {
     const branch = branchOf(error, fork);
@@ -133,7 +135,7 @@ function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string 
     return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
   };
   const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
-  // What a fork inside of a branch cannot take is for that fork to tell.
+  // An error inside a nested anyOf is reported by that one.
   const isMisfit = (error: SchemaError): boolean =>
     (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
     (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);
@@ -250,13 +252,13 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
   };
 }
 
-/** A secret may be a whole map (headers); then everything in it is. */
+/** If a whole map is secret (headers), so is everything in it. */
 function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
   const keys = schemaPath.split('/');
   return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
 }
 
-/** A bare number where the example has a unit behind one: quotes alone would not help. */
+/** A number without a unit although the example has one: quoting it wouldn't help. */
 function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
   const example = (node?.examples as unknown[] | undefined)?.[0];
   return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);

@@ -5,8 +5,8 @@ import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 
 /**
- * How a job's rows become what is shown; undefined where they replace it. Expects values that the schema has let through,
- * and reports what options do not go together.
+ * How a job's rows change what is shown; undefined if they replace it. Expects values that passed the schema, and
+ * reports incompatible options.
  */
 export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   const at = partAt(job, 'write');

@@ -4,13 +4,13 @@ import { below, type Document, type Path } from '../text/document.ts';
 import { memberOf, type Nature } from '../text/register-secrets.ts';
 import type { Part } from '../text/variables.ts';
 
-/** What stands in the place of a secret, whatever it is. */
+/** Replaces every secret. */
 const hidden = '[redacted]';
 
-/** Where values come from, by their place. What is not in it is a default. */
+/** The origin of values by path. Values without an origin are defaults. */
 export type Origins = Record<Path, string>;
 
-/** What the parts of a config are shown with. */
+/** The context for showing parts of a config. */
 export interface Showing {
   readonly document: Document;
   /** The top level. */
@@ -18,7 +18,7 @@ export interface Showing {
   readonly from: Origins;
 }
 
-/** The options of a part, which is a map of them, each with its effective value. */
+/** All options of a part (a map) with their effective values. */
 export function fillPart(part: Part, options: OptionSet, { document, from }: Showing): Record<string, unknown> {
   const nature = { schema: schemaOf(options), secret: false };
   return fillValue(part.value ?? {}, part.path, { document, part, from, nature }) as Record<string, unknown>;
@@ -31,8 +31,8 @@ interface Given {
 }
 
 /**
- * The effective value of an option: options that are not in the file have their default, secrets are hidden. Where each written
- * value comes from (its line, its variables) is put into `from`; a list is one value there.
+ * The effective value of an option: unset options have their default, secrets are hidden. The origin of each value in
+ * the file (its line, its variables) is added to `from`; a list counts as one value.
  */
 function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {
   const { schema } = nature;
@@ -50,7 +50,7 @@ function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { n
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** What a schema says of a value that is not there; members that its default does not name may have their own. */
+/** The default according to the schema; members missing in its default may have their own. */
 function defaultOf(schema: JsonSchema | undefined): unknown {
   const whole = schema?.default;
   if (!isMap(whole)) return whole;
@@ -58,12 +58,12 @@ function defaultOf(schema: JsonSchema | undefined): unknown {
   return { ...Object.fromEntries(members.filter(([, member]) => member !== undefined)), ...whole };
 }
 
-/** The members that a map may have. */
+/** Schemas of the members that a map may have. */
 function membersFor(schema: JsonSchema | undefined, value: Record<string, unknown>): Record<string, JsonSchema> {
   return (formFor(schema, value)?.properties ?? {}) as Record<string, JsonSchema>;
 }
 
-/** Of several forms, the one that this map has: its constants are those of the map. */
+/** The variant of the schema whose constants match this map. */
 function formFor(schema: JsonSchema | undefined, value: Record<string, unknown>): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
@@ -87,13 +87,13 @@ function hideBelow(value: unknown, nature: Nature): unknown {
   return Object.fromEntries(members);
 }
 
-/** The items of a list that is a secret are. */
+/** If a list is secret, so are its items. */
 const listed = (list: Nature, item: Nature): Nature => ({ ...item, secret: list.secret || item.secret });
 
-/** `line 12`, with the variables that stand there. A default inside of one may be a secret: only the name is told then. */
+/** `line 12`, with the variables there. A variable's default may be a secret, so only its name is shown. */
 function originOf(path: Path, { document, part }: Given): string {
   const line = `line ${document.place(path).line}`;
-  // A shorthand ("query: select 1") has its variables at the path of the map.
+  // In a shorthand ("query: select 1"), variables are recorded at the path of the map.
   const variable = part.resolved.get(path) ?? part.resolved.get(path.slice(0, path.lastIndexOf('/')));
   if (variable === undefined) return line;
   const { written, whole, pieces } = variable;

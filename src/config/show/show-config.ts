@@ -11,13 +11,16 @@ import { showJob } from './show-job.ts';
 
 /** The effective config with the keys of its file, without the parts that have errors. Secrets are hidden. */
 export interface ShownConfig {
-  /** Every option; those that are not there have no value and no default. */
+  /** All options; unset ones without a default are undefined. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where values come from, by JSON pointer: the line and the variables in it, or what else they follow from. What is neither named nor lies in something that is named is a default. */
+  /**
+   * The origin of values, by JSON pointer: the line and its variables, or what else determines them. A value without an
+   * entry for itself or an enclosing path is a default.
+   */
   readonly from: Origins;
 }
 
-/** Renders a config with all defaults. Reads no files: `made` is what it was loaded from. */
+/** The effective config with all defaults. Reads no files: `made` is the parsed document. */
 export function showConfig(config: Config, made: Making): ShownConfig {
   const from: Origins = {};
   const showing: Showing = { document: made.document, top: made.parts[0] as Part, from };

@@ -45,7 +45,7 @@ function inOrder(values: Values): Values {
 
 const declared = { ...targetOptions.datasource, schema: schemaOf(datasourceOptions) };
 
-/** Expands a shorthand to the map that it means. */
+/** Expands a shorthand to the equivalent map. */
 function asMap(part: Part, alone: string | undefined): Part {
   if (isMap(part.value) || part.value === undefined || alone === undefined) return part;
   return { ...part, value: { [alone]: part.value } };
@@ -65,7 +65,7 @@ function showFormat({ format }: NonNullable<Job['extract']>, part: Part, showing
   return { format: filled };
 }
 
-/** When it fires, in words, and the rules of that: its own, or those of the top level. */
+/** When it fires, in words, with its schedule rules: its own or the top-level ones. */
 function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing): object {
   const at = partAt(part, 'schedule');
   const shown = describeSchedule(schedule!) as Values;
@@ -81,7 +81,7 @@ function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing
 
 const times: ReadonlySet<string> = new Set(['cron', 'every', 'at', 'days', 'from']);
 
-/** The guards of a job as they are judged: guard by guard its own, those of the top level, the preset one. */
+/** The effective guards of a job: for each guard, its own, otherwise the top-level one, otherwise the default. */
 function showGuards(part: Part, { document, top: config, from }: Showing): unknown {
   const top = partAt(config, 'guards');
   const at = partAt(part, 'guards');

@@ -11,25 +11,25 @@ import {
 } from 'yaml';
 import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 
-/** A place in the config as a JSON pointer: `/jobs/orders/format`. The root is the empty string. */
+/** A path in the config as a JSON pointer: `/jobs/orders/format`. The root is the empty string. */
 export type Path = string;
 
-/** A config file's text as plain data, with the place of every key and value. */
+/** A config file as plain data, with the location of every key and value. */
 export interface Document {
-  /** As given by the caller: what messages show. */
+  /** The file name from the caller, as shown in messages. */
   readonly file: string;
   readonly value: unknown;
-  /** Faults of the text itself: syntax, duplicate keys, numbers too large to be exact. */
+  /** Errors of the text itself: syntax, duplicate keys, numbers too large to be exact. */
   readonly problems: readonly Problem[];
-  /** Where the key (or, for `value`, what stands behind it) is written; the nearest parent when it is not. */
+  /** Location of the key (or of its value, with `value`); that of the nearest parent if it's absent. */
   place(path: Path, part?: 'key' | 'value'): ProblemLocation;
-  /** Where `text` begins inside the value at `path`; the value's own place when it is not found there. */
+  /** Location of `text` inside the value at `path`; the value's own location if it isn't found. */
   placeWithin(path: Path, text: string): ProblemLocation;
-  /** The value at `path` as it stands in the file: `1e5` and `007` are numbers to YAML, and no longer themselves. */
+  /** The raw text of the value at `path`, because YAML parses `1e5` and `007` as numbers. */
   written(path: Path): string;
 }
 
-/** The pointer of a member of `path`. */
+/** The JSON pointer of a member of `path`. */
 export function below(path: Path, key: string | number): Path {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
@@ -85,8 +85,8 @@ export function readDocument(file: string, text: string): Document {
 }
 
 /**
- * A parser that has lost its place reports every word from there to the end of the file; only what comes before that
- * tells a person something.
+ * After losing its position, the parser reports every word to the end of the file, so only the errors before that are
+ * useful.
  */
 function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {
   const lost = faults.findIndex(({ message }) => message.includes('token in YAML stream'));
@@ -123,7 +123,7 @@ function fixOf(line: string): string {
   return 'check this line and the one above it for wrong indentation, a missing colon or an open quote';
 }
 
-/** Walks the nodes once, building plain values and remembering where each stands. */
+/** Walks the nodes once, building plain values and recording their locations. */
 class Reader {
   readonly spans = new Map<Path, Span>();
   readonly #yaml: Yaml;
@@ -198,7 +198,7 @@ class Reader {
     return entries;
   }
 
-  /** `<<: *defaults`: what stands in the map itself goes before what is merged in. */
+  /** `<<: *defaults`: the map's own entries take precedence over merged ones. */
   #merge(source: Node, path: Path, entries: Map<string, unknown>): void {
     const target = isAlias(source) ? source.resolve(this.#yaml) : source;
     if (isSeq(target)) for (const item of target.items) this.#merge(item as Node, path, entries);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** The text of a config, or what is wrong with the file: not there, not to be read, not UTF-8. */
+/** The text of a config, or the file's error: missing, unreadable, not UTF-8. */
 export async function readText(file: string): Promise<string | Problem> {
   try {
     const bytes = await readFile(file);
@@ -28,7 +28,7 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
 
 const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Read as if it were UTF-8, a name would go to the dashboard with a question mark in it. */
+/** Decoding it as UTF-8 anyway would send names with replacement characters to the dashboard. */
 function notUtf8(file: string, bytes: Buffer): Problem {
   const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes as in Windows-1252 or Latin-1';
   return new Problem({
@@ -42,7 +42,7 @@ function notUtf8(file: string, bytes: Buffer): Problem {
   });
 }
 
-/** 1-based. No byte of a longer character is a line break, so lines can be looked at one by one. */
+/** 1-based. No byte of a multi-byte character is a line break, so lines can be checked individually. */
 function firstBadLine(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {

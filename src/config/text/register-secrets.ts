@@ -3,12 +3,15 @@ import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
 
-/** The same of variables, and of options that have a schema of their own: narrower, for both may be called something with a key. */
+/**
+ * Secret names of variables and of options with their own schema. More specific than `secretName`, because their names
+ * may contain "key" in another sense.
+ */
 const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
- * Makes every secret of a part known to redaction, before anything else looks at it: values of secret options, the
- * parts of them that came from variables, passwords inside of addresses, and variables whose name says it all.
+ * Registers every secret of a part for redaction, before anything else uses it: values of secret options, their parts
+ * that came from variables, passwords in URLs, and variables with a telling name.
  */
 export function registerSecrets(part: Part, options: OptionSet): void {
   const values = (part.value ?? {}) as Record<string, unknown>;
@@ -19,7 +22,7 @@ export function registerSecrets(part: Part, options: OptionSet): void {
   }
 }
 
-/** What is known of a value before it is looked at. */
+/** The schema of a value, and whether it's inside a secret. */
 export interface Nature {
   readonly schema: JsonSchema | undefined;
   readonly secret: boolean;
@@ -33,7 +36,8 @@ interface Around extends Nature {
 export function memberOf({ schema, secret }: Nature, name: string): Nature {
   const inside = memberSchemas(schema, name);
   const telling = isDeclared(schema, name) ? secretWord : secretName;
-  // Of a map that is secret as a whole, plain words ("basic", "application/json") are not: hiding them would blot out logs.
+  // In a map that is secret as a whole, plain words ("basic", "application/json") aren't secret: redacting them would
+  // make logs unreadable.
   const isSecret = inside.some((node) => node.writeOnly === true) || (secret && telling.test(name));
   return { schema: inside[0], secret: isSecret };
 }
@@ -48,7 +52,7 @@ function registerBelow(value: unknown, path: Path, { part, schema, secret }: Aro
     return;
   }
   registerPieces(path, part, isSecret);
-  // A variable without a value stands there as it is written, which is no secret.
+  // An unresolved variable stays as written, which isn't secret.
   if (part.broken.has(path)) return;
   if (typeof value === 'string') registerPassword(value);
   if (!isSecret || (typeof value !== 'string' && typeof value !== 'number')) return;
@@ -69,11 +73,11 @@ function registerPassword(text: string): void {
   try {
     registerSecret(decodeURIComponent(password));
   } catch {
-    // Not percent-encoded: the form as written is all there is.
+    // Not percent-encoded, so the written form is enough.
   }
 }
 
-/** Shorter parts of an address are words. */
+/** Shorter parts of a URL are ordinary words. */
 const shortestPart = 12;
 
 /** A secret URL is secret because of its path or query, which the server may echo on their own. */
@@ -85,7 +89,7 @@ function registerPath(text: string): void {
   for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
 }
 
-/** Whether the schema itself has this member; otherwise it is one of a map whose names are the user's. */
+/** Whether the schema declares this member; otherwise it's in a map with user-defined keys. */
 function isDeclared(schema: JsonSchema | undefined, name: string): boolean {
   if (schema === undefined) return false;
   return Object.hasOwn(schema.properties ?? {}, name) || branchesOf(schema).some((branch) => isDeclared(branch, name));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** Longest that a command may take, and most that it may say. */
+/** Timeout of a command, and maximum size of its output. */
 const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
 
 type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
@@ -8,14 +8,13 @@ type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false
 interface Surroundings {
   readonly cwd: string;
   readonly env: Environment;
-  /** Ends the program. */
+  /** Stops the program. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a program and hands back what it wrote to standard output. No shell is started: words are split at blanks, quotes
- * and backslashes group them, and nothing else has a meaning. Its standard error is not repeated, for it may hold what
- * must stay secret.
+ * Runs a program and returns its standard output. No shell is involved: words are split at spaces, quotes and
+ * backslashes group them, and nothing else is special. Its standard error isn't shown, because it may contain secrets.
  */
 export function runCommand(line: string, { cwd, env, signal }: Surroundings): Promise<Ran> {
   const words = splitWords(line);
@@ -42,7 +41,7 @@ function reasonOf(program: string, error: Error & { code?: unknown; killed?: boo
   return `The command "${program}" failed to start (${String(error.code ?? error.signal)})`;
 }
 
-/** Words as a shell would split them, without anything else a shell would do. Undefined when a quote stays open. */
+/** Splits words like a shell, without any other shell syntax. Undefined if a quote isn't closed. */
 export function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;

@@ -2,7 +2,7 @@ import { redact } from '../../lib/redact.ts';
 
 const longest = 60;
 
-/** A value as it may stand in a message: short, on one line, secrets out. */
+/** Formats a value for a message: short, on one line, redacted. */
 export function showValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
@@ -11,7 +11,7 @@ export function showValue(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** What kind of thing a value is, for values that must not be shown. */
+/** The kind of a value, for values that must not be shown. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -6,25 +6,25 @@ import { type Environment, runCommand } from './run-command.ts';
 
 export interface VariableSettings {
   readonly env: Environment;
-  /** Relative paths of `${file:…}` are meant from here; commands run here. */
+  /** Base of relative paths in `${file:…}`, and working directory of commands. */
   readonly folder: string;
   readonly allowCommands: boolean;
-  /** Ends commands that still run. */
+  /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
 }
 
-/** One value of the config that had variables in it. */
+/** A config value that contained variables. */
 interface Resolved {
-  /** As written: safe to show. */
+  /** As written, safe to show. */
   readonly written: string;
-  /** What the variables stood for, each: what redaction has to know when the option is a secret. */
+  /** The value of each variable, which must be redacted if the option is secret. */
   readonly pieces: readonly Piece[];
-  /** The value was one variable and nothing else, so it may become a number or a boolean. */
+  /** The value was a single variable, so it may be converted to a number or boolean. */
   readonly whole: boolean;
 }
 
 export interface Piece {
-  /** The environment variable's, file's or command's name. */
+  /** The name of the environment variable, file or command. */
   readonly name: string;
   readonly text: string;
 }
@@ -33,15 +33,15 @@ export interface Piece {
 export interface Part {
   readonly path: Path;
   value: unknown;
-  /** Values that had variables, by their place. */
+  /** Values that contained variables, by path. */
   readonly resolved: ReadonlyMap<Path, Resolved>;
-  /** Values whose variables could not be resolved: already reported, not to be checked again. */
+  /** Values with unresolved variables: already reported, so they aren't validated. */
   readonly broken: ReadonlySet<Path>;
-  /** The text that the value is a part of, as in `every 15m`: faults show all of it. */
+  /** The text that contains this value, as in `every 15m`: errors show all of it. */
   readonly whole?: Part;
 }
 
-/** One option of a part as a part of its own. */
+/** One option of a part, as a part. */
 export function partAt(part: Part, ...keys: (string | number)[]): Part {
   const value = keys.reduce<unknown>(
     (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
@@ -50,15 +50,16 @@ export function partAt(part: Part, ...keys: (string | number)[]): Part {
   return { ...part, path: keys.reduce<Path>(below, part.path), value };
 }
 
-/** Whether a variable in the value, or in the whole that it was written in, could not be resolved. */
+/** Whether a variable in the value, or in the text that contains it, is unresolved. */
 export function isBroken({ path, broken }: Part): boolean {
   return [...broken].some((at) => path === at || path.startsWith(`${at}/`));
 }
 
 /**
  * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
- * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` is a literal `${`.
- * Works on parsed data, so nothing in a resolved value can change the structure of the config.
+ * `${file:PATH}` without trailing newlines (the path may contain variables), `${cmd:program arguments}` without
+ * trailing newlines; `$${` is a literal `${`. Works on parsed data, so nothing in a resolved value can change the
+ * structure of the config.
  */
 export async function resolvePart(
   given: { path: Path; value: unknown },
@@ -98,7 +99,7 @@ interface VariableFault {
   readonly next?: string;
 }
 
-/** Index of the brace that closes the one opened before `from`; braces inside are counted. -1 when there is none. */
+/** Index of the brace that closes the one opened before `from`, skipping nested ones; -1 if there is none. */
 function closing(text: string, from: number): number {
   for (let i = from, depth = 1; i < text.length; i++) {
     if (text[i] === '{') depth++;
@@ -176,7 +177,7 @@ class Scan {
     });
   }
 
-  /** The path can contain variables; their values are not secret. */
+  /** The path may contain variables, which aren't secret. */
   async #file(written: string, within: string): Promise<string> {
     let isWhole = true;
     const path = await new Scan(this.#settings, (fault) => {
@@ -225,7 +226,7 @@ class Scan {
     return text;
   }
 
-  /** What could not be resolved stays as it is written. */
+  /** An unresolved variable stays as written. */
   #fault(fault: VariableFault): string {
     this.#report(fault);
     return fault.within;
