@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * One file in commands/ is one command; the folder is the registry. A command file declares its words and flags and
- * imports what does the work only when it is run, so that `--help` stays instant.
+ * Each file in commands/ is one command; the folder is the registry. A command file declares its arguments and flags,
+ * and imports the implementation only when it runs, so that `--help` stays fast.
  */
 export interface CliCommand {
   /** Adds the command to the program. */

@@ -16,8 +16,8 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'connectors test']);
 
 /**
- * Lets all advice name the config that this command was given: `sluice sync orders` becomes `sluice sync --config FILE orders`, so that
- * it can be typed as it stands. Nothing is changed where the file is the one that is meant anyway.
+ * Adds the `--config` flag of this command to all advice, so that it can be pasted: `sluice sync orders` becomes
+ * `sluice sync --config FILE orders`. Does nothing if the file is the default.
  */
 export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): void {
   const flag = typeof file === 'string' ? configArguments(file) : '';
@@ -26,7 +26,7 @@ export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): voi
 }
 
 function insertFlag(text: string, { flag, commands }: { flag: string; commands: ReadonlySet<string> }): string {
-  // In JSON a line ends with two characters.
+  // In JSON, a line break is two characters.
   return text.replace(
     /(?<=^|[\s"'`(]|\\n)sluice ([a-z]+)(?: ([a-z]+))?/gm,
     (all: string, command: string, next: string | undefined, at: number) => {

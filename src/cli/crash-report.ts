@@ -2,9 +2,9 @@ import { openFilesProblem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 
 /**
- * An uncaught exception ends the process, because its state is undefined then. Node would print the error with all
- * that hangs on it: a client's options with its password, a header. Its stack and those of its causes are printed instead,
- * secrets out.
+ * An uncaught exception ends the process, because its state is undefined. Node would print the error with all its
+ * properties, such as a client's options with the password; this prints only the redacted stacks of the error and its
+ * causes.
  */
 export function installCrashReport(): void {
   process.on('uncaughtException', (thrown) => {

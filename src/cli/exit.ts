@@ -26,12 +26,12 @@ const familyExit: Partial<Record<Problem['family'], number>> = {
   bug: exit.bug,
 };
 
-/** Whether one of the problems of a command is a part of the installed package that is missing: it outranks the others. */
+/** Whether one of a command's problems is an incomplete installation, which takes precedence. */
 export function isBrokenInstallation(problems: Iterable<Problem | undefined>): boolean {
   return [...problems].some((problem) => problem?.code === 'INSTALLATION_INCOMPLETE');
 }
 
-/** The exit code of a command that a problem ended. */
+/** The exit code of a command that ended with a problem. */
 export function exitCodeAfter({ family }: Problem): number {
   return familyExit[family] ?? exit.failed;
 }

@@ -4,7 +4,7 @@ import { formats } from '../formats/index.ts';
 import { Problem } from '../lib/problem.ts';
 import { withDefaults } from '../sdk/option.ts';
 
-/** The one job of `sync JOB --to FILE`, in the format of the file's extension; without one that we know, in its own. */
+/** The single job of `sync JOB --to FILE`, in the format of the file's extension or, if that is unknown, in its own. */
 export async function jobForFile(jobs: readonly Job[], file: string): Promise<Job> {
   const [job, ...others] = jobs;
   if (job?.extract === undefined || others.length > 0) {
@@ -28,7 +28,7 @@ interface Written<T> {
   readonly result: T;
 }
 
-/** Lets `write` write a file beside this one, which then takes its place: it is complete, or as it was. */
+/** Atomically replaces a file: `write` writes a temporary file next to it, which is then renamed. */
 export async function replaceFile<T>(file: string, write: (part: string) => Promise<Written<T>>): Promise<T> {
   const part = `${file}.${process.pid}.part`;
   try {

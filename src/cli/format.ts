@@ -1,4 +1,4 @@
-/** Numbers as people read them; machines get the raw ones through --json. */
+/** Numbers for people; with --json, numbers are raw. */
 
 export { bytesText } from '../lib/bytes-text.ts';
 export { countOf, countText } from '../lib/count-text.ts';

@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util';
 import { listRegistries } from './registries.ts';
 
 /**
- * Writes what is made out of folders and declarations: the lists of formats, transforms, channels and migrations, the JSON Schema
- * for editors, the reference pages of the config and of every connector, the table of the service's endpoints, the lines of the log,
- * the hashes of the schemas, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with
- * the command that fixes it. `--into FOLDER` replaces the checkout.
+ * Generates files from folders and declarations: the lists of formats, transforms, channels and migrations, the JSON
+ * Schema for editors, the reference pages of the config and of every connector, the table of the service's endpoints,
+ * the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes nothing and reports stale
+ * files with the command that updates them. `--into FOLDER` writes to another folder than the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
 const { values: flags } = parseArgs({
@@ -19,7 +19,7 @@ interface Flags {
   readonly into: string;
 }
 
-/** Pages of connectors that there no longer are. */
+/** Pages of connectors that no longer exist. */
 async function orphansIn(
   into: string,
   { files, pagesFolder }: { files: ReadonlyMap<string, string>; pagesFolder: string },
@@ -28,7 +28,7 @@ async function orphansIn(
   return there.map((name) => `${pagesFolder}/${name}`).filter((name) => !files.has(name));
 }
 
-/** Writes files that differ, or complains about them. True if there were none. */
+/** Writes files that differ, or reports them. True if there were none. */
 async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags): Promise<boolean> {
   let isFresh = true;
   for (const [name, text] of files) {
@@ -47,7 +47,7 @@ async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags
 }
 
 async function generate(flags: Flags): Promise<void> {
-  // The rest imports what these lists name, so they are first.
+  // Generated first, because the other modules import these lists.
   const isListed = await settle(await listRegistries(root), flags);
   if (!isListed && flags.check && flags.into === root) return;
   const { makeFiles, pagesFolder } = await import('./generated-files.ts');

@@ -7,12 +7,12 @@ import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';
 
-/** A terminal, or whatever else lines are written to. */
+/** A terminal, or another destination of log lines. */
 export interface LogScreen extends Canvas {
   write(text: string): unknown;
 }
 
-/** Lines of JSON for machines; for a person at a terminal the same in plain words. */
+/** JSON lines for machines; plain text for a person at a terminal. */
 export function openLogOn(stream: LogScreen & { readonly fd: number }, level: Level): Log {
   return stream.isTTY === true ? humanLog(stream, level) : openLog({ level, descriptor: stream.fd });
 }
@@ -45,7 +45,7 @@ function logWith(known: object, write: Write): Log {
   };
 }
 
-/** `name=value` side by side; what has several lines follows on lines of its own. */
+/** `name=value` pairs on one line; multi-line values follow on their own lines. */
 function factsText(facts: object): string {
   const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
   const isLong = ([, value]: [string, unknown]): boolean => typeof value === 'string' && value.includes('\n');
@@ -60,7 +60,7 @@ function factText(name: string, value: unknown): string {
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 3 });
 }
 
-/** Instants, spans and sizes are known by the names that events give them. */
+/** Instants, durations and sizes are recognized by the field names of events. */
 function numberText(name: string, value: number): string {
   if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
   if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');

@@ -1,7 +1,9 @@
 import { advised } from '../lib/advice.ts';
 import type { Problem } from '../lib/problem.ts';
 
-/** JSON whose members that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601. */
+/**
+ * JSON in which fields that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601.
+ */
 export function jsonOutput(value: unknown): string {
   const instant = /(^|_)(at|as_of|until|since)$/;
   return JSON.stringify(
@@ -11,8 +13,8 @@ export function jsonOutput(value: unknown): string {
   );
 }
 
-/** A problem as documents for machines have it. */
+/** The JSON form of a problem. */
 export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
-  // Here, and not in the whole document, since documents with rows leave as they are.
+  // Rewrites only the advice and not the whole document, because rows must not be changed.
   return { code, family, message, where, seen, allowed, next: next === undefined ? undefined : advised(next) };
 }

@@ -80,7 +80,7 @@ function exitCodeOf(all: readonly Shown[]): number {
   return problems.length > 0 ? exit.failed : exit.ok;
 }
 
-/** A token may have to be renewed, and is stored; jobs without a login write nothing. */
+/** Opens the real state only if a token may have to be renewed and stored; jobs without a login write nothing. */
 async function openForPreview(
   config: Config,
   jobs: readonly Job[],
@@ -193,7 +193,7 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
-/** What is known of the instance; nothing without a state, or if a declared data source has to be created first. */
+/** Known facts about the instance; none without a state, or if a declared data source must be created first. */
 interface Target {
   readonly store: Store | undefined;
   readonly address: TargetAddress | undefined;

@@ -2,7 +2,7 @@ import { bytesText, countOf, countText, durationText } from './format.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
-/** What a person sees of one job while it works. */
+/** The displayed progress of one job. */
 export interface JobView {
   readonly job: string;
   /** A few words: queued, reading, sending, delivered, unchanged, failed … */
@@ -13,9 +13,9 @@ export interface JobView {
   endedAt?: number;
 }
 
-/** Where progress is drawn; a slice of a TTY stream. */
+/** A screen for progress; a subset of a TTY stream. */
 export interface Screen extends Canvas {
-  /** Both are 0 where the terminal does not know its size, as in a container or under `script`. */
+  /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;
@@ -26,9 +26,9 @@ const nameCells = 20;
 const stateCells = 17;
 
 /**
- * Draws one line a job, in place on a terminal; where the output is piped, one plain line at each change of state and
- * nothing in between. Where a terminal has fewer lines than there are jobs, it shows those at work and counts the rest.
- * `refresh` is cheap and may be called for every event.
+ * Draws one line per job, in place on a terminal; on a pipe, prints one plain line per change of state. If the terminal
+ * has fewer lines than jobs, shows the active ones and counts the rest. `refresh` is cheap and may be called for every
+ * event.
  */
 export class Progress {
   readonly #screen: Screen;
@@ -42,13 +42,13 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Names jobs that will come; on a terminal they are shown as queued. */
+  /** Adds upcoming jobs; a terminal shows them as queued. */
   expect(jobs: Iterable<string>): void {
     if (this.#screen.isTTY !== true) return;
     for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
   }
 
-  /** Tells what is new about a job. A change of state shows at once when piped, within a tenth of a second on a terminal. */
+  /** Updates a job. A change of state is shown immediately on a pipe, within a tenth of a second on a terminal. */
   refresh(job: string, news: Partial<Omit<JobView, 'job'>>): void {
     const view = this.#views.get(job) ?? inLine(job);
     const turned = news.state !== undefined && news.state !== view.state;
@@ -61,7 +61,7 @@ export class Progress {
     this.#timer ??= setInterval(() => this.#draw(), redrawMs).unref();
   }
 
-  /** Draws the last state and lets go of the terminal. */
+  /** Draws the final state and releases the terminal. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -78,7 +78,7 @@ export class Progress {
     this.#drawn = lines.length;
   }
 
-  /** One line less than the terminal has: where the cursor cannot go up to the first line, drawing again would scroll. */
+  /** One line less than the terminal has: if the cursor can't return to the first line, redrawing would scroll. */
   #lines(): string[] {
     const room = Math.max(2, (this.#screen.rows || 24) - 1);
     const views = [...this.#views.values()];

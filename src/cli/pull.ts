@@ -9,18 +9,18 @@ import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type RefreshOrder, type RefreshOutcome } from './refresh/protocol.ts';
 import { startChild } from './refresh/start-child.ts';
 
-/** Memory of all of the process, code included, and the longest silence of a source. */
+/** Memory of the whole process, including code, and the stall timeout of a source. */
 const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
- * What the embedded service refreshes its data sources with: their own connectors, out of the catalog. Service and
- * connectors do not know each other; here, where the service is started, they are brought together. Each refresh is a
- * process of its own: the creator of a data source decides what it does, so it is isolated from disk, memory and
- * network by means that no connector can bypass.
+ * Refreshes data sources of the embedded service with their own connectors from the catalog. Service and connectors
+ * don't know each other; the command that starts the service joins them here. Each refresh is a separate process: the
+ * creator of a data source controls what it does, so it's isolated from disk, memory and network in ways that no
+ * connector can bypass.
  */
 export const pullDatasource: Pull = (request) => pullWithin(defaultLimits, request);
 
-/** The same within limits of the caller's own. */
+/** Like {@link pullDatasource}, with custom limits. */
 export async function* pullWithin(
   limits: RefreshOrder['limits'],
   request: PullRequest,
@@ -58,7 +58,7 @@ const maxErrorChars = 10_000;
 function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
   let errorText = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    // One character more than is kept tells that it was cut.
+    // Keeps one extra character, which shows that the text was truncated.
     errorText = (errorText + text).slice(0, maxErrorChars + 1);
   });
   return new Promise((resolve) => {

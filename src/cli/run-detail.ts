@@ -6,7 +6,7 @@ import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { bytesText, countOf, durationText, instantText } from './format.ts';
 import { printable } from './table.ts';
 
-/** The run of this id. Throws where the state knows none: there never was one, or it has been forgotten. */
+/** The run with this ID. Throws if the state doesn't have it: it never existed, or was pruned. */
 export async function findRun(id: string, store: Store | undefined): Promise<RunRow> {
   const row = await store?.runs.find(id);
   if (row !== undefined) return row;
@@ -19,7 +19,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
   });
 }
 
-/** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
+/** All known details of one run, one per line. `payload`: the run's payload, if it made one. */
 export function runDetail(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, ended_at, row_count, bytes, requests, code } = run;
   const { started_at, took_ms } = spanOf(run);
@@ -53,7 +53,7 @@ export function runDetail(run: RunRow, payload?: OutboxRow): string {
 
 type Fact = readonly [title: string, text: string | null];
 
-/** The attempts of a run that was tried several times. */
+/** The attempts of a run with retries. */
 function attemptFacts(run: RunRow): readonly Fact[] {
   const failed = pastAttempts(run);
   if (failed.length === 0) return [];
@@ -65,7 +65,7 @@ function attemptFacts(run: RunRow): readonly Fact[] {
   return isListed ? ofFailed : [...ofFailed, ['attempt', `${instantText(run.started_at)}, the last`]];
 }
 
-/** Where the payload went, and the hash by which it is recognized there; its file as long as a person has to decide. */
+/** The payload's target and its hash, to recognize it there; its file while a person must decide. */
 function payloadFacts(payload: OutboxRow | undefined): readonly Fact[] {
   if (payload === undefined) return [];
   const { destination, instance, sha256, attempts, state, path } = payload;

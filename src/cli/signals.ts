@@ -2,36 +2,39 @@ import { killSelf } from '../lib/kill-self.ts';
 import { exit } from './exit.ts';
 
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
-/** A second signal means it; work that does not end by then is killed. */
+/** Time until the process is killed if it doesn't end by itself; a second signal kills it immediately. */
 const patienceMs = 9_000;
-/** Ctrl-C reaches everybody in the terminal's group, and npm passes it on as well: what comes so soon is the same one. */
+/**
+ * Ctrl-C is sent to the whole process group, and npm forwards it as well: a signal this soon after the first is a
+ * duplicate.
+ */
 const echoMs = 1_000;
 /**
- * Work that ends at once stays this long after the signal: while a process is being taken down Node hears no signals any
- * more, and an echo that comes then would kill it and hide its exit code.
+ * Minimum time between the signal and the exit: during teardown, Node no longer handles signals, so a duplicate would
+ * kill the process and hide its exit code.
  */
 const lingerMs = 250;
 
 let received: keyof typeof codes | undefined;
 
-/** What this process is to exit with because a signal told it to end; undefined when none did. */
+/** The exit code because of a received signal; undefined if none was received. */
 export function stopCode(): number | undefined {
   return received && codes[received];
 }
 
-/** How a process is told to end. */
+/** A request to end the process. */
 export interface StopSignal {
-  /** Aborted when it is to end. */
+  /** Aborted when the process should end. */
   readonly signal: AbortSignal;
-  /** What to exit with because of a signal; undefined when none came. */
+  /** The exit code because of a signal; undefined if none was received. */
   readonly code: () => number | undefined;
-  /** Ends it from within, with the same patience as a signal does. */
+  /** Requests the end from within, with the same timeout as a signal. */
   readonly end: (reason: Error) => void;
-  /** Its work is over. */
+  /** Call this when the work is over. */
   readonly done: () => void;
 }
 
-/** Turns SIGINT and SIGTERM into an aborted signal, so that everything can end well. */
+/** Converts SIGINT and SIGTERM to an abort signal, for a graceful shutdown. */
 export function onStop(): StopSignal {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -41,12 +44,13 @@ export function onStop(): StopSignal {
   const end = (reason: Error): void => {
     if (controller.signal.aborted) return;
     controller.abort(reason);
-    // Promised is an end within ten seconds (invariant 8): what does not end by itself is ended, and healed at the next start.
+    // Invariant 8 guarantees an end within ten seconds: if the process doesn't end by itself, it's killed, and the next
+    // start recovers.
     timer = setTimeout(killSelf, patienceMs).unref();
   };
   const stop = (name: NodeJS.Signals): void => {
     if (isDone) {
-      // The work is over and the process ends by itself: an echo changes nothing, a new signal means what it always does.
+      // The work is over and the process is ending: ignores a duplicate, but a new signal kills it as usual.
       if (performance.now() <= echoUntil) return;
       leave();
       process.kill(process.pid, name);

@@ -1,30 +1,30 @@
-// The door for every way of starting Sluice. Plain JavaScript that an old Node can still parse, so that it can say
-// what is wrong instead of failing on syntax. In a checkout it runs the sources; in the package, dist/.
+// The entry point of Sluice. Plain JavaScript that an old Node can still parse, so that it can report its version
+// instead of failing with a syntax error. In a checkout it runs the sources; in the package, dist/.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** As `engines` in package.json. Older ones cut texts from SQLite at a NUL character, without an error. */
+/** Same as `engines` in package.json. Older versions silently truncate SQLite texts at a NUL character. */
 function isSupported(version) {
   const [major, minor] = version.split('.').map(Number);
   return major === 24 ? minor >= 16 : major === 26 ? minor >= 1 : major > 26;
 }
 
 /**
- * Compiled code is kept between starts, which halves the time to the first row. In a folder of the user's own: code
- * that is run must not come from where others can write. Where it cannot be kept, Node goes on without.
+ * Caches compiled code between starts, which halves the time to the first row. In a folder of the user's own, because
+ * executed code must not come from a place where others can write. If it can't be cached, Node continues without.
  */
 function keepCompiledCode() {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   nodeModule.enableCompileCache(join(cache, 'sluice', 'compiled'));
 }
 
-/** What a run has open at most, with a few to spare, beside the twenty files that Node has open by now. */
+/** Maximum number of files that a run opens, with a few to spare, in addition to Node's twenty. */
 const neededFiles = 40;
 
-/** Tried, not read from the limit: files that the starter of this process left open count, too. */
+/** Tests by opening files, because inherited open files count against the limit too. */
 function lacksFiles() {
   const opened = [];
   try {

@@ -9,7 +9,7 @@ import type { Reloading, Reloads } from './reloads.ts';
 
 const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
-/** Throws where a start is to fail for the faults of a config; they have been shown. */
+/** Throws if the config's errors must prevent the start; they have already been shown. */
 export function failOnConfigErrors({ onStartError, file }: Config, problems: readonly Problem[]): void {
   if (onStartError !== 'fail' || problems.length === 0) return;
   throw new Problem({
@@ -21,7 +21,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
   });
 }
 
-/** Throws where a start is to fail for sources that do not answer, or whose login has no token. */
+/** Throws if the start must fail because sources don't respond or logins have no token. */
 export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
   const { trySources } = await import('../daemon/checks/try-connections.ts');
@@ -39,8 +39,8 @@ export async function failOnSilentSources(config: Config, runtime: Runtime, sign
 }
 
 /**
- * Reads the variables of the config again, at growing intervals, until all jobs can run or a reload has put
- * another text in force; takes each better reading of the same text.
+ * Re-reads the config's variables with exponential backoff, until all jobs can run or a reload activates another
+ * config; activates each improvement of the same text.
  */
 export async function retryConfig(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
   const { reloadImproved } = await import('./reload-improved.ts');

@@ -2,11 +2,11 @@ import type { Level, Log } from '../lib/log.ts';
 import { type ShowProblems, showProblems } from './config-file.ts';
 import { logProblems } from './log-problems.ts';
 
-/** The log of a daemon on standard output, and how the problems of its config are shown at the start. */
+/** The log of a daemon on standard output, and how config errors are shown at startup. */
 export interface StartLog {
-  /** Opened when it is first needed: a start without faults loads it beside the rest. */
+  /** Opens the log on first use; a start without errors loads it in parallel. */
   open(): Promise<Log>;
-  /** Lines of the log if it is read by machines, else text on standard error. */
+  /** Log lines if the output is for machines, otherwise text on standard error. */
   readonly show: ShowProblems;
   readonly isForPeople: boolean;
 }

@@ -11,15 +11,15 @@ interface TracingOptions {
 }
 
 /**
- * Creates trace spans if the environment enables them; otherwise nothing is loaded. Returns
- * what sends the last of them: to be awaited at the very end.
+ * Creates trace spans if the environment enables them; otherwise loads nothing. Returns a function that flushes them:
+ * await it at the very end.
  */
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
   const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
   let flush = nothing;
-  // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
+  // An SDK that was loaded before us (`node --import …`) belongs to the user, with its own exporters and flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
@@ -28,7 +28,7 @@ export async function startTracing({ events, log }: TracingOptions): Promise<() 
   return flush;
 }
 
-/** Whether the variables of the standard ask for traces. */
+/** Whether the standard variables enable traces. */
 export function wantsTraces(env: Environment): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
   const enablingVariables = [
@@ -39,7 +39,7 @@ export function wantsTraces(env: Environment): boolean {
   return enablingVariables.some((name) => (env[name] ?? '') !== '');
 }
 
-/** Our kit speaks OTLP over HTTP; other exporters and gRPC want a kit of the user's. */
+/** Our exporter supports OTLP over HTTP; other exporters and gRPC require an SDK of the user's. */
 function exportsByItself(env: Environment): boolean {
   const exporters = (env.OTEL_TRACES_EXPORTER ?? 'otlp').split(',').map((name) => name.trim());
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? '';

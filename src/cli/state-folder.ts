@@ -12,8 +12,8 @@ import { schemaOf, withDefaults } from '../sdk/option.ts';
 const { state } = topOptions;
 
 /**
- * Where a config keeps its state, and nothing else of it: commands that look after the folder work beside a config that
- * has faults elsewhere. Throws the first fault of the file's text, or of that one option.
+ * Reads only the state folder from a config, so that commands about the state work even if the config has other errors.
+ * Throws the first error of the file's syntax or of that option.
  */
 export async function stateFolderOf(file: string): Promise<string> {
   const text = await readText(file);
@@ -32,8 +32,8 @@ export async function stateFolderOf(file: string): Promise<string> {
 }
 
 /**
- * The same where a daemon may run: a slip of the pen in the file does no harm to it, and where units and images say the folder
- * ($SLUICE_STATE) it is known all the same.
+ * Like {@link stateFolderOf}, for commands that may run next to a daemon, which keeps running while the file has
+ * errors: falls back to $SLUICE_STATE, which units and images set.
  */
 export async function findStateFolder(file: string): Promise<string> {
   return stateFolderOf(file).catch((thrown: unknown) => {

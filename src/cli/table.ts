@@ -1,27 +1,29 @@
 import { type Canvas, paint, type Tone } from './paint.ts';
 
-/** How one column of a table stands. */
+/** The layout of one column of a table. */
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** The colour of a cell by what stands in it. */
+  /** The color of a cell, by its text. */
   readonly tone?: (text: string) => Tone | undefined;
 }
 
-/** Where a table is shown: a terminal gets colours and no line wider than itself. */
+/** The output of a table: a terminal gets colors, and lines that fit its width. */
 export interface Paper extends Canvas {
   readonly columns?: number;
 }
 
 export interface TableOptions {
-  /** Cells are cut to this many terminal cells; 60 unless told. */
+  /** Maximum width of a cell in terminal columns; default 60. */
   readonly widest?: number;
   readonly paper?: Paper;
 }
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a person takes for one character. Made for the first text that needs it: its tables take ten milliseconds to load. */
+/**
+ * Splits text into user-perceived characters. Created on first use, because its tables take ten milliseconds to load.
+ */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return segmenter.segment(text);
@@ -29,10 +31,10 @@ function graphemesOf(text: string): Intl.Segments {
 
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]|\p{Emoji_Presentation}/u;
-/** A column is not made narrower than this for the sake of a narrow terminal. */
+/** Minimum width of a column on a narrow terminal. */
 const narrowest = 8;
 
-/** Terminal cells that a text takes: East Asian and emoji count two, combining marks nothing. */
+/** Width of a text in terminal columns: East Asian characters and emoji count two, combining marks zero. */
 export function cellsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let cells = 0;
@@ -49,7 +51,7 @@ export function printable(text: string): string {
   });
 }
 
-/** Cuts to at most `width` terminal cells, the last one an ellipsis when something is missing. */
+/** Truncates to at most `width` terminal columns, with an ellipsis if something was cut. */
 export function clip(text: string, width: number): string {
   if (cellsOf(text) <= width) return text;
   let out = '';
@@ -63,7 +65,7 @@ export function clip(text: string, width: number): string {
   return `${out}…`;
 }
 
-/** A plain table: titles, a rule, one line a row, two spaces between columns. */
+/** A plain table: titles, a rule, one line per row, two spaces between columns. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -90,7 +92,9 @@ export function renderTable(
   return [titles, rule, ...texts.map((row) => line(row, true))].join('\n');
 }
 
-/** On a terminal that is too narrow the widest column gives way, again and again, until all fits or none can. */
+/**
+ * On a terminal that is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink.
+ */
 function fitted(natural: readonly number[], paper: Paper | undefined): number[] {
   const widths = [...natural];
   const room = paper?.isTTY === true ? paper.columns || 80 : Number.POSITIVE_INFINITY;

@@ -8,17 +8,17 @@ import { jsonOutput } from '../json-output.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
-/** What a channel answered. */
+/** The response of a channel. */
 interface ChannelTest {
   readonly channel: string;
   readonly type: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Messages that waited for the channel and go out now that it takes them; told where there are any. */
+  /** Waiting messages that are sent now because the channel works again; absent if there are none. */
   readonly due?: number;
 }
 
-/** Sends a test to one channel or to all, one after the other, and prints what each answered. */
+/** Sends a test message to one channel or to all, one at a time, and prints the responses. */
 export async function testChannels(
   name: string | undefined,
   { config: file, json }: { readonly config: string; readonly json?: true },

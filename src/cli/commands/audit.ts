@@ -26,7 +26,7 @@ function textOf(rows: readonly AuditRow[]): string {
   return [table, ...(changes.length === 0 ? [] : ['', 'Changed watermarks:', ...changes])].join('\n');
 }
 
-/** A watermark is too long for a cell, and the one thing that is needed whole to put it back. */
+/** Printed in full below the table: a watermark doesn't fit into a cell, and is needed complete to restore it. */
 const changeText = ({ at, job, former, latter }: AuditRow): string =>
   printable(`  ${instantText(at)} ${job}: from ${former ?? 'nothing'} to ${latter ?? 'nothing'}`);
 

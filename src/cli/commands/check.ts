@@ -75,7 +75,7 @@ async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
   }
 }
 
-/** A table of results, with the problems in full below it. */
+/** A table of results, followed by the full problems. */
 function textOf(looks: readonly ConnectionTest[]): string {
   const rows = looks.map(({ kind, name, message, problem }) =>
     problem === undefined ? [kind, name, 'yes', message] : [kind, name, 'NO', `${problem.code}, see below`],

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
-/** Fixed and harmless: only the service of the demo knows it, which listens on loopback and ends with the demo. */
+/** Fixed and harmless: only the demo's service accepts it, which listens on loopback and ends with the demo. */
 const demoKey = 'de'.repeat(20);
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -81,7 +81,7 @@ async function loadDemoConfig(env: Record<string, string>): Promise<Config> {
   return config;
 }
 
-/** Two folders above the sources, three above the build. */
+/** Two levels above the sources, three above the build. */
 async function shippedConfig(): Promise<string> {
   const { existsSync } = await import('node:fs');
   const places = ['../../../config/demo.yaml', '../../../../config/demo.yaml'].map((up) =>

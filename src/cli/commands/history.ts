@@ -33,7 +33,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const filter = job === undefined ? {} : { job };
     const searched = failed === true ? maxSearched : limit;
     const rows = (await store?.runs.history({ ...filter, limit: searched })) ?? [];
-    // A job that left the config keeps its history; only a name without any history is a mistake.
+    // A job that was removed from the config keeps its history; only a name without any history is an error.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
     const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);
@@ -55,7 +55,7 @@ async function tellRun(id: string, { store, json }: { store: Store | undefined; 
   process.stdout.write(`${sanitizeOutput(text)}\n`);
 }
 
-/** Where the payload of a run was sent, its hash, and its file while it is kept. */
+/** The target of a run's payload, its hash, and its file while it's kept. */
 function payloadOf(payload: OutboxRow | undefined): object {
   if (payload === undefined) return {};
   const { destination, instance, sha256, attempts: upload_attempts, as_of } = payload;
@@ -118,7 +118,7 @@ function ofRun(row: RunRow): Line {
   return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
 }
 
-/** Of a run that was tried several times: how often, when it began the last time, and how the attempts before that failed. */
+/** For a run with retries: the number of attempts, the start of the last one, and the failures before it. */
 function attemptsOf(row: RunRow): Pick<Line, 'attempts' | 'last_attempt_at' | 'failed_attempts'> {
   const failed_attempts = pastAttempts(row);
   if (row.attempts === 1 && failed_attempts.length === 0) return {};

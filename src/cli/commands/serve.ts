@@ -53,7 +53,7 @@ function unwritable(file: string, cause: unknown): Problem {
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/** On standard output, never in the log: logs are kept, keys must not be. */
+/** Printed on standard output, never in the log, because logs are kept and keys must not be. */
 function sayKey(key: string): void {
   process.stdout.write(
     `Created the company "Local" with one admin. API key of the admin (shown only once):\n\n  ${key}\n\n`,
@@ -124,7 +124,7 @@ interface Flags {
   readonly controlTokenFile?: string;
 }
 
-/** The value of a flag as a whole number. Throws a Problem that names the flag. */
+/** Parses the value of a flag as an integer. Throws a Problem that names the flag. */
 function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;

@@ -2,10 +2,10 @@ import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/c
 import { instantText } from '../format.ts';
 import type { FoundConfig } from './show.ts';
 
-/** As many digits of a hash as tell two texts apart. */
+/** Number of digits of a hash that distinguish two texts. */
 const shortHash = 12;
 
-/** What a config is that is about to be shown: who goes by it, since when, and what has happened to its file. */
+/** The header of a shown config: who uses it, since when, and whether its file has changed since. */
 export function configHead(
   { daemon, file, sha256, taken, left_out }: FoundConfig,
   { asked }: { asked: boolean },

@@ -6,12 +6,12 @@ import { makeFolder } from '../../lib/make-folder.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from './shipped-files.ts';
 
-/** What `init` wrote, as absolute paths. */
+/** The files that `init` wrote, as absolute paths. */
 export interface InitResult {
   readonly config: string;
-  /** The JSON Schema for editors, beside it. */
+  /** The JSON Schema for editors, in the same folder. */
   readonly schema: string;
-  /** A few rows for the first job. */
+  /** A small csv file for the first job. */
   readonly sample: string;
 }
 
@@ -19,9 +19,9 @@ const schemaName = 'sluice.schema.json';
 const sampleName = 'sluice-sample.csv';
 
 /**
- * Writes a commented first config and, beside it, the schema that makes editors complete it and a sample to read. Each
- * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the schema is
- * always replaced; an existing file with the name of the sample and other rows is kept, and the sample gets another name.
+ * Writes a commented first config, its JSON Schema for editors, and a sample file to read. Each file is written
+ * atomically. An existing config is kept unless `force` is set; the schema is always replaced; if a different file with
+ * the sample's name exists, the sample gets another name.
  */
 export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<InitResult> {
   const config = resolve(path);
@@ -44,12 +44,12 @@ export async function initConfig({ path, force = false }: { path: string; force?
   return { config, schema: join(folder, schemaName), sample: join(folder, sample) };
 }
 
-/** A name for the sample that no file with other rows has. */
+/** A name for the sample that isn't used by a file with other contents. */
 async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
     const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-      // Something is there all the same; whatever else is wrong shows when the sample is written.
+      // The name is in use; any other error appears when the sample is written.
       code === 'EACCES' || code === 'EISDIR' ? '' : rows,
     );
     if (there === rows) return name;

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** The text of a file of the package's config folder, which stands three folders above the sources and four above the built files. */
+/**
+ * The text of a file in the package's config folder, which is three levels above the sources and four above the built
+ * files.
+ */
 export async function shipped(name: string): Promise<string> {
   for (const up of ['../../../config', '../../../../config']) {
     const text = await readFile(resolve(import.meta.dirname, up, name), 'utf8').catch(() => undefined);

@@ -3,10 +3,10 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
 import { cellsOf } from '../table.ts';
 
-/** Remarks begin in this column, or two behind a longer line. */
+/** Column in which remarks begin; after a longer line, two spaces follow. */
 const remarkColumn = 52;
 
-/** A config as YAML, each value with the remark where it comes from. */
+/** A config as YAML, with a remark about the origin of each value. */
 export function yamlLines({ values, from }: ShownConfig): string[] {
   return Object.entries(values).flatMap(([key, value]) =>
     linesOf(key, value, { path: below('', key), from, depth: 0, isTold: false }),
@@ -17,7 +17,7 @@ interface LineContext {
   readonly path: string;
   readonly from: ShownConfig['from'];
   readonly depth: number;
-  /** Where it comes from stands beside the map that it is in. */
+  /** True if the origin was already shown for the enclosing map. */
   readonly isTold: boolean;
 }
 
@@ -49,7 +49,7 @@ function isFullMap(value: unknown): value is Record<string, unknown> {
 
 const keyText = (key: string): string => stringify(key, { lineWidth: 0 }).trimEnd();
 
-/** Lists on one line; texts of several lines as a block. */
+/** Lists on one line; multi-line texts as a block. */
 function memberText(key: string, value: unknown): string {
   if (typeof value === 'object') return `${keyText(key)}: ${JSON.stringify(value)}`;
   return stringify({ [key]: value }, { lineWidth: 0, blockQuote: 'literal' }).trimEnd();

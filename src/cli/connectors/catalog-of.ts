@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
 
-/** The connectors that a config can name: ours, and those of the folder and packages that it tells. */
+/** The connectors that a config can use: built-in ones, and those of its folder and packages. */
 export async function catalogOf(config: string): Promise<Catalog> {
   const { readPlaces } = await import('../../config/parse/connector-paths.ts');
   const { openCatalog } = await import('../../config/catalog/catalog.ts');
@@ -13,7 +13,7 @@ export async function catalogOf(config: string): Promise<Catalog> {
   return openCatalog(places);
 }
 
-/** The connector of this name. @throws Problem that names the nearest one, or says what is wrong with this one. */
+/** The connector with this name. @throws Problem with the closest name, or with the connector's error. */
 export async function connectorNamed(id: string, catalog: Catalog): Promise<Connector> {
   const connector = await catalog.load(id);
   if (connector !== undefined) return connector;

@@ -45,7 +45,7 @@ function optionsAsData(options: OptionSet): object[] {
   }));
 }
 
-/** A titled line; what does not fit stands below, under its beginning. */
+/** A line with a title; longer text is wrapped with a hanging indent. */
 function fact(title: string, text: string): string {
   return title.padEnd(10) + wrapped(text, ' '.repeat(10)).trimStart();
 }
@@ -95,7 +95,7 @@ function optionAsText(
   return lines.join('\n');
 }
 
-/** At most 100 characters a line; lines that are there stay, so that tables survive. */
+/** Wraps at 100 characters; keeps existing line breaks, so that tables survive. */
 function wrapped(text: string, indent: string): string {
   return text
     .split('\n')

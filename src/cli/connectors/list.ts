@@ -13,11 +13,11 @@ interface Listed {
   readonly oauth: boolean;
   readonly resumes: boolean;
   readonly from: string;
-  /** Since when and why it reads nothing any more. */
+  /** Since when and why it's discontinued. */
   readonly retired?: string;
 }
 
-/** Shows every connector there is; one that is broken is named on standard error, and the exit code is 2 then. */
+/** Lists all connectors. Broken ones are reported on standard error, with exit code 2. */
 export async function listConnectors({ config, json }: { config: string; json?: true }): Promise<void> {
   const catalog = await catalogOf(config);
   const listed: Listed[] = [];

@@ -6,7 +6,7 @@ import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from '../config/shipped-files.ts';
 
-/** The files of the template, in the order in which they are told, and what each of them is. */
+/** The files of the template in the order in which they're listed, with descriptions. */
 const files = {
   'acme.mts': 'the connector',
   'acme.world.mts': 'the place that it is tested in',
@@ -14,7 +14,7 @@ const files = {
   'acme.md': 'what to do with them',
 };
 
-/** Writes a connector that works, with the place that it is tested in; nothing where one of the files is there already. */
+/** Writes a working connector with its test world; writes nothing if one of the files exists. */
 export async function scaffoldConnector(id: string, { into }: { into: string }): Promise<void> {
   await refuseName(id);
   const folder = resolve(into);
@@ -48,7 +48,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** The template's word in every form in which it stands there. */
+/** Replaces the template's name in all its forms. */
 function renamed(text: string, { id, folder }: { id: string; folder: string }): string {
   const words = id.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const forms: Readonly<Record<string, string>> = {

@@ -10,7 +10,10 @@ import type { World } from '../../sdk/testing/world.ts';
 import { exit } from '../exit.ts';
 import { paint } from '../paint.ts';
 
-/** Runs the standard suite over a connector's file, in the world (or worlds) beside it: `acme.mts`, `acme.world.mts`. */
+/**
+ * Runs the standard suite on a connector file, with the test world (or worlds) next to it: `acme.mts`,
+ * `acme.world.mts`.
+ */
 export async function testConnector(given: string): Promise<void> {
   openSdkDoor();
   const { connectorKit } = await import('../../sdk/testing/kit.ts');
@@ -81,7 +84,7 @@ async function opened<T>(file: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** 1 when the check fails, else 0. */
+/** 1 if the check fails, otherwise 0. */
 async function look(name: string, run: () => Promise<void>): Promise<number> {
   try {
     await run();

@@ -33,7 +33,7 @@ async function textOf({ service, key, method, path, body }: Parameters<typeof ca
 const linesShown = 4;
 const widest = 100;
 
-/** Reads back from the service what its instances show now, and how many requests it counted. */
+/** Reads back from the service what its instances show, and how many requests it counted. */
 export async function showArrived(given: ServiceCall & { pulled: string; store: Store }): Promise<void> {
   process.stdout.write('\n5. What the service shows now:\n');
   const targets = await given.store.targets.all();
@@ -52,7 +52,7 @@ export async function showArrived(given: ServiceCall & { pulled: string; store: 
   await showUsage(given);
 }
 
-/** A refresh only queues: the first answer may come before its data. */
+/** A refresh is only queued, so the first response may come before its data. */
 async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** One line from standard input, a person's or a pipe's; empty at its end. Rejects when told to stop. */
+/** Reads one line from standard input, a person's or a pipe's; empty at its end. Rejects on abort. */
 export async function ask(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {

@@ -5,7 +5,10 @@ import { chooseSource } from '../payloads/choose-source.ts';
 /** A source with its login. */
 export type LoginSource = Source & { readonly login: Login };
 
-/** The source of that name, or the first that uses the login of that name. Throws `CLI_UNKNOWN_SOURCE` or `CLI_NO_LOGIN`. */
+/**
+ * The source with that name, or the first one that uses the login with that name. Throws `CLI_UNKNOWN_SOURCE` or
+ * `CLI_NO_LOGIN`.
+ */
 export function findLogin(config: Pick<Config, 'sources' | 'file'>, name: string): LoginSource {
   const all = [...config.sources.values()].filter((source): source is LoginSource => source.login !== undefined);
   const found = all.find((source) => source.name === name) ?? all.find(({ login }) => login.name === name);

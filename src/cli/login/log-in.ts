@@ -19,23 +19,23 @@ export interface LogInOptions {
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
-  /** Without a browser here: the address that came back elsewhere is pasted. */
+  /** No browser on this machine: the person pastes the redirect URL. */
   readonly paste: boolean;
-  /** Without a browser here: a code is shown that is entered elsewhere. */
+  /** No browser on this machine: shows a code to enter elsewhere. */
   readonly code: boolean;
   readonly browser: boolean;
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Logs in as the grant wants it, and says what came of it. */
+/** Logs in with the configured grant, and prints the result. */
 export async function logIn(given: LogInOptions): Promise<void> {
   const { source, book, store, config } = given;
   const { login } = source;
   const entry = book.entry(source)!;
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
-  // A refused secret that works now need not wait for its next attempt.
+  // A login that works needn't wait for its next attempt.
   await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);

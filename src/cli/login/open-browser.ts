@@ -9,7 +9,9 @@ function opener(): string | undefined {
   return isDesk && SSH_CONNECTION === undefined ? 'xdg-open' : undefined;
 }
 
-/** Opens an address in the person's browser, where there is one; says whether something was started. Never waits for it. */
+/**
+ * Opens a URL in the person's browser, if there is one; resolves to whether a program was started. Doesn't wait for it.
+ */
 export function openBrowser(url: string): Promise<boolean> {
   const program = opener();
   if (program === undefined) return Promise.resolve(false);

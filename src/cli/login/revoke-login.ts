@@ -10,11 +10,11 @@ export interface RevokeOptions {
   readonly config: Config;
   readonly store: Store;
   readonly book: LoginRegistry;
-  /** Forget the tokens though the vendor could not be told. */
+  /** Delete the tokens even if the vendor can't be reached. */
   readonly force: boolean;
 }
 
-/** Ends a login: first at the vendor, then here. Returns what to tell; where the vendor does not end it, nothing is lost. */
+/** Ends a login: first at the vendor, then here. Returns the message. If the vendor fails, nothing is deleted. */
 export async function revokeLogin(name: string, given: RevokeOptions): Promise<string> {
   const { config, store } = given;
   const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);

@@ -3,8 +3,8 @@ import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /**
- * The source of that name. Throws `CLI_UNKNOWN_SOURCE` if the config has none, or cannot use it.
- * @param names Those that may be named here; all by default.
+ * The source with that name. Throws `CLI_UNKNOWN_SOURCE` if the config doesn't have it or can't use it.
+ * @param names the allowed names; default: all
  */
 export function chooseSource(
   { sources, file }: Pick<Config, 'sources' | 'file'>,

@@ -6,23 +6,23 @@ import { Problem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
-/** How two payloads differ as tables, or why that cannot be told. */
+/** The differences between two payloads as tables, or why they can't be compared. */
 export type Compared = { readonly difference: TableDifference } | { readonly note: string };
 
-/** Both payloads, and the job that made them, if the config still has it. */
+/** Both payloads and their job, if it's still in the config. */
 interface Pair {
   readonly last: PayloadFile | undefined;
   readonly now: PayloadFile;
   readonly job: Job | undefined;
 }
 
-/** Where a payload is and how it is read, with the options that its job has now. */
+/** The path of a payload, and how to read it, with the job's current options. */
 export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format'>, job: Job | undefined): PayloadFile {
   const { extract } = job ?? {};
   return { path, format, options: extract?.format.id === format ? extract.formatOptions : {} };
 }
 
-/** Compares two payloads by the key that the job declares, else as {@link compareTables} does. Memory does not grow with the rows. */
+/** Compares two payloads by the job's declared key, otherwise like {@link compareTables}. Constant memory. */
 export async function comparePayloads({ last, now, job }: Pair): Promise<Compared> {
   if (last === undefined) return { note: 'No previous payload to compare with.' };
   const folder = await makeTempFolder(`compare-${process.pid}`);
@@ -36,7 +36,7 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
   }
 }
 
-/** Files may be gone, and documents of another time may have been made with other options. Anything else is thrown. */
+/** Files may have been deleted, and older documents may have other options. Any other error is rethrown. */
 function noteOf(thrown: unknown): string {
   if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
     return 'Nothing to compare: the file of one of the payloads is no longer on disk.';

@@ -7,17 +7,17 @@ import { renderTable } from '../table.ts';
 import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 
-/** What a person needs in order to decide: what guards found, figures then and now, and how the rows differ. */
+/** The information for a decision: guard findings, figures before and now, and differences between the rows. */
 export interface Difference {
   readonly findings: readonly GuardFailure[];
   readonly now: { readonly rows: number; readonly bytes: number };
   readonly last: { readonly run: string; readonly rows: number; readonly bytes: number } | null;
-  /** Null where the rows cannot be compared; `note` then says why. */
+  /** Null if the rows can't be compared; `note` then says why. */
   readonly difference: TableDifference | null;
   readonly note?: string;
 }
 
-/** `job`: the one that made the payload, if the config still has it. */
+/** `job`: the payload's job, if it's still in the config. */
 export async function differenceOf(row: Quarantined, job: Job | undefined): Promise<Difference> {
   const { last_run: run, last_rows: rows, last_bytes: bytes, last_path } = row;
   const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 
-/** Who sits at this keyboard, for the record. */
+/** The current user, for the audit log. */
 export function currentDecider(why: string | undefined): DecidedBy {
   return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
 }
 
-/** A container may run under a number that has no name. */
+/** A container may run with a UID that has no name. */
 function nameOf(): string {
   try {
     return userInfo().username;
@@ -15,5 +15,5 @@ function nameOf(): string {
   }
 }
 
-/** The words of `--why`, the same for every decision. */
+/** The `--why` flag, the same for every decision. */
 export const whyFlag = ['--why <text>', 'a reason, kept with your name and the time'] as const;

@@ -5,10 +5,10 @@ import { printable, renderTable } from '../table.ts';
 import type { Compared } from './compare-payloads.ts';
 
 const right = { align: 'right' as const };
-/** Characters of a cell, and of a row, that are shown. */
+/** Maximum characters of a cell and of a row. */
 const [maxCell, maxLine] = [40, 160];
 
-/** A difference for people: counts, the first rows of each kind, and each column then and now. */
+/** A difference for people: counts, the first rows of each kind, and the statistics of each column before and now. */
 export function comparedText(compared: Compared): string {
   if ('note' in compared) return compared.note;
   const { difference } = compared;
@@ -97,7 +97,7 @@ function presence({ column, last, now }: ColumnDifference): string {
   return last === null ? `${column} (new)` : now === null ? `${column} (gone)` : column;
 }
 
-/** One figure where it is the same then and now, else both. */
+/** A single figure if it's unchanged, otherwise both. */
 function pairText({ last, now }: ColumnDifference, figure: (figures: ColumnFigures) => string): string {
   const [former, latter] = [last, now].map((figures) => (figures === null ? undefined : figure(figures)));
   if (former === undefined || latter === undefined || former === latter) return former ?? latter ?? '';

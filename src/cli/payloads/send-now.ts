@@ -8,7 +8,7 @@ import { exitFor, type Flags, show } from './with-runtime.ts';
 export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: Flags; done: string }): Promise<void> {
   const { store, gateway } = given.runtime;
   const { deliverRows } = await import('../../delivery/deliver.ts');
-  // As it is now: a daemon may have sent it meanwhile.
+  // Read again, because a daemon may have sent it meanwhile.
   const now = await store.outbox.find(row.id);
   const { signal } = new AbortController();
   const [result] = await deliverRows(now === undefined ? [] : [now], { gateway, signal, priority: 'person' });

@@ -6,14 +6,14 @@ import { exit } from '../exit.ts';
 import { openExistingStore } from '../open-existing-store.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
 
-/** What every command about payloads takes. */
+/** Flags of all commands about payloads. */
 export interface Flags {
   readonly config: string;
   readonly json?: true;
   readonly why?: string;
 }
 
-/** Opens the config and all that sends, for a decision that changes something; closes it whatever happens. */
+/** Opens the config and everything needed to send, for a decision that changes something; always closes it. */
 export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, config: Config) => Promise<T>): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
@@ -26,7 +26,7 @@ export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, conf
   }
 }
 
-/** Opens the state to look into it; undefined where there is none yet. */
+/** Opens the state for reading; undefined if there is none yet. */
 export async function withStore<T>(
   flags: Flags,
   work: (store: Store | undefined, config: Config) => Promise<T>,
@@ -41,12 +41,12 @@ export async function withStore<T>(
   }
 }
 
-/** Prints for people or for machines, secrets out. */
+/** Prints for people or as JSON, redacted. */
 export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: string; data: unknown }): void {
   process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
-/** The exit code for what became of a payload that a person let go. */
+/** The exit code for the state of a released payload. */
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
   if (state === 'waiting_login') return exit.refused;

@@ -6,13 +6,13 @@ type Connect = (...given: unknown[]) => Socket;
 
 export interface SocketListeners {
   readonly onRefused: (problem: Problem) => void;
-  /** Gets each address that a name was resolved to. */
+  /** Called with each resolved address of a name. */
   readonly onResolved: (name: string, address: string) => void;
 }
 
 /**
- * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests.
- * A name is looked up once, by us, and connected to at an address that passed. Only for processes that do nothing else.
+ * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests. A name
+ * is resolved once, and only allowed addresses are connected to. Only for processes that do nothing else.
  */
 export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
   const plain = Socket.prototype.connect as Connect;
@@ -41,7 +41,7 @@ interface Destination {
   readonly path?: unknown;
 }
 
-/** The forms in which a destination is given: options, port and host, path; or all of them in a list, as Node does inside. */
+/** The argument forms of connect: options, port and host, path; or all of them in a list, as Node uses internally. */
 function destinationOf(given: readonly unknown[]): [Destination, unknown] {
   const [first, second] = given;
   if (Array.isArray(first)) return destinationOf(first as unknown[]);

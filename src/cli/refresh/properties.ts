@@ -29,10 +29,10 @@ const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
- * Converts properties to options. A name belongs to the query if the query has such an option, else to the source; the
- * prefixes `source.` and `query.` are explicit. Texts are converted to the option's type. `others`: names that other code
- * handles.
- * @throws Problem that names every property that is wrong, in one message.
+ * Converts properties to options. A name refers to an option of the query if there is one, otherwise of the source; the
+ * prefixes `source.` and `query.` are explicit. Texts are converted to the option's type. `others`: names that other
+ * code handles.
+ * @throws Problem that lists all invalid properties in one message
  */
 export function readProperties(
   connector: Connector,

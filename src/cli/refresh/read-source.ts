@@ -10,7 +10,7 @@ import { grantNames, inlineLogin } from './inline-login.ts';
 import { loginNames, plainName, readProperties } from './properties.ts';
 import type { RefreshOrder } from './protocol.ts';
 
-/** Reads a data source as its properties say and hands the document on, piece by piece. */
+/** Reads a data source according to its properties, and passes on the document in chunks. */
 export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortSignal): Promise<void> {
   const { format, properties, scratch, limits } = order;
   const connector = await connectorOf(order.connector);
@@ -36,7 +36,7 @@ export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortS
     signal,
     clock: systemClock,
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
-    // The service keeps no warnings of a refresh: its document has no place for them.
+    // The service can't store warnings of a refresh.
     warn: () => undefined,
     sink,
     onProgress: () => undefined,
@@ -56,7 +56,7 @@ async function connectorOf(id: string): Promise<Connector> {
   });
 }
 
-/** Names that are about the login, where the connector has no option of that name. */
+/** Properties that belong to the login, unless the connector has an option with that name. */
 function othersOf(connector: Connector): string[] {
   const own = { ...connector.source, ...connector.query };
   if (connector.oauth === undefined) return ['no_refresh'];

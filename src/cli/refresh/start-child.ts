@@ -5,17 +5,20 @@ import { fileURLToPath } from 'node:url';
 
 const isBuilt = import.meta.url.endsWith('.js');
 const entry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
-/** The folder that holds `src` and `connectors`, built or not. */
+/** The folder with `src` and `connectors`, built or not. */
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const heapMb = 384;
 
-/** Node before 25 does not restrict the network of such a process. The address policy does, on every version: guard-sockets.ts. */
+/**
+ * Before version 25, Node doesn't restrict the network of such a process. The address policy does, on every version:
+ * guard-sockets.ts.
+ */
 const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
 
 /**
- * A process that may read our code and its one folder, write to that folder, and use the network; nothing else of the
- * disk, no other program, no environment of ours.
+ * Starts a process that may only read our code, use its own folder, and use the network; it has no other file access,
+ * can't start programs, and doesn't get our environment.
  */
 export function startChild(scratch: string): ChildProcess {
   const readable = [...['src', 'connectors', 'chunks', 'package.json'].map((name) => join(root, name)), ...packages()];
@@ -35,13 +38,13 @@ export function startChild(scratch: string): ChildProcess {
   });
 }
 
-/** The zone and the authorities that this machine trusts; whatever else stands there is no business of a data source. */
+/** Passes on only the time zone and the trusted certificate authorities. */
 function environment(): NodeJS.ProcessEnv {
   const wanted = ['NODE_EXTRA_CA_CERTS', 'TZ'].filter((name) => process.env[name] !== undefined);
   return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
 }
 
-/** Packages lie beside us or, where we are a package ourselves, around us. */
+/** Packages are next to our code or, if we're a package ourselves, in a parent folder. */
 function packages(): string[] {
   const found: string[] = [];
   for (let folder = dirname(join(root, 'x')); ; folder = dirname(folder)) {
@@ -50,7 +53,7 @@ function packages(): string[] {
   }
 }
 
-/** The folder, and where it really is: a link to it is followed before the permission is looked at. */
+/** The folder and its real path, because links are resolved before permissions are checked. */
 function withTarget(folder: string): string[] {
   if (!existsSync(folder)) return [folder];
   const real = realpathSync(folder);

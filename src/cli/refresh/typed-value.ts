@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../sdk/option.ts';
 
 /**
- * The text of a property as the value that an option wants: a number, true or false, a list or a map as JSON; a list of
- * texts also between commas. What cannot be read so stays as it is, for the check to name.
+ * Converts the text of a property to the type of an option: a number, a boolean, a JSON list or map; a list of texts
+ * may also be comma-separated. Text that can't be converted is unchanged, and fails validation.
  */
 export function typedValue(value: unknown, schema: JsonSchema): unknown {
   if (typeof value !== 'string' || takes(schema, 'string')) return value;
