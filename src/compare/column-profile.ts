@@ -1,16 +1,19 @@
 import { compareKeys, compareText, sortKeyOf } from '../transforms/values/sort-key.ts';
 import { DistinctCount, type DistinctResult } from './distinct-count.ts';
 
-/** What a column holds. */
+/** Statistics of a column. */
 export interface ColumnFigures {
   readonly nulls: number;
-  /** The lowest and the highest value: by value if all are plain numbers, else by code point. Null where all cells are null. */
+  /**
+   * The lowest and highest value: numerically if all are plain numbers, otherwise by code point. Null if all cells are
+   * null.
+   */
   readonly min: string | null;
   readonly max: string | null;
   readonly distinct: DistinctResult;
 }
 
-/** Collects the figures of one column while its cells pass, in memory of a fixed size. */
+/** Collects the statistics of one column in a streaming pass, in constant memory. */
 export class ColumnProfile {
   readonly #numbers = new Extremes(compareNumbers);
   readonly #texts = new Extremes(compareText);
@@ -29,7 +32,7 @@ export class ColumnProfile {
     this.#distinct.add(text);
   }
 
-  /** All values so far are plain numbers, such as -1.50. */
+  /** True if all values so far are plain numbers, such as -1.50. */
   get isNumeric(): boolean {
     return this.#isNumeric;
   }
@@ -57,7 +60,7 @@ class Extremes {
 
 const plainNumber = /^-?\d+(\.\d+)?$/;
 const decimalKey = sortKeyOf('decimal');
-/** So many characters are exact as a number of JavaScript. */
+/** Numbers with up to this many characters are exact as JavaScript numbers. */
 const exactCharacters = 15;
 
 function compareNumbers(a: string, b: string): number {

@@ -3,33 +3,36 @@ import type { PayloadTable, Row } from './payload-table.ts';
 import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 
-/** So many columns that may be unique are tried, each in a pass over all rows. */
+/** Maximum number of candidate key columns to try, each in a pass over all rows. */
 const maxFoundKeys = 3;
-/** An estimated count may be a little below the rows even if every value is another one. */
+/** An estimated count may be slightly below the number of rows even if all values are distinct. */
 const nearlyAll = 0.9;
 
 export type NamedRow = Readonly<Record<string, string | null>>;
 
-/** What a column was and is; null where that table does not have it. */
+/** Statistics of a column before and after; null if that table lacks it. */
 export interface ColumnDifference {
   readonly column: string;
-  /** Rows in which its cell is another one; 0 where rows are compared as a whole. */
+  /** Rows whose cell differs; 0 if whole rows are compared. */
   readonly changed: number;
   readonly last: ColumnFigures | null;
   readonly now: ColumnFigures | null;
 }
 
-/** How two tables differ. All figures are exact, but for counts of distinct values that say otherwise. */
+/** The differences between two tables. All figures are exact, except distinct counts marked as estimated. */
 export interface TableDifference {
-  /** What rows are recognized by: a declared key, a column without nulls that is unique in both, or the whole row. */
+  /** How rows are matched: by a declared key, by a column without nulls that is unique in both, or by the whole row. */
   readonly by: { readonly kind: 'declared' | 'found' | 'row'; readonly columns: readonly string[] };
   readonly rows: Readonly<Record<Side, number>>;
   readonly added: number;
   readonly removed: number;
-  /** Rows of one key of which some cell is another one. Without a key they count as one removed and one added. */
+  /**
+   * Rows with the same key and at least one different cell. Without a key, such a row counts as one removed and one
+   * added.
+   */
   readonly changed: number;
   readonly columns: readonly ColumnDifference[];
-  /** The first few of each, in the order of the key. */
+  /** The first few of each, in key order. */
   readonly samples: {
     readonly added: readonly NamedRow[];
     readonly removed: readonly NamedRow[];
@@ -38,11 +41,11 @@ export interface TableDifference {
 }
 
 export interface CompareOptions {
-  /** Columns that tell rows apart, if the job says so. Not used if one is missing or they are not unique. */
+  /** The job's key columns, if declared. Not used if one is missing or they aren't unique. */
   readonly key?: readonly string[] | undefined;
-  /** For files that are gone afterwards. */
+  /** Folder for temporary files. */
   readonly folder: string;
-  /** Bytes of rows that are sorted in memory at a time; 16 MB unless told. */
+  /** Bytes of rows sorted in memory at a time; default 16 MB. */
   readonly maxBytes?: number;
 }
 
@@ -56,9 +59,9 @@ interface ProfiledTable {
 type Profiles = Readonly<Record<Side, ProfiledTable>>;
 
 /**
- * Compares two tables by the declared key, else by the column that is unique in both and leaves the fewest cells different, else as
- * multisets of whole rows. Only columns that both have are compared. Reads each table once for its figures and once for each key that
- * is tried; what does not fit in memory is sorted on the disk.
+ * Compares two tables by the declared key, otherwise by the column that is unique in both and gives the fewest
+ * different cells, otherwise as multisets of rows. Only common columns are compared. Reads each table once for
+ * statistics and once per tried key; what doesn't fit in memory is sorted on disk.
  */
 export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
   const profiles = { last: await profileOf(tables.last), now: await profileOf(tables.now) };
@@ -97,12 +100,12 @@ async function profileOf(table: PayloadTable): Promise<ProfiledTable> {
   return { rows, columns: new Map(table.columns.map((name, c) => [name, profiles[c]!])) };
 }
 
-/** Those that both tables have in front, in one order. */
+/** Column names with the common ones first, in the same order for both tables. */
 function namesOf({ columns }: PayloadTable, common: readonly string[]): string[] {
   return [...common, ...columns.filter((name) => !common.includes(name))];
 }
 
-/** Columns that are unique in both, as far as the figures tell; the sorting makes sure. */
+/** Columns that are unique in both according to the statistics; sorting verifies it. */
 function foundKeys(common: readonly string[], { last, now }: Profiles): string[] {
   const mayBeUnique = (name: string, { rows, columns }: ProfiledTable): boolean => {
     const { nulls, distinct } = columns.get(name)!.figures;
@@ -129,7 +132,7 @@ interface Comparison {
   readonly options: CompareOptions;
 }
 
-/** Undefined: the key is not unique. */
+/** Undefined if the key isn't unique. */
 async function changesBy(key: RowKey, { tables, names, options }: Comparison): Promise<RowChanges | undefined> {
   const sorted = new SortedRows(key, options);
   try {
@@ -173,7 +176,7 @@ function columnsOf(
   const [only = -1, ...others] = changes.key.at;
   const figures = (column: string, { rows, columns }: ProfiledTable): ColumnFigures | null => {
     const found = columns.get(column)?.figures ?? null;
-    // The sorting has shown that it is unique, so its values need not be estimated.
+    // Sorting has verified that it's unique, so no estimate is needed.
     const isKey = others.length === 0 && places.get(column) === only;
     return found !== null && isKey && found.nulls === 0 ? { ...found, distinct: { count: rows, exact: true } } : found;
   };

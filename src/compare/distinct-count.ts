@@ -1,20 +1,20 @@
-/** Values are counted exactly as long as they are no more than this, and no longer together. */
+/** Values are counted exactly up to this number and this total length. */
 const maxExactValues = 1000;
 const maxExactCharacters = 64 * 1024;
 /** 4,096 registers: the standard error is 1.04 / √4096, 1.6 %. */
 const indexBits = 12;
 const registers = 1 << indexBits;
 
-/** How many different values there are. */
+/** Number of distinct values. */
 export interface DistinctResult {
   readonly count: number;
-  /** False: estimated, to within about 2 %. */
+  /** False: an estimate, within about 2 %. */
   readonly exact: boolean;
 }
 
 /**
- * Counts distinct values in memory of a fixed size: exactly while they are few, else by HyperLogLog (Flajolet et al., 2007), with
- * linear counting in its lower range.
+ * Counts distinct values in constant memory: exactly while there are few, then with HyperLogLog (Flajolet et al.,
+ * 2007), with linear counting in its lower range.
  */
 export class DistinctCount {
   #exact: Set<string> | undefined = new Set();
@@ -38,7 +38,7 @@ export class DistinctCount {
 
   get value(): DistinctResult {
     if (this.#exact !== undefined) return { count: this.#exact.size, exact: true };
-    // An estimate may come out higher than the number of values, which would be plainly wrong.
+    // An estimate may exceed the number of values, so cap it.
     return { count: Math.min(this.#added, Math.round(estimate(this.#registers!))), exact: false };
   }
 
@@ -61,7 +61,7 @@ function estimate(all: Uint8Array): number {
   return raw <= 2.5 * registers && empty > 0 ? registers * Math.log(registers / empty) : raw;
 }
 
-/** Two hashes of 32 bits, by multiplication and a final mix (MurmurHash3's). */
+/** Two 32-bit hashes, by multiplication and the final mix of MurmurHash3. */
 function hashes(text: string): [number, number] {
   let [a, b] = [0x9e3779b1, 0x85ebca77];
   for (let i = 0; i < text.length; i++) {

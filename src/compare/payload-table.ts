@@ -7,20 +7,20 @@ import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
 import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
 
-/** A payload on the disk, and the options of its format. */
+/** A payload on disk, and its format options. */
 export interface PayloadFile {
   readonly path: string;
   readonly format: string;
-  /** As the job gives them: `delimiter`, `null_text`, `row`. */
+  /** The job's options: `delimiter`, `null_text`, `row`. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The cells of a row in the order of the columns; null is absent. */
+/** The cells of a row in column order; null is absent. */
 export type Row = readonly (string | null)[];
 
-/** Reads a payload as the table that it was made of, as often as asked. Memory does not grow with the rows. */
+/** Reads a payload back as a table, any number of times, in constant memory. */
 export class PayloadTable {
-  /** Names. A json or xml document without rows has none. */
+  /** Column names. A json or xml document without rows has none. */
   readonly columns: readonly string[];
   readonly #reader: RecordReader;
 
@@ -29,7 +29,7 @@ export class PayloadTable {
     this.columns = reader.extraction().columns.map(({ name }) => name);
   }
 
-  /** Throws a Problem for a document that cannot be read as a table, and the error of the system for a file that is not there. */
+  /** Throws a Problem if the document can't be read as a table, and the system's error if the file is missing. */
   static async open({ path, format, options }: PayloadFile): Promise<PayloadTable> {
     await stat(path);
     const reader = await recordReader(settingsFor(format, options));

@@ -1,23 +1,23 @@
 import type { Row } from './payload-table.ts';
 import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 
-/** So many rows of each kind are kept to be shown. */
+/** Maximum number of sample rows of each kind. */
 const maxSamples = 5;
 
-/** Rows of one key: how many each table has, and one of each. */
+/** The rows of one key: their number in each table, and one of each. */
 export interface RowGroup {
   readonly counts: Readonly<Record<Side, number>>;
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
 }
 
-/** Names of the cells of a row, by side. */
+/** Column names of a row's cells, by table. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
-/** Counts what was added, removed and changed while groups of rows pass, and keeps the first of each. */
+/** Counts added, removed and changed rows in a streaming pass, and keeps the first of each. */
 export class RowChanges {
   readonly key: RowKey;
   readonly #names: CellNames;
-  /** Rows in which a common cell differs, by its place. */
+  /** Number of rows in which each common cell differs. */
   readonly changedCells: number[];
   readonly samples: Readonly<Record<'added' | 'removed', Row[]>> & { readonly changed: { last: Row; now: Row }[] } = {
     added: [],
@@ -34,12 +34,12 @@ export class RowChanges {
     this.changedCells = Array.from({ length: key.width }, () => 0);
   }
 
-  /** Cells that differ, all of a row that was added or removed. The fewer, the better the key fits. */
+  /** Total of different cells, including all cells of added and removed rows. The fewer, the better the key matches. */
   get differentCells(): number {
     return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);
   }
 
-  /** False: the key is not unique, and what was counted says nothing. */
+  /** False: the key isn't unique, so the counts are meaningless. */
   add(group: RowGroup): boolean {
     const { last, now } = group.counts;
     if (this.key.at.length > 0 && (last > 1 || now > 1)) return false;

@@ -14,45 +14,45 @@ import {
 import { Sorter } from '../kept-rows/sorter.ts';
 import type { Row } from './payload-table.ts';
 
-/** Which of the two tables a row is of; the former comes first. */
+/** The table that a row belongs to; the last payload's rows sort first. */
 export type Side = 'last' | 'now';
 
-/** What a row is recognized by. */
+/** How rows are matched. */
 export interface RowKey {
-  /** Places of the columns among the cells; none: the whole row, up to `width` cells. */
+  /** Indexes of the key columns; none: the whole row, up to `width` cells. */
   readonly at: readonly number[];
-  /** Cells from the first one on that both tables have. */
+  /** Number of leading cells that both tables have. */
   readonly width: number;
-  /** Whether the column at that place holds numbers alone, and is put in their order. */
+  /** Whether the column at that index is all numbers, and is sorted numerically. */
   readonly isNumeric: (at: number) => boolean;
 }
 
-/** Behind the key: the side, and the place of the row, so that no two records have the same key. */
+/** Appended to the key: the table, and the row's index, so that no two records have the same key. */
 const suffixBytes = 7;
 const hashBytes = 32;
-/** A longer key is known by its hash. */
+/** A longer key is replaced by its hash. */
 const maxKeyBytes = 4096;
 
 const textBytes = orderedBytes('text')!;
 const numberBytes = orderedBytes('decimal')!;
 
-/** The rows of two tables in the order of their keys: sorted in memory and, if they are more, in files of `folder`. */
+/** The rows of two tables in key order: sorted in memory or, if there are more, in files in `folder`. */
 export class SortedRows {
   readonly #key: RowKey;
   readonly #sorter: Sorter;
   #added = 0;
 
-  /** `maxBytes`: so much is sorted in memory at a time; 16 MB unless told. */
+  /** `maxBytes`: bytes sorted in memory at a time; default 16 MB. */
   constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
     this.#key = key;
     this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { maxBytes });
   }
 
-  /** The first `width` cells are those that both tables have. Await the promise, if there is one. */
+  /** Adds a row whose first `width` cells both tables have. Await the promise, if any. */
   add(side: Side, row: Row): Promise<void> | undefined {
     const arena = this.#sorter.arena;
     const keyed = this.#key.at.length > 0;
-    // UTF-8 has at most three bytes for a unit of UTF-16.
+    // UTF-8 needs at most three bytes per UTF-16 code unit.
     const cellBytes = row.reduce((all, cell) => all + cellHeadBytes + 3 * (cell?.length ?? 0), 0);
     const keyBytes = this.#key.at.reduce((all, c) => all + 1 + maxOrderedBytes(row[c] ?? ''), hashBytes);
     arena.reserve(headBytes + keyBytes + suffixBytes + cellBytes);
@@ -62,7 +62,7 @@ export class SortedRows {
     const cells = keyEnd + suffixBytes;
     const { end, commonEnd } = writeCells(row, { buffer, at: cells, width: this.#key.width });
     const isNow = side === 'last' ? 0 : 1;
-    // Rows of tables that have no column in common are never the same.
+    // If the tables have no common column, rows of different tables never match.
     const known = this.#key.width === 0 ? Buffer.of(isNow) : buffer.subarray(cells, commonEnd);
     if (!keyed) keyEnd = writeHash(buffer, keyStart, known);
     buffer[keyEnd] = isNow;
@@ -73,7 +73,7 @@ export class SortedRows {
     return this.#sorter.spill();
   }
 
-  /** Every row in order, rows of one key behind each other. A row is good until the next one. */
+  /** All rows in order, those with the same key consecutively. A row is valid until the next one. */
   async *inOrder(): AsyncGenerator<SortedRow> {
     const merge = new Merge(this.#sorter.sources(0));
     try {
@@ -103,7 +103,7 @@ export class SortedRows {
   }
 }
 
-/** A row that was sorted. */
+/** A sorted row. */
 export class SortedRow {
   readonly #spot: RecordRef;
 
@@ -115,7 +115,7 @@ export class SortedRow {
     return this.#spot.buffer[cellsAt(this.#spot.buffer, this.#spot.start) - suffixBytes] === 0 ? 'last' : 'now';
   }
 
-  /** Good for as long as it is wanted. */
+  /** A copy that stays valid. */
   copy(): SortedRow {
     const { buffer, start } = this.#spot;
     return new SortedRow({ buffer: Buffer.from(buffer.subarray(start, start + sizeAt(buffer, start))), start: 0 });

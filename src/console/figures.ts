@@ -20,7 +20,7 @@ export const word = (text: string): Html => html`<code>${text}</code>`;
 /** A command that one click selects, with its `--config` flag. */
 export const command = (text: string): Html => word(advised(text));
 
-/** Commands between backticks, alone, or at the end of an instruction. */
+/** Commands between backticks, alone, or at the end of an advice. */
 const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
 /** A fix, with its commands marked. */

@@ -3,25 +3,28 @@ import type { EscapeSet } from './copy-unescaped.ts';
 import type { Output } from './output.ts';
 import { maxReservedBytes } from './output.ts';
 
-/** A byte of a cell becomes at most this many bytes (`\u0000` in JSON). */
+/** One byte of a cell grows to at most this many bytes (`\u0000` in JSON). */
 export const maxGrowth = 6;
-/** Cells up to this size are written in one go; larger ones in slices of it. */
+/** Cells up to this size are written in one step; larger ones in slices of it. */
 export const sliceBytes = Math.floor(maxReservedBytes / maxGrowth) - 64;
 
-/** Copies the bytes `start..end` of `from` into `to` at `at`, escaped, and returns where it stopped. The room is there. */
+/**
+ * Copies the bytes `start..end` of `from` into `to` at `at`, escaped, and returns the end. The caller has reserved the
+ * space.
+ */
 export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: number) => number;
 
-/** How cells of one kind are written in one format. */
+/** Writes cells of one kind in one format. */
 export interface CellWriter {
-  /** A cell of at most {@link sliceBytes}; may write up to {@link maxGrowth} times its size and 16 bytes more. */
+  /** Writes a cell of at most {@link sliceBytes}; may write up to {@link maxGrowth} times its size plus 16 bytes. */
   readonly small: Escape;
-  /** A cell without any of these bytes is copied as it is. */
+  /** A cell without any of these bytes is copied unchanged. */
   readonly stops?: EscapeSet;
-  /** A cell of any size. */
+  /** Writes a cell of any size. */
   large(out: Output, from: Buffer, start: number, end: number): void;
 }
 
-/** Runs an escaping copy over a cell of any size, in slices that end between characters. */
+/** Applies an escaping copy to a cell of any size, in slices that end between characters. */
 export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end]: readonly [number, number]): void {
   for (let p = start; p < end; ) {
     const stop = characterEnd(from, p, Math.min(p + sliceBytes, end), end);
@@ -31,13 +34,13 @@ export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end
   }
 }
 
-/** A writer whose escape looks at one character at a time, so that slices of a large cell need nothing of each other. */
+/** A writer whose escape handles characters independently, so the slices of a large cell are independent too. */
 export function cellWriter(small: Escape, stops?: EscapeSet): CellWriter {
   const large: CellWriter['large'] = (out, from, start, end) => writeSlices(small, out, from, [start, end]);
   return stops === undefined ? { small, large } : { small, large, stops };
 }
 
-/** Copies as is: numbers, times, and whatever else needs no escape in a format. */
+/** Copies unchanged: numbers, times, and everything that needs no escaping in a format. */
 export const plain: CellWriter = cellWriter((to, at, from, start, end) => {
   if (end - start > 64) return at + from.copy(to, at, start, end);
   while (start < end) to[at++] = from[start++]!;

@@ -1,8 +1,8 @@
-/** Constant bytes, kept also as little-endian words: four bytes at a time are three times as fast as one. */
+/** Constant bytes, also as little-endian words, because writing four bytes at a time is three times as fast. */
 export interface Constant {
   readonly bytes: Buffer;
   readonly length: number;
-  /** The bytes in words, the last one padded. */
+  /** The bytes as words, the last one padded. */
   readonly words: Int32Array;
 }
 
@@ -15,7 +15,7 @@ export function constant(text: string): Constant {
   return { bytes, length: bytes.length, words };
 }
 
-/** Writes a constant at `position` and returns where it ends; up to three bytes behind it are spoilt. */
+/** Writes a constant at `position` and returns its end; up to three bytes after it are overwritten. */
 export function put(to: DataView, position: number, { words, length }: Constant): number {
   for (let k = 0; k < words.length; k++) to.setInt32(position + 4 * k, words[k]!, true);
   return position + length;

@@ -1,29 +1,32 @@
 import { equal, topBits } from '../lib/four-bytes.ts';
 
-/** Bytes that a format must escape, for testing four bytes at once. */
+/** Bytes that a format must escape, for checking four bytes at once. */
 export interface EscapeSet {
-  /** Every byte below this one, repeated four times. */
+  /** Every byte below this one must be escaped; repeated four times. */
   readonly below: number;
-  /** Four bytes, each repeated four times. */
+  /** Four more bytes to escape, each repeated four times. */
   readonly a: number;
   readonly b: number;
   readonly c: number;
   readonly d: number;
-  /** No cell may begin or end with a byte up to this one; -1 where it does not matter. */
+  /** No cell may begin or end with a byte up to this one; -1 if it doesn't matter. */
   readonly edge: number;
 }
 
 const four = (byte: number): number => Math.imul(byte, 0x01010101);
 
-/** Stops at every byte below `below` (at most 0x80), at each of one to four others, and at either end up to `edge`. */
+/**
+ * Contains every byte below `below` (at most 0x80), one to four others, and at either end of a cell the bytes up to
+ * `edge`.
+ */
 export function escapeSet(below: number, others: readonly number[], edge = -1): EscapeSet {
   const [a, b = a, c = a, d = a] = others.map(four);
   return { below: four(below), a: a!, b: b!, c: c!, d: d!, edge };
 }
 
 /**
- * Copies the bytes `start..end` as they are and returns where they stop in `to`; -1 when a byte of them is among the
- * stops, or they are too few to look at four at once. What was written by then may be overwritten.
+ * Copies the bytes `start..end` unchanged and returns their end in `to`; -1 if one of them must be escaped, or if there
+ * are too few to check four at once. The written bytes may then be overwritten.
  */
 export function copyUnescaped(
   to: DataView,
@@ -36,7 +39,7 @@ export function copyUnescaped(
   const last = end - 4;
   if (last < start || from.getUint8(start) <= edge || from.getUint8(end - 1) <= edge) return -1;
   for (let p = start; ; p += 4, at += 4) {
-    // The last four may overlap with those before.
+    // The last four bytes may overlap with the previous ones.
     if (p > last) {
       at += last - p;
       p = last;

@@ -6,15 +6,14 @@ import type { RecordFormat, RecordQuery } from '../sdk/records/options.ts';
 import type { Output } from './output.ts';
 
 /**
- * Turns batches into bytes. Synchronous: the pipeline drains the output between two batches.
+ * Encodes batches as bytes. Synchronous: the pipeline drains the output between two batches.
  *
- * What comes out is UTF-8, always. Lone surrogates of values become U+FFFD, as do characters that the format cannot carry, and
- * are counted. Cells that come as bytes are taken at their
- * word while they are encoded; then each finished piece is checked as a whole, and `Output` throws `FORMAT_UTF8` (family
- * `job`) instead of handing on one that is not UTF-8. That costs a few per cent and misses nothing.
+ * The output is always UTF-8. Lone surrogates, and characters that the format doesn't support, become U+FFFD and are
+ * counted. Byte cells are trusted while they're encoded; then each finished chunk is validated as a whole, and `Output`
+ * throws `FORMAT_UTF8` (family `job`) instead of passing on invalid UTF-8. That costs a few percent and misses nothing.
  *
- * `batch` throws `FORMAT_VALUE` (family `row`, with row and column) for a value that its column's type cannot be written
- * as in this format: `abc` in an `integer` column of a JSON document.
+ * `batch` throws `FORMAT_VALUE` (family `row`, with row and column) for a value that can't be written as its column's
+ * type in this format: `abc` in an `integer` column of a JSON document.
  */
 export interface Encoder {
   begin(out: Output): void;
@@ -26,46 +25,48 @@ export interface Encoder {
 
 /** Result of a checker. */
 export interface CheckResult {
-  /** Records where the format has any: csv rows without the header, items of a json array; else undefined. */
+  /**
+   * Number of records, if the format has any: csv rows without the header, items of a json array; otherwise undefined.
+   */
   readonly records: number | undefined;
 }
 
 /**
- * Reads a document as a stream and accepts or refuses it, in memory that does not grow. Both throw a Problem with code
- * `FORMAT_INVALID` (family `job`) whose message names line and byte; the same one wherever the document is cut into chunks.
- * Bytes that are not UTF-8, and documents of nothing but white space, are refused by every format.
+ * Validates a document as a stream, in constant memory. Both methods throw a Problem with code `FORMAT_INVALID` (family
+ * `job`) whose message has line and byte; it doesn't depend on how the document is split into chunks. Every format
+ * refuses invalid UTF-8 and documents of only white space.
  */
 export interface FormatChecker {
   write(chunk: Uint8Array): void;
   end(): CheckResult;
 }
 
-/** The format of a reader, and options other than their defaults. */
+/** The format for a reader, and options that differ from their defaults. */
 export type ReadBack = { readonly format: RecordFormat } & Partial<RecordQuery>;
 
 /** An output format: one file in `all/`. */
 export interface Format<O extends OptionSet = OptionSet> {
-  /** The name of its file, the word in the config and, if the service knows the format, the service's word. */
+  /** The name of its file and in the config and, if the service supports the format, in the service's API. */
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** With charset, as sent in Content-Type. */
+  /** Including charset, as sent in Content-Type. */
   readonly mediaType: string;
-  /** With the dot. */
+  /** Including the dot. */
   readonly fileEnding: string;
   readonly options: O;
-  /** Whether data sources of the service can have this format. If not, rows only go to files. */
+  /** Whether data sources of the service can have this format. If not, it's only for files. */
   readonly isForDatasources: boolean;
-  /** The options of a reader of records that reads a document of this format as the table that it was made of. */
+  /** Options for a record reader that reads a document of this format back as the original table. */
   readBack(options: OptionValues<O>): ReadBack;
   /**
-   * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) when two
-   * column names collide in this format.
+   * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) if two column
+   * names collide in this format.
    */
   encoder(columns: readonly Column[], options: OptionValues<O>): Encoder;
 }
 
-/** Declares a format; the identity function, there to infer the option types. */
+/** Declares a format; the identity function, to infer the option types. */
 export function defineFormat<const O extends OptionSet>(format: Format<O>): Format<O> {
   return format;
 }

@@ -6,7 +6,7 @@ const quote = 34;
 const backslash = 92;
 const hex = Buffer.from('0123456789abcdef');
 
-/** For each byte: 0 = stands as it is, 1 = `\u00XX`, else the letter after the backslash. */
+/** For each byte: 0 = unchanged, 1 = `\u00XX`, otherwise the letter after the backslash. */
 const escapes = new Uint8Array(256).fill(1, 0, 32);
 for (const [byte, letter] of [
   [8, 'b'],
@@ -43,10 +43,13 @@ function control(to: Buffer, at: number, byte: number): number {
   return at;
 }
 
-/** The inside of a JSON string; the quotes stand in the frame of the column. */
+/** The content of a JSON string; the quotes are in the frame of the column. */
 export const stringCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [quote, backslash]));
 
-/** Decimals and floats: digits as they are, but `NaN`, `Infinity` and `-Infinity`, which JSON has no number for, quoted. */
+/**
+ * Decimals and floats: digits unchanged; `NaN`, `Infinity` and `-Infinity` quoted, because JSON has no numbers for
+ * them.
+ */
 export const numberCells: CellWriter = {
   small: (to, at, from, start, end) =>
     (from[start] === 45 ? from[start + 1]! : from[start]!) > 57
@@ -55,7 +58,7 @@ export const numberCells: CellWriter = {
   large: plain.large,
 };
 
-/** Integers as numbers while every reader keeps them exact (up to 2^53-1), else as strings. */
+/** Integers as numbers if every reader keeps them exact (up to 2^53-1), otherwise as strings. */
 export const safeIntegerCells: CellWriter = {
   small: (to, at, from, start, end) =>
     isSafe(from, start, end) ? plain.small(to, at, from, start, end) : inQuotes(to, at, from, start, end),

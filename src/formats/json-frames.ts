@@ -8,7 +8,7 @@ import { writtenNames } from './names.ts';
 import type { ColumnFrame } from './row-loop.ts';
 import type { TextCheck } from './value-buffer.ts';
 
-/** How numbers that a 64-bit float cannot hold are written. */
+/** How numbers are written that a 64-bit float can't represent. */
 export type ExactNumbers = 'number' | 'string';
 
 /** Encoding of a column type: the writer of its cells, whether they are quoted, and the check of values. */
@@ -20,7 +20,7 @@ interface Kind {
 }
 
 const text: Kind = { writer: stringCells, quoted: true };
-/** Canonical text without quotes, backslashes and control characters; a value might still be anything. */
+/** Canonical text without quotes, backslashes and control characters; a JavaScript value may still contain any. */
 const vouched: Kind = { writer: plain, valueWriter: stringCells, quoted: true };
 const number: Kind = { writer: numberCells, quoted: false, check: isNumber };
 const integer = { quoted: false, check: isInteger };
@@ -40,7 +40,7 @@ const kinds: Record<ColumnType, (exact: ExactNumbers) => Kind> = {
   binary: () => vouched,
 };
 
-/** The members of the object of one row, without its braces. */
+/** The members of one row's object, without its braces. */
 export function memberFrames(columns: readonly Column[], exact: ExactNumbers): ColumnFrame[] {
   const names = writtenNames(columns, 'a JSON object', (name) => name.toWellFormed());
   return columns.map(({ type }, c) => frame(`${c === 0 ? '' : ','}${JSON.stringify(names[c])}:`, kinds[type](exact)));

@@ -1,9 +1,7 @@
 import { Problem } from '../lib/problem.ts';
 import type { Column } from '../sdk/column.ts';
 
-/**
- * The names of the columns as a format writes them. Throws `FORMAT_COLUMN_NAME` when two come out the same, naming both.
- */
+/** The column names as a format writes them. Throws `FORMAT_COLUMN_NAME` with both names if two become equal. */
 export function writtenNames(columns: readonly Column[], format: string, write: (name: string) => string): string[] {
   const seen = new Map<string, string>();
   return columns.map(({ name }) => {

@@ -3,20 +3,22 @@ import { Problem } from '../lib/problem.ts';
 import { excerptOfBytes } from '../lib/redact.ts';
 import { characterEnd, validPrefix } from '../lib/utf8.ts';
 
-/** Pieces handed on are at least this large (but for the last): small chunks cost more than encoding does. */
+/** Minimum size of a chunk (except the last): smaller chunks cost more than encoding. */
 const pieceBytes = 256 * 1024;
 
-/** The most that one {@link Output.reserve} may ask for. It keeps every piece at `pieceBytes` or more, and all of one size class. */
+/**
+ * Maximum size of one {@link Output.reserve}. It keeps every chunk at `pieceBytes` or more, and all in one size class.
+ */
 export const maxReservedBytes = pieceBytes;
 
 /**
- * Where an encoder writes. The encoder calls {@link reserve} before it writes at most that many bytes into `buffer` at
- * `position` and moves `position` on. Full pieces collect until the pipeline takes them between two batches, so what
- * is held is bounded by one batch.
+ * The output of an encoder. The encoder calls {@link reserve} before it writes at most that many bytes into `buffer` at
+ * `position`, and advances `position`. Full chunks accumulate until the pipeline takes them between two batches, so
+ * memory is bounded by one batch.
  *
- * Every piece is checked to be UTF-8 when it is cut, so an encoder must never cut inside a character (that is: write
- * whole characters between two calls of `reserve`). The check runs at several GB/s; it is what keeps bytes that a source
- * wrongly called UTF-8 from leaving silently.
+ * Every chunk is validated as UTF-8 when it's cut, so an encoder must only write complete characters between two calls
+ * of `reserve`. The validation runs at several GB/s; it prevents bytes that a source wrongly declared as UTF-8 from
+ * getting out unnoticed.
  */
 export class Output {
   buffer: Buffer = Buffer.allocUnsafeSlow(pieceBytes * 2);
@@ -24,17 +26,17 @@ export class Output {
   #full: Buffer[] = [];
   readonly #spare: Buffer[] = [];
 
-  /** Makes room for `bytes` (at most {@link maxReservedBytes}) more bytes at `position`. May swap `buffer`. */
+  /** Makes space for `bytes` (at most {@link maxReservedBytes}) more bytes at `position`. May replace `buffer`. */
   reserve(bytes: number): void {
     if (this.position + bytes > this.buffer.length) this.#cut();
   }
 
-  /** Writes text as UTF-8; lone surrogates become U+FFFD. For headers and other small things, not for cells. */
+  /** Writes text as UTF-8; lone surrogates become U+FFFD. For headers and other small texts, not for cells. */
   text(text: string): void {
     this.bytes(Buffer.from(text, 'utf8'));
   }
 
-  /** Writes whole UTF-8 characters as they are, however many. */
+  /** Writes complete UTF-8 characters unchanged, of any length. */
   bytes(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.length; ) {
       const end = characterEnd(bytes, start, Math.min(start + maxReservedBytes, bytes.length), bytes.length);
@@ -46,8 +48,8 @@ export class Output {
   }
 
   /**
-   * The pieces that are full, oldest first; with `all` also the one being written. Give them back with {@link recycle}.
-   * Throws `FORMAT_UTF8` when the source's bytes were not UTF-8.
+   * The full chunks, oldest first; with `all`, also the current one. Return them with {@link recycle}. Throws
+   * `FORMAT_UTF8` if the source's bytes weren't UTF-8.
    */
   take(all: boolean): Buffer[] {
     if (this.position >= pieceBytes || (all && this.position > 0)) this.#cut(all ? nothing : undefined);
@@ -56,13 +58,13 @@ export class Output {
     return pieces;
   }
 
-  /** Returns a piece that has been written out, so that its memory is used again and peak memory stays flat. */
+  /** Returns a written chunk, so its memory is reused and peak memory stays constant. */
   recycle(piece: Buffer): void {
     if (piece.buffer.byteLength === pieceBytes * 2 && this.#spare.length < 4)
       this.#spare.push(Buffer.from(piece.buffer));
   }
 
-  /** `next`: what is written into from now on; a large one where nothing is said. */
+  /** `next`: the new buffer; default: a large one. */
   #cut(next?: Buffer): void {
     if (this.position > 0) this.#full.push(checked(this.buffer.subarray(0, this.position)));
     this.buffer = next ?? this.#spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes * 2);
@@ -70,7 +72,7 @@ export class Output {
   }
 }
 
-/** After the last piece: most often nothing follows. */
+/** After the last chunk, usually nothing follows. */
 const nothing = Buffer.alloc(0);
 
 function checked(piece: Buffer): Buffer {
@@ -84,7 +86,7 @@ function checked(piece: Buffer): Buffer {
   });
 }
 
-/** The first wrong bytes, as hex, with the readable text before them. */
+/** The first invalid bytes as hex, with the readable text before them. */
 function excerpt(piece: Buffer): string {
   const good = validPrefix(piece);
   return `${excerptOfBytes(piece.subarray(0, good), good - 16, good).replace(/[^ -~]/g, '.')} followed by the bytes ${piece.toString('hex', good, good + 4)}`;

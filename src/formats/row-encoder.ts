@@ -8,7 +8,7 @@ import type { Output } from './output.ts';
 import { type ColumnFrame, RowLoop } from './row-loop.ts';
 import { ValueBuffer } from './value-buffer.ts';
 
-/** Characters that the writers replaced: how many since this was last cleared, and where the first one was read. */
+/** Characters replaced by the writers: their number since the last reset, and the location of the first. */
 export interface ReplacedBytes {
   count: number;
   from: Buffer | undefined;
@@ -16,26 +16,29 @@ export interface ReplacedBytes {
   codePoint: number;
 }
 
-/** A format reduced to the constant bytes around its cells. Compiled once per column set. */
+/** A format reduced to the constant bytes around its cells, compiled once per set of columns. */
 export interface Framing {
   readonly columns: readonly Column[];
   readonly frames: readonly ColumnFrame[];
-  /** Used instead of `frames` for the first row alone. */
+  /** Replaces `frames` for the first row only. */
   readonly firstFrames?: readonly ColumnFrame[];
-  /** Where the writers count what they replace, if they ever do. */
+  /** The counter of writers that replace characters. */
   readonly replaced?: ReplacedBytes;
   readonly begin: Constant;
-  /** Before the first row, and before every other. */
+  /** Before the first row; `lead` is used before every other. */
   readonly firstLead: Constant;
   readonly lead: Constant;
   /** After every row. */
   readonly tail: Constant;
-  /** After the last row, and instead of it when there was none. */
+  /** After the last row; `endEmpty` is used if there were no rows. */
   readonly end: Constant;
   readonly endEmpty: Constant;
 }
 
-/** Encodes batches by a framing. Bytes go to bytes; values are staged as bytes first, one column of a batch at a time. */
+/**
+ * Encodes batches with a framing. Byte cells are copied; value cells are first converted to bytes, one column of a
+ * batch at a time.
+ */
 export class RowEncoder implements Encoder {
   readonly replaced = new ReplacedCharacters();
   readonly #framing: Framing;
@@ -96,7 +99,7 @@ export class RowEncoder implements Encoder {
   }
 }
 
-/** Column and visible row, both from 0, of the cell that a byte was read from. */
+/** Column and visible row (0-based) of the cell that contains a byte. */
 function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: ReplacedBytes): [number, number] {
   for (const [c, { bytes, spans, stride, slot }] of cells.entries()) {
     const rows = batch.cells[c]!.kind === 'bytes' ? batch.rows : undefined;
@@ -108,7 +111,7 @@ function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: Rep
   return [0, 0];
 }
 
-/** The value buffer counts rows within the batch; problems count them within the run. */
+/** The value buffer counts rows within the batch; problems count rows within the run. */
 function rowOfRun(problem: Problem, before: number): Problem {
   const { where } = problem;
   return problem.with({ where: { ...where, row: before + (where.row ?? 0) } });

@@ -6,15 +6,15 @@ import { copyUnescaped, type EscapeSet } from './copy-unescaped.ts';
 import { maxReservedBytes, type Output } from './output.ts';
 import type { TextCheck } from './value-buffer.ts';
 
-/** The cells of one batch, all of them bytes by now. */
+/** The cells of one batch, all as bytes. */
 interface Source {
   readonly cells: readonly ByteCells[];
-  /** Columns whose cells are numbered by visible row instead of stored row. */
+  /** Columns whose cells are indexed by visible row instead of stored row. */
   readonly staged: readonly boolean[];
   readonly rows: Int32Array | undefined;
 }
 
-/** Which visible rows to write. */
+/** The visible rows to write. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -26,23 +26,23 @@ interface RowLoopOptions {
   readonly tail: Constant;
 }
 
-/** Room for the quotes that a writer adds, and for constants that are copied by whole words. */
+/** Space for the quotes that a writer adds, and for constants that are copied in whole words. */
 const slack = 32;
 
-/** Copying in a loop beats a native call up to about this many bytes. */
+/** Up to about this many bytes, a copy loop is faster than a native call. */
 const shortCopy = 64;
 
 const nothing = Buffer.alloc(0);
 const noSpans = new Int32Array(0);
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** What the loop reads for one column; refilled for each batch. */
+/** The loop's data for one column; refilled for each batch. */
 class LoopColumn {
   readonly frame: ColumnFrame;
   readonly before: Constant;
   readonly after: Constant;
   readonly absent: Constant;
-  /** What may be written besides the cell itself. */
+  /** Maximum bytes written in addition to the cell. */
   readonly around: number;
   writer: CellWriter = plain;
   stops: EscapeSet | undefined = undefined;
@@ -76,8 +76,8 @@ class LoopColumn {
 }
 
 /**
- * The one row loop of all formats. Its columns are objects made once, in one place: V8 compiles the loop for the shapes
- * that it has seen, and compiling it again whenever a batch brings others took a short run a fifth of a second.
+ * The row loop of all formats. Its column objects are created once, in one place, because V8 compiles the loop for the
+ * object shapes it has seen: recompiling it for each batch's shapes cost a short run a fifth of a second.
  */
 export class RowLoop {
   readonly #around: RowLoopOptions;
@@ -95,7 +95,7 @@ export class RowLoop {
   }
 }
 
-/** The output stands in local variables, because this runs once per cell. */
+/** The output is in local variables, because this runs once per cell. */
 function writeRows(
   columns: readonly LoopColumn[],
   stretch: RowLoopOptions & Stretch & Pick<Source, 'rows'>,
@@ -170,16 +170,16 @@ function writeRows(
   out.position = position;
 }
 
-/** What stands around a cell of one column, and how the cell itself is written. */
+/** The constants around the cells of one column, and the cell's writer. */
 export interface ColumnFrame {
   readonly before: Constant;
   readonly after: Constant;
-  /** Instead of `before`, cell and `after` when the cell is null. */
+  /** Replaces `before`, cell and `after` if the cell is null. */
   readonly absent: Constant;
-  /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
+  /** For byte cells: canonical text of the column's type, as the source guarantees. */
   readonly writer: CellWriter;
-  /** For cells that are JavaScript values, whose text is not verified. */
+  /** For value cells, whose text isn't verified. */
   readonly valueWriter: CellWriter;
-  /** What the text of a value must satisfy. */
+  /** Validates the text of a value. */
   readonly check?: TextCheck;
 }

@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { characterLength, validPrefix, wholeEnd } from '../lib/utf8.ts';
 
-/** Takes whole characters of valid UTF-8. */
+/** Receives complete characters of valid UTF-8. */
 type Accept = (valid: Buffer) => void;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Lets through valid UTF-8 in whole characters, whatever the chunks are. What stands before a wrong byte still goes
- * through first, so that the answer does not depend on how the document was cut: the first fault is the one reported.
+ * Passes on valid UTF-8 in complete characters, however the input is split. Text before an invalid byte is passed on
+ * first, so the result doesn't depend on the chunks: the first error is reported.
  */
 export class Utf8Gate {
   readonly #accept: Accept;
   readonly #refuse: () => Error;
   #carry: Buffer = nothing;
 
-  /** `refuse` makes the error for a wrong byte, after everything before it was accepted. */
+  /** `refuse` creates the error for an invalid byte, after everything before it was accepted. */
   constructor(accept: Accept, refuse: () => Error) {
     this.#accept = accept;
     this.#refuse = refuse;
@@ -29,7 +29,7 @@ export class Utf8Gate {
     this.#carry = Buffer.from(bytes.subarray(end));
   }
 
-  /** Throws when the document ends inside a character. */
+  /** Throws if the document ends inside a character. */
   end(): void {
     if (this.#carry.length > 0) throw this.#refuse();
   }

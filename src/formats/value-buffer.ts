@@ -5,17 +5,17 @@ import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import { valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** Says whether a text can stand in this column; absent where any text can. */
+/** Whether a text is valid in this column; absent if any text is. */
 export type TextCheck = (text: string) => boolean;
 
-/** Longer strings are cheaper to write with one native call than by character codes. */
+/** Longer strings are faster to write with one native call than character by character. */
 const maxLengthByCode = 12;
 const firstBytes = 64 * 1024;
 const replacement = Buffer.from(replacementCharacter, 'utf8');
 
 /**
- * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. The memory is
- * reused for the next batch. One per column of an encoder.
+ * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. Reuses its memory
+ * for the next batch; one per column of an encoder.
  */
 export class ValueBuffer {
   readonly #column: Column;
@@ -33,8 +33,8 @@ export class ValueBuffer {
 
   /**
    * The cells of the visible rows as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
-   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) when the check fails. `before`: rows of
-   * the run before the batch.
+   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) if the check fails.
+   * `before`: rows of the run before the batch.
    */
   stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
     const { length, rows } = batch;
@@ -60,7 +60,7 @@ export class ValueBuffer {
     return { kind: 'bytes', bytes: this.#bytes, spans, stride: 1, slot: 0 };
   }
 
-  /** A text may also hold U+FFFD of its own, which is none that was replaced. */
+  /** The text may also contain original U+FFFD characters, which weren't replaced. */
   #countReplaced({ length, rows }: Batch, { values }: ValueCells, before: number): void {
     const { name: column, type } = this.#column;
     for (let i = 0; i < length; i++) {
@@ -90,12 +90,12 @@ export class ValueBuffer {
   }
 }
 
-/** An upper bound of the size in UTF-8; exact for texts so long that three bytes a character would be a waste. */
+/** An upper bound of the size in UTF-8; exact for long texts, for which three bytes per character would be wasteful. */
 function maxBytes(text: string): number {
   return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;
 }
 
-/** Writes UTF-8 and returns where it ends. The room is there. */
+/** Writes UTF-8 and returns its end. The caller has reserved the space. */
 function writeText(to: Buffer, at: number, text: string): number {
   const { length } = text;
   if (length > maxLengthByCode) return at + to.write(text, at, 'utf8');

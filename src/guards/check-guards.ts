@@ -5,20 +5,20 @@ import { instantText } from '../lib/time-text.ts';
 import type { Counted } from './guard-counters.ts';
 import type { GuardFailure } from './guard-finding.ts';
 
-/** A finished extract, as far as guards care. */
+/** The figures of a finished extract that guards check. */
 export interface Result {
   readonly rows: number;
   readonly bytes: number;
   /** Names of its columns. */
   readonly columns: readonly string[];
-  /** Logical time of the run, epoch milliseconds: freshness is measured at that time. */
+  /** Logical time of the run, epoch milliseconds: freshness is measured at this time. */
   readonly at: number;
   readonly counted?: Counted;
-  /** An empty result is right: what guards say of rows that are not there does not count. */
+  /** An empty result is allowed, so guards about missing rows don't apply to it. */
   readonly mayBeEmpty: boolean;
 }
 
-/** What it is compared with. */
+/** The last good payload, to compare with. */
 export interface LastGood {
   readonly rows: number;
   readonly run: string;
@@ -54,7 +54,7 @@ function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): 
 function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefined): GuardFailure | undefined {
   if (rowChange === undefined || last === undefined || last.rows === 0 || last.rows < rowChange.from) return undefined;
   const { down = 1, up = Number.POSITIVE_INFINITY } = rowChange;
-  // Compared as rows and not as parts: 0.7 of a hundred is not exactly seventy for a machine.
+  // Compares row counts and not fractions, because 0.7 * 100 isn't exactly 70 in floating point.
   const fewest = Math.ceil(last.rows * (1 - down) - 1e-6);
   const most = Math.floor(last.rows * (1 + up) + 1e-6);
   if (rows >= fewest && rows <= most) return undefined;
@@ -70,7 +70,7 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
   };
 }
 
-/** What the guard of columns objects to: names that it, or a guard of cells, asks for and that are not among `columns`. */
+/** The columns that are required by the columns guard, or by a guard on cells, and are missing from `columns`. */
 export function missingColumns(
   { columns: asked = [], nulls, newest }: Guards,
   columns: readonly string[],
@@ -117,7 +117,7 @@ function newest({ newest: asked }: Guards, { columns, counted, at }: Result): Gu
   };
 }
 
-/** At most two digits after the point, and never "0%" or "100%" of what is neither. */
+/** At most two decimals, and never "0%" or "100%" unless exact. */
 function percentText(part: number): string {
   const percent = part * 100;
   const near = (percent > 0 && percent < 0.01) || (percent < 100 && percent > 99.99);

@@ -3,30 +3,30 @@ import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { NewestTime } from './newest-time.ts';
 
-/** What was counted in the rows as they passed. */
+/** Counts over the rows. */
 export interface Counted {
-  /** Cells that are null or have no length, by column; only those that a guard asks for and that are there. */
+  /** Null or empty cells by column; only for columns that a guard requires and that exist. */
   readonly missing: ReadonlyMap<string, number>;
-  /** Epoch milliseconds; absent where the column holds no date or time. */
+  /** Epoch milliseconds; absent if the column has no date or time. */
   readonly newest?: number;
 }
 
 /**
- * Counts in every batch what the guards of a job need, without keeping rows. Jobs whose guards need no cells have no
- * counters and no cost.
+ * Counts what a job's guards need in every batch, without keeping rows. Jobs whose guards need no cells have no
+ * counters and no overhead.
  */
 export class GuardCounters {
   readonly #guards: Guards;
   readonly #newest: NewestTime;
   readonly #missing = new Map<string, number>();
 
-  /** `timezone`: of dates and times that name none. `now`: the start of the run, epoch milliseconds. */
+  /** `timezone`: for dates and times without a zone. `now`: start of the run, epoch milliseconds. */
   constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
     this.#guards = guards;
     this.#newest = new NewestTime({ timezone, now });
   }
 
-  /** For one run of a job; undefined where its guards look at no cell. */
+  /** Counters for one run of a job; undefined if its guards need no cells. */
   static of({ guards = {}, extract }: Pick<Job, 'guards' | 'extract'>, now: number): GuardCounters | undefined {
     const { nulls, newest } = guards;
     const isWanted = newest !== undefined || (nulls !== undefined && nulls.size > 0);

@@ -1,9 +1,9 @@
 import '../lib/temporal.ts';
 
-/** Dates further ahead than this are typing errors, and must not hide for years that no new rows arrive. */
+/** Dates further in the future than this are typos, and must not hide for years that no new rows arrive. */
 const aheadMs = 86_400_000;
 
-/** A day that counts until its end is shown as its last second, under its own date. */
+/** A day counts until its end, which is shown as its last second so that the date is right. */
 const secondMs = 1000;
 
 const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
@@ -11,13 +11,13 @@ const clock = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?`;
 const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$`, 'i');
 
 /**
- * The newest of many dates and times as texts. A day counts until its end. Texts without a zone are compared as texts,
- * so that only the newest of them is ever looked up in the calendar of a zone.
+ * The newest of many dates and times in text form. A day counts until its end. Texts without a zone are compared as
+ * texts, so that only the newest one must be converted with the zone's rules.
  */
 export class NewestTime {
   readonly #timezone: string;
   readonly #latest: number;
-  /** The same as a local time, in the shape of the texts. */
+  /** Like the above, as a local time in the format of the texts. */
   readonly #latestLocal: string;
   #day = '';
   #local = '';
@@ -31,9 +31,9 @@ export class NewestTime {
     this.#latestLocal = latest.toPlainDateTime().toString();
   }
 
-  /** Looks at one more; anything but a date or a time of a date is passed over. */
+  /** Takes one more value; ignores anything but a date or a date with a time. */
   take(text: string): void {
-    // Most texts are older than the newest one and need no closer look; those of one shape compare as texts.
+    // Fast path: most texts are older than the newest one, and texts of the same format can be compared directly.
     if (text.length === 10 ? text <= this.#day : isUtc(text) && text <= this.#utc) return;
     const match = shape.exec(text);
     if (match === null) return;
@@ -42,7 +42,7 @@ export class NewestTime {
     else this.#takeZoned(text, match);
   }
 
-  /** Epoch milliseconds; undefined when there was none. */
+  /** Epoch milliseconds; undefined if there was none. */
   instant(): number | undefined {
     const newest = Math.max(this.#instant, this.#endOfDay(), this.#ofLocal());
     return Number.isFinite(newest) ? newest : undefined;
@@ -75,7 +75,7 @@ export class NewestTime {
   }
 }
 
-/** In the shape that databases and programs mostly give; without seconds, 10:00Z would compare as later than 10:00:30Z. */
+/** The most common format; without seconds, 10:00Z would compare as later than 10:00:30Z. */
 function isUtc(text: string): boolean {
   return text.endsWith('Z') && text[10] === 'T' && text[16] === ':';
 }

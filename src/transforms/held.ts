@@ -3,8 +3,8 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import { storedCount } from './stored.ts';
 
 /**
- * One column's growing store: the bytes of the rows held, and nothing of the rows that were filtered out around them.
- * The first batch decides whether it is of bytes or of values; a later batch of the other kind is turned into it.
+ * Storage of one column: only the bytes of kept rows, without the filtered rows around them. The first batch decides
+ * between bytes and values; later batches are converted.
  */
 class HeldColumn {
   #bytes = Buffer.alloc(0);
@@ -59,7 +59,7 @@ class HeldColumn {
   }
 }
 
-/** The visible cells of a batch as bytes, at the stored rows that they have. */
+/** The visible cells of a batch as bytes, indexed by stored row. */
 function bytesOf(cells: Cells, type: ColumnType, batch: Batch): ByteCells {
   const spans = new Int32Array(2 * storedCount(batch)).fill(-1);
   const pieces: Buffer[] = [];
@@ -83,7 +83,7 @@ function grownSpans(spans: Int32Array<ArrayBuffer>, needed: number): Int32Array<
   return larger;
 }
 
-/** Rows kept until the end, as one batch, in the order in which they came. */
+/** Rows kept until the end, as one batch, in arrival order. */
 export class Held {
   readonly #columns: readonly Column[];
   #stores: HeldColumn[];
@@ -98,13 +98,13 @@ export class Held {
     return this.#rows;
   }
 
-  /** Copies the visible rows; the batch and its buffers can go. */
+  /** Copies the visible rows; the batch and its buffers can be reused. */
   add(batch: Batch): void {
     for (const [c, store] of this.#stores.entries()) store.add(batch.cells[c]!, batch, this.#rows);
     this.#rows += batch.length;
   }
 
-  /** Everything held, which is then forgotten here; null when there is nothing. */
+  /** Returns all kept rows and drops them; null if there are none. */
   release(): Batch | null {
     if (this.#rows === 0) return null;
     const batch = { columns: this.#columns, cells: this.#stores.map((store) => store.cells()), length: this.#rows };

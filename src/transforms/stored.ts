@@ -1,6 +1,6 @@
 import { type Batch, type Cells, storedRow, type Value } from '../sdk/batch.ts';
 
-/** How many stored rows a batch has, as far as its visible rows reach: the size of cells that stand beside its own. */
+/** The number of stored rows up to the last visible one: the size for new cells of this batch. */
 export function storedCount(batch: Batch): number {
   const { rows, length } = batch;
   if (rows === undefined) return length;
@@ -9,7 +9,7 @@ export function storedCount(batch: Batch): number {
   return last + 1;
 }
 
-/** An array for new cells of this batch, all null, to be filled at the stored rows that are visible. */
+/** An array of nulls for new cells of this batch, to be filled at the visible stored rows. */
 export function newCells(batch: Batch): Value[] {
   return new Array<Value>(storedCount(batch)).fill(null);
 }
@@ -20,7 +20,7 @@ export function isNull(cells: Cells, stored: number): boolean {
   return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
 }
 
-/** The batch with only those visible rows for which `keep` says yes, by stored row; null when none is left. */
+/** The batch with only the visible rows for which `keep` (by stored row) is true; null if none is left. */
 export function keepRows(batch: Batch, keep: (stored: number) => boolean): Batch | null {
   const rows = new Int32Array(batch.length);
   let length = 0;

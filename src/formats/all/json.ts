@@ -12,7 +12,7 @@ const options = {
   }),
 };
 
-/** An array of objects, one on a line. Members stand in the order of the columns; null is `null`. */
+/** An array of objects, one per line. Members are in column order; null is `null`. */
 export default defineFormat({
   id: 'json',
   title: 'JSON',

@@ -3,7 +3,7 @@ import { defineFormat } from '../format.ts';
 import { memberFrames } from '../json-frames.ts';
 import { RowEncoder } from '../row-encoder.ts';
 
-/** One JSON object on each line, as json has it without the array around: the members in the order of the columns. */
+/** One JSON object per line: like json without the surrounding array, with members in column order. */
 export default defineFormat({
   id: 'ndjson',
   title: 'NDJSON',

@@ -19,7 +19,7 @@ interface Step {
 
 const typeSchema = { enum: columnTypes };
 
-/** Gives columns another type; their text is checked and brought into that type's one form. */
+/** Changes the type of columns; values are validated and converted to the type's canonical text. */
 export default defineTransform<Readonly<Record<string, Wanted>>>({
   id: 'cast',
   title: 'Cast',

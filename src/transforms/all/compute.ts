@@ -10,13 +10,13 @@ import { castTargets, conversion } from '../values/cast-text.ts';
 type Formula = string | { readonly expression: string; readonly type?: ColumnType };
 type Given = Readonly<Record<string, Formula>>;
 
-/** One computed column, ready to run. */
+/** A compiled computed column. */
 interface Computed {
   readonly column: Column;
   readonly cells: (batch: Batch, before: number) => Cells;
 }
 
-/** Adds columns, or replaces them, by expressions. */
+/** Adds or replaces columns with expressions. */
 export default defineTransform<Given>({
   id: 'compute',
   title: 'Compute',
@@ -70,7 +70,7 @@ function computedOf(name: string, formula: Formula, columns: readonly Column[], 
   const expression = within(name, () => new Expression(textOf(formula), columns, now));
   const wanted = typeof formula === 'string' ? undefined : formula.type;
   const { alone } = expression.reading;
-  // A bare column keeps its type and its very bytes.
+  // A bare column keeps its type and bytes.
   if (alone !== undefined && (wanted ?? columns[alone]!.type) === columns[alone]!.type)
     return { column: { name, type: columns[alone]!.type }, cells: (batch) => batch.cells[alone]! };
   const inferred = columnTypeOf(expression.type);
@@ -106,7 +106,7 @@ function valueAt(expression: Expression, toCell: Target['toCell'], stored: numbe
   }
 }
 
-/** Brings a value into a type that was asked for, by the rules of cast. */
+/** Converts a value to the requested type, by the rules of cast. */
 function castingTo(type: ColumnType): (value: unknown) => Value {
   return (value) => {
     const cell = cellOf(value);

@@ -52,7 +52,7 @@ export default defineTransform<Given | null>({
   },
 });
 
-/** Sixteen bytes, whatever the size of the row: no two rows of any table meet by chance. Lengths keep cells apart. */
+/** Sixteen bytes, whatever the row's size, so a collision is practically impossible. Lengths keep cells apart. */
 function fingerprint(cells: readonly (string | null)[]): string {
   const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');
   return createHash('sha256').update(text, 'utf16le').digest('latin1').slice(0, 16);

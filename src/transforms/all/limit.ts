@@ -1,6 +1,6 @@
 import { defineTransform } from '../transform.ts';
 
-/** Ends the result after so many rows; the source is not read on. */
+/** Ends the result after this many rows; the source isn't read further. */
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',

@@ -1,7 +1,7 @@
 import { columnIndex, refuseTwice } from '../columns.ts';
 import { defineTransform } from '../transform.ts';
 
-/** Gives columns other names. All renames happen at once, so two columns can swap names. */
+/** Renames columns. All renames happen at once, so two columns can swap names. */
 export default defineTransform<Readonly<Record<string, string>>>({
   id: 'rename',
   title: 'Rename',

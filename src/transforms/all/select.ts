@@ -1,7 +1,7 @@
 import { columnIndex, refuseTwice } from '../columns.ts';
 import { defineTransform } from '../transform.ts';
 
-/** Keeps the columns named, in the order named. */
+/** Keeps the named columns, in the given order. */
 export default defineTransform<readonly string[]>({
   id: 'select',
   title: 'Select',

@@ -29,7 +29,7 @@ const bySchema = {
   ],
 };
 
-/** Puts the rows in order. All of them are held in memory until the source has ended, so their number is bounded. */
+/** Sorts the rows. All rows are kept in memory until the source ends, so their number is limited. */
 export default defineTransform<Given>({
   id: 'sort',
   title: 'Sort',
@@ -85,7 +85,7 @@ function keyOf(by: By, columns: readonly Column[]): Key {
   return { index: columnIndex(columns, column), descending: order === 'desc' };
 }
 
-/** Stored rows in their new order; equal ones keep the order in which they came. */
+/** Stored rows in sorted order; the sort is stable. */
 function order(all: Batch, keys: readonly Key[]): Int32Array {
   const columns = keys.map(({ index }) => sortKeys(all.cells[index]!, all.columns[index]!, all.length));
   const compare = (a: number, b: number): number => {

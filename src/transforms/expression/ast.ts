@@ -1,13 +1,13 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Column } from '../../sdk/column.ts';
 
-/** Columns that an expression uses, from its text alone. */
+/** The columns that an expression uses, from static analysis. */
 export interface ColumnUse {
-  /** Indexes of the columns that it may read. */
+  /** Indexes of columns that it may read. */
   readonly columns: readonly number[];
-  /** The column that it is, when it is nothing but a column. */
+  /** The column, if the expression is only a column. */
   readonly alone: number | undefined;
-  /** It always reads all its columns, so one null decides the result without evaluation. */
+  /** True if it always reads all its columns, so a single null decides the result without evaluation. */
   readonly strict: boolean;
 }
 
@@ -25,7 +25,7 @@ const lenientCalls = new Set([
   'bind',
 ]);
 
-/** Finds the columns an expression reads, and how. */
+/** Finds the columns that an expression reads, and how. */
 export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse {
   const indexes = new Map(columns.map(({ name }, index) => [name, index]));
   const found = new Set<number>();

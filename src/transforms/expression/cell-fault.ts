@@ -1,4 +1,4 @@
-/** A cell, or an argument, with which an expression cannot go on; the message is for the person who wrote it. */
+/** A cell or argument for which an expression can't be evaluated; the message is for its author. */
 export class CellFault extends Error {
   override name = 'CellFault';
 }

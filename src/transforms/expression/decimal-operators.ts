@@ -20,8 +20,8 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
 };
 
 /**
- * Teaches the language exact decimals. Where a decimal meets an int or a float, the other becomes a decimal: an int
- * exactly, a float by its shortest text, so that `amount * 1.19` is what was written.
+ * Registers exact decimals in the language. If a decimal is combined with an int or a float, the other operand becomes
+ * a decimal: an int exactly, a float by its shortest text, so that `amount * 1.19` means what was written.
  */
 export function registerDecimal(environment: Environment): void {
   environment.registerType('Decimal', { ctor: Decimal, fields: {} });
@@ -49,7 +49,7 @@ export function registerDecimal(environment: Environment): void {
     );
 }
 
-/** Exactly; a float by its shortest text. */
+/** Exact; a float by its shortest text. */
 export function decimalOf(value: Operand): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return Decimal.ofInteger(value);

@@ -1,2 +1,2 @@
-/** Registers one function that never waits. */
+/** Registers one synchronous function. */
 export type Define = (signature: string, handler: (...args: never[]) => unknown) => void;

@@ -11,7 +11,7 @@ import { celTypes, readerOf } from './read-cell.ts';
 
 const cel = late<typeof import('@marcbachmann/cel-js')>(import.meta.url, '@marcbachmann/cel-js');
 
-/** The cursor that variables read through: updated per batch and per row, never reallocated. */
+/** The cursor from which variables are read: updated per batch and row, never reallocated. */
 export class Cursor {
   cells: readonly Cells[] = [];
   stored = 0;
@@ -21,7 +21,7 @@ export class Cursor {
 export interface BoundColumns {
   readonly environment: Environment;
   readonly context: object;
-  /** Columns that are hidden by a word of the language and must be written `row["name"]`. */
+  /** Columns that are shadowed by a reserved word and must be written `row["name"]`. */
   readonly hidden: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function language(): Environment {
   return shared;
 }
 
-/** The language with columns of any name and type: enough to see which functions there are not. */
+/** The language with columns of any name and type: enough to detect unknown functions. */
 export function looseLanguage(): Environment {
   loose ??= withNow(equipped(new (cel().Environment)({ unlistedVariablesAreDyn: true })), new Date(0));
   return loose;
@@ -54,8 +54,8 @@ function withNow(environment: Environment, now: Date): Environment {
 }
 
 /**
- * Columns as typed variables, and also as fields of `row`. Both are getters that decode the one cell under the
- * cursor when, and only when, an expression reads it. They stand on objects without a prototype: nothing else is there.
+ * Columns as typed variables, and as fields of `row`. Both are getters that decode the cell under the cursor only when
+ * an expression reads it. They're defined on objects without a prototype, so nothing else is accessible.
  */
 export function bind(columns: readonly Column[], cursor: Cursor, now: Date): BoundColumns {
   const environment = withNow(language().clone(), now);
@@ -65,7 +65,7 @@ export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bou
   const hidden: string[] = [];
   for (const [index, { name, type }] of columns.entries()) {
     const getter = getterOf(index, columns[index]!, cursor);
-    // This one name the library itself looks up on every object.
+    // The library itself looks up this name on every object.
     if (name !== 'constructor') {
       fields[name] = celTypes[type];
       Object.defineProperty(Row.prototype, name, getter);
@@ -78,7 +78,7 @@ export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bou
   return { environment, context, hidden };
 }
 
-/** False where the name is a word of the language. */
+/** False if the name is a reserved word. */
 function declared(environment: Environment, name: string, type: string): boolean {
   try {
     environment.registerVariable(name, type);

@@ -13,7 +13,7 @@ import { refuseObjectAccess } from './sandbox.ts';
 /** An expression compiled for the columns of one run. */
 export class Expression {
   readonly text: string;
-  /** The language's name for the type of its value. */
+  /** The CEL type of its value. */
   readonly type: string;
   readonly reading: ColumnUse;
   readonly #columns: readonly Column[];
@@ -21,7 +21,7 @@ export class Expression {
   readonly #evaluate: () => unknown;
   #before = 0;
 
-  /** Throws a Problem of family `config` that points into the expression. `now` is what `now()` gives. */
+  /** Throws a Problem of family `config` that points into the expression. `now` is the result of `now()`. */
   constructor(text: string, columns: readonly Column[], now: Date = new Date()) {
     const cursor = new Cursor();
     const { environment, context, hidden } = bind(columns, cursor, now);
@@ -41,13 +41,13 @@ export class Expression {
     this.#cursor = cursor;
   }
 
-  /** The batch that {@link at} is about, and how many rows of the run came before it. */
+  /** Sets the batch for {@link at}, and the number of rows of the run before it. */
   enter(batch: Batch, before: number): void {
     this.#cursor.cells = batch.cells;
     this.#before = before;
   }
 
-  /** The value at a stored row; null where a null was read and nothing took care of it. Throws Problems of family `row`. */
+  /** The value at a stored row; null if an unhandled null was read. Throws Problems of family `row`. */
   at(stored: number): unknown {
     const cursor = this.#cursor;
     cursor.stored = stored;
@@ -61,7 +61,7 @@ export class Expression {
     }
   }
 
-  /** The problem of the row under the cursor, with the values that the expression saw. */
+  /** The problem for the row under the cursor, with the values that the expression read. */
   failed(thrown: unknown): Problem {
     return new Problem({
       code: 'EXPRESSION_FAILED',
@@ -86,8 +86,8 @@ export class Expression {
 }
 
 /**
- * A sentence about an expression that does not parse, or that calls a function that does not exist; undefined for others. Needs
- * no columns.
+ * A sentence about an expression that doesn't parse or calls an unknown function; undefined if it's valid. Needs no
+ * columns.
  */
 export function faultOf(text: string): string | undefined {
   const environment = looseLanguage();
@@ -102,12 +102,12 @@ export function faultOf(text: string): string | undefined {
   }
 }
 
-/** Whether there is a single `=` outside of quotes: people mean `==`. */
+/** Whether there's a single `=` outside quotes, which usually means `==`. */
 function hasAssignment(text: string): boolean {
   return /(?<![=!<>])=(?!=)/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'));
 }
 
-/** The library's messages draw the expression with an arrow under it; the summary is the sentence alone. */
+/** The library's messages show the expression with an arrow; the summary is only the sentence. */
 function summaryOf(thrown: unknown): string {
   if (thrown instanceof Error) return 'summary' in thrown ? String(thrown.summary) : thrown.message;
   return String(thrown);

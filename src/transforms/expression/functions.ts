@@ -10,7 +10,7 @@ const maxTexts = 8;
 const maxDigits = 100n;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** Teaches the language the functions that data work needs beyond its own. None of them sees more than its arguments. */
+/** Registers additional functions for data work. They only have access to their arguments. */
 export function registerFunctions(environment: Environment): void {
   const define = (signature: string, handler: (...args: never[]) => unknown) =>
     environment.registerFunction(signature, { handler: handler as (...args: unknown[]) => unknown, async: false });
@@ -32,10 +32,10 @@ function registerText(define: Define): void {
     define(`concat(${Array(count).fill('string').join(', ')}): string`, (...texts: string[]) => texts.join(''));
 }
 
-/** From the character numbered `from` (0-based) to before `to`; what lies outside the text is left out. */
+/** The characters from `from` (0-based, inclusive) to `to` (exclusive), clamped to the text. */
 function partOf(text: string, from: bigint, to: bigint = BigInt(text.length)): string {
   const [start, end] = [from, to].map((at) => Number(at < 0n ? 0n : at));
-  // By characters, so that none is cut in two; only the ones outside the basic plane make a difference.
+  // By code point, so that none is split; it only differs for characters outside the basic plane.
   const whole = /[\ud800-\udfff]/.test(text) ? [...text] : text;
   return typeof whole === 'string' ? whole.slice(start, end) : whole.slice(start, end).join('');
 }

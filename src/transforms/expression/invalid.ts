@@ -11,10 +11,10 @@ interface ExpressionContext {
   readonly environment: Environment;
 }
 
-/** The library's complaint about an expression as a Problem: what, at which character, what was meant. */
+/** Converts the library's error about an expression to a Problem: what, at which character, and a suggestion. */
 export function invalidExpression(thrown: unknown, around: ExpressionContext): Problem {
   const { text, columns } = around;
-  // A package that is missing says nothing about the expression.
+  // A missing package isn't an error in the expression.
   if (thrown instanceof Problem && thrown.family === 'bug') return thrown;
   const unknown = /^Unknown variable: (.+)$/.exec(summaryOf(thrown))?.[1];
   const next = hint(thrown, unknown, around);
@@ -59,13 +59,13 @@ function hint(
   return undefined;
 }
 
-/** The function that an expression calls and that does not exist; undefined if the complaint is another one. */
+/** The unknown function that an expression calls; undefined for other errors. */
 export function unknownFunction(thrown: unknown, environment: Environment): string | undefined {
   const called = /^found no matching overload for '(?:[^'(]*\.)?(\w+)\(/.exec(summaryOf(thrown))?.[1];
   return called === undefined || functionNames(environment).includes(called) ? undefined : called;
 }
 
-/** The function that was probably meant. */
+/** The closest known function. */
 export function nearestFunction(name: string, environment: Environment): string | undefined {
   return nearest(name, functionNames(environment));
 }

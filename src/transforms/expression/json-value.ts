@@ -1,7 +1,7 @@
 import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 
-/** What JSON.parse tells a reviver about the text of a value (ECMAScript 2026). */
+/** The context that JSON.parse passes to a reviver (ECMAScript 2026). */
 interface Source {
   readonly source?: string;
 }
@@ -9,8 +9,9 @@ interface Source {
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /**
- * A JSON text as values of the language, numbers exact: whole ones int, with a point decimal, with an exponent float.
- * Objects become Maps, so that no key of the data (`constructor`, `__proto__`) is ever a property of an object of ours.
+ * Parses JSON to values of the language, with exact numbers: integers as int, with a decimal point as decimal, with an
+ * exponent as float. Objects become Maps, so that no key of the data (`constructor`, `__proto__`) is ever a property of
+ * an object.
  */
 export function parseJson(text: string): unknown {
   try {

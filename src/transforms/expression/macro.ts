@@ -1,4 +1,4 @@
-/** Types of what the library passes to a macro, which it leaves untyped. */
+/** Types of the library's macro arguments, which it leaves untyped. */
 export interface CelType {
   readonly name: string;
   unify(registry: unknown, other: CelType): CelType | null;
@@ -17,7 +17,7 @@ export interface MacroCall {
 }
 export interface Macro extends MacroCall {
   readonly async: false;
-  /** Set by typeCheck: all values become decimals. */
+  /** Set by typeCheck: all values are converted to decimals. */
   asDecimal?: boolean;
   typeCheck(checker: TypeChecker, macro: Macro, context: unknown): CelType;
   evaluate(runner: Runner, macro: Macro, context: unknown): unknown;

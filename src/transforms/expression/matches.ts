@@ -13,15 +13,15 @@ interface MatchesCall {
 }
 
 /**
- * Gives `text.matches(pattern)` the syntax of RE2, as the language defines it, and its promise: time in proportion to the text. The
- * library asks JavaScript's own engine, which a pattern like `^(a+)+$` keeps busy without end, and with it everything else
- * that this process does. What the library has cannot be replaced, but a macro goes before any function, whatever the
- * receiver is: the one named here has no say.
+ * Gives `text.matches(pattern)` RE2 syntax, as the language specifies, and its guarantee of linear time. The library
+ * uses JavaScript's engine, which a pattern like `^(a+)+$` can block indefinitely, along with the whole process. A
+ * library function can't be replaced, but a macro takes precedence over any function, whatever the receiver, so the
+ * receiver type given here doesn't matter.
  */
 export function registerMatches(environment: Environment): void {
   environment.registerFunction('bool.matches(ast): bool', ({ ast, receiver, args }: MatchesCall): Macro => {
     const [pattern] = args;
-    // A pattern that is written out is refused by `sluice check`, before there are rows.
+    // `sluice check` rejects an invalid literal pattern before there are rows.
     if (pattern.op === 'value' && typeof pattern.args === 'string') compiled(pattern.args, pattern);
     let last: { readonly pattern: string; readonly test: (text: string) => boolean } | undefined;
     return {
@@ -47,7 +47,7 @@ function mayBeText({ name }: CelType): boolean {
   return name === 'string' || name === 'dyn';
 }
 
-/** Throws {@link Refused} where RE2 does not know the pattern. */
+/** Throws {@link Refused} if RE2 doesn't support the pattern. */
 function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
   const { RE2JS } = re2();
   try {

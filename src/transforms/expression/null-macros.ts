@@ -6,7 +6,7 @@ import { nullTouched } from './null-touched.ts';
 const maxValues = 8;
 const numeric = ['Decimal', 'int', 'double'];
 
-/** Teaches the language what to do about absent cells: `coalesce`, `is_null` and `null_if`. */
+/** Registers `coalesce`, `is_null` and `null_if`, for absent cells. */
 export function registerNullMacros(environment: Environment): void {
   for (let count = 2; count <= maxValues; count++)
     environment.registerFunction(`coalesce(${Array(count).fill('ast').join(', ')}): dyn`, ({ args }: MacroCall) =>
@@ -63,7 +63,7 @@ function isNull(args: readonly unknown[]): Macro {
   };
 }
 
-/** Null where both are equal, else the first: the way to make an empty text absent. */
+/** Null if both are equal, otherwise the first: converts an empty text to null. */
 function nullIf(args: readonly unknown[]): Macro {
   return {
     args,

@@ -4,14 +4,14 @@ import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 import { parseJson } from './json-value.ts';
 
-/** A stored cell as a value of the expression language; null where it is absent. */
+/** A stored cell as a value of the expression language; null if it's absent. */
 export type ReadCell = (cells: Cells, stored: number) => unknown;
 
-/** Digits that a JavaScript number holds exactly. */
+/** Digits that a JavaScript number represents exactly. */
 const safeDigits = 15;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** The language's type of a column, by the column's type. */
+/** The CEL type by column type. */
 export const celTypes: Record<ColumnType, string> = {
   text: 'string',
   uuid: 'string',
@@ -27,7 +27,7 @@ export const celTypes: Record<ColumnType, string> = {
   binary: 'bytes',
 };
 
-/** How cells of this type are read. Short numbers are read off the bytes, without making a string first. */
+/** Reader for cells of this type. Short numbers are parsed from the bytes without creating a string. */
 export function readerOf(type: ColumnType): ReadCell {
   if (type === 'integer') return readInteger;
   if (type === 'decimal') return readDecimal;
@@ -71,7 +71,7 @@ function readDecimal(cells: Cells, stored: number): Decimal | null {
   return value;
 }
 
-/** The number in a short byte cell; undefined where it is not one of at most fifteen digits and perhaps a point. */
+/** The number in a short byte cell; undefined unless it has at most fifteen digits and at most one point. */
 function shortNumber(cells: Cells, stored: number): Decimal | undefined {
   if (cells.kind !== 'bytes') return undefined;
   const { bytes, spans, stride, slot } = cells;
@@ -91,7 +91,7 @@ function shortNumber(cells: Cells, stored: number): Decimal | undefined {
   return new Decimal(negative ? 0 - units : units, end - point);
 }
 
-/** To the millisecond: what a JavaScript date can hold. */
+/** With millisecond precision, like a JavaScript date. */
 function instantOf(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw new CellFault(`${text} is not an instant between the years 1 and 9999`);

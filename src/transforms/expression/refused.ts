@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** A part of an expression that is refused, in the shape of the library's own complaints. */
+/** A rejected part of an expression, in the format of the library's errors. */
 export class Refused extends Error {
   readonly summary: string;
   readonly range: { readonly start: number };

@@ -9,7 +9,7 @@ const cel = late<typeof import('@marcbachmann/cel-js/evaluator')>(import.meta.ur
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** The column type that values of one of the language's types are carried as; undefined where there is none. */
+/** The column type for a CEL type; undefined if there is none. */
 export function columnTypeOf(type: string): ColumnType | undefined {
   if (type.startsWith('list') || type.startsWith('map')) return 'json';
   return scalars[type];
@@ -27,7 +27,7 @@ const scalars: Readonly<Record<string, ColumnType>> = {
   'google.protobuf.Duration': 'text',
 };
 
-/** The column type of a value whose type was not known before it was there. */
+/** The column type of a value whose type isn't known statically. */
 export function columnTypeOfValue(value: unknown): ColumnType {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,7 @@ export function columnTypeOfValue(value: unknown): ColumnType {
   }
 }
 
-/** A value of the language as a cell. Integers beyond 64 bits and dates beyond the calendar are faults. */
+/** Converts a CEL value to a cell. Integers beyond 64 bits and dates beyond the calendar are errors. */
 export function cellOf(value: unknown): Value {
   switch (typeof value) {
     case 'string':

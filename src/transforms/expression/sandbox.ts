@@ -2,16 +2,16 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { walk } from './ast.ts';
 import { Refused } from './refused.ts';
 
-/** What the checker wrote on a node; the library does not declare it. */
+/** The checker's annotation on a node, which the library doesn't declare. */
 interface CheckedType {
   readonly kind: string;
   readonly name: string;
 }
 
 /**
- * The library reads fields of instants and durations, and of values whose type it does not know, straight off the
- * JavaScript object, prototype included. Nothing there can be called, but nothing of it is data either: such reads are
- * refused before the first row, and so is `has()` on a column. Throws on the first.
+ * The library reads fields of instants, durations and values of unknown type directly from the JavaScript object,
+ * including its prototype. Nothing there can be called, but it isn't data either, so such reads are rejected before the
+ * first row, as is `has()` on a column. Throws on the first one.
  */
 export function refuseObjectAccess(ast: ASTNode): void {
   walk(ast, (node) => {

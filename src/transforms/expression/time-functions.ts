@@ -15,8 +15,8 @@ const parts: Readonly<Record<string, (at: DateTime) => number>> = {
 };
 
 /**
- * `year`, `month` (1 to 12), `day`, `hour`, `minute` of an instant, in UTC or in a zone, or of a date or wall-clock time
- * as it is written; `date` and `local` write an instant as the calendar and the clock of a zone show it.
+ * `year`, `month` (1 to 12), `day`, `hour`, `minute` of an instant, in UTC or a zone, or of a date or local time as
+ * written; `date` and `local` convert an instant to a zone's date and local time.
  */
 export function registerTimeFunctions(define: Define): void {
   for (const [name, part] of Object.entries(parts)) {
@@ -36,7 +36,7 @@ function written(text: string): DateTime {
   return found;
 }
 
-/** Wall-clock time in a zone, `YYYY-MM-DDTHH:MM:SS`. */
+/** Local time in a zone, `YYYY-MM-DDTHH:MM:SS`. */
 function local(at: Date, zone: string): string {
   const found = Object.fromEntries(
     formatOf(zone)
@@ -61,7 +61,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       second: '2-digit',
       hourCycle: 'h23',
     });
-    // Zones usually come from the expression's text; were they data, this map would grow with it.
+    // Zones are usually literals; if they came from data, this cache would grow without limit.
     if (formats.size < 100) formats.set(zone, format);
     return format;
   } catch {

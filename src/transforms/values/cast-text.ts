@@ -2,21 +2,21 @@ import Big from 'big.js';
 import type { ColumnType } from '../../sdk/column.ts';
 import { type DateTime, isTime, parseDateTime } from './instant.ts';
 
-/** Canonical text of one type to canonical text of another; undefined where this value has no such form. */
+/** Converts canonical text of one type to that of another; undefined if the value can't be represented. */
 export type Convert = (text: string) => string | undefined;
 
 type From = Partial<Record<ColumnType, Convert>>;
 
 const same: Convert = (text) => text;
-/** Expanding 1e1000000 would fill the memory with zeros. */
+/** Expanding 1e1000000 would fill memory with zeros. */
 const maxExponent = 400;
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const truths = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const untruths = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 
 /**
- * The rules, by target type and then by source type; what is not listed cannot be cast at all. Nothing is rounded or
- * guessed: a decimal becomes an integer only when it is whole, a wall-clock time never becomes an instant.
+ * The rules by target type, then by source type; unlisted pairs can't be cast. Nothing is rounded or guessed: a decimal
+ * becomes an integer only if it's whole, and a local time never becomes an instant.
  */
 const rules: Record<ColumnType, From> = {
   text: {
@@ -54,17 +54,17 @@ const rules: Record<ColumnType, From> = {
   binary: {},
 };
 
-/** How to cast, or undefined where these two types have nothing to do with each other. */
+/** The conversion between two types; undefined if there is none. */
 export function conversion(from: ColumnType, to: ColumnType): Convert | undefined {
   return from === to ? same : rules[to][from];
 }
 
-/** Whether a cast changes no text, so that cells can stay the bytes that they are. */
+/** Whether a cast leaves texts unchanged, so cells can keep their bytes. */
 export function keepsText(from: ColumnType, to: ColumnType): boolean {
   return conversion(from, to) === same;
 }
 
-/** Types that a column of this type can be cast to, for messages. */
+/** The types that a column of this type can be cast to, for messages. */
 export function castTargets(from: ColumnType): ColumnType[] {
   return (Object.keys(rules) as ColumnType[]).filter((to) => rules[to][from] !== undefined);
 }
@@ -106,7 +106,7 @@ function truth(text: string): string | undefined {
   return untruths.has(word) ? 'false' : undefined;
 }
 
-/** The date as written: of an instant, the date in its own zone. */
+/** The date as written; for an instant, the date in its own zone. */
 function dateOf(text: string): string | undefined {
   const trimmed = text.trim();
   return parseDateTime(trimmed) === undefined ? undefined : trimmed.split(/[T ]/i)[0];
@@ -137,7 +137,7 @@ function instant(text: string): string | undefined {
   return isoText(text.trim(), found) + zoneText(found.offset);
 }
 
-/** Date and time with a T and with seconds, the fraction as written. */
+/** Date and time with a T and seconds, with the original fraction. */
 function isoText(text: string, { seconds }: DateTime): string {
   const [date, ...rest] = text.split(/[T ]/i);
   const time = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?/.exec(rest.join(''))?.[0] ?? '00:00:00';

@@ -1,22 +1,24 @@
 import Big from 'big.js';
 
-/** Numbers of this many units are exact as JavaScript numbers, and so are their quotients by a power of ten, ordered. */
+/**
+ * Numbers of this many units are exact as JavaScript numbers, and so is the order of their quotients by a power of ten.
+ */
 const safe = Number.MAX_SAFE_INTEGER;
 const powers = Array.from({ length: 16 }, (_, scale) => 10 ** scale);
-/** Digits after the point that a division is carried to, at the least. */
+/** Minimum digits after the point of a quotient. */
 const divisionScale = 10;
 const shape = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * An exact decimal with its scale: 1.50 stays 1.50. Small ones are whole numbers of units and a scale, which costs no
- * allocation; larger ones, and divisions, are big.js's.
+ * An exact decimal with its scale: 1.50 stays 1.50. Small ones are an integer number of units and a scale, which needs
+ * no allocation; larger ones, and divisions, use big.js.
  *
- * Scales follow SQL: a sum has the larger scale of the two, a product the sum of both; a quotient is carried to ten
- * digits after the point (more where an operand has more), rounded half away from zero, and loses trailing zeros down
- * to the scale of the dividend.
+ * Scales follow SQL: a sum has the larger scale of the operands, a product the sum of both; a quotient has ten digits
+ * after the point (more if an operand has more), is rounded half away from zero, and loses trailing zeros down to the
+ * scale of the dividend.
  */
 export class Decimal {
-  /** Value times 10^scale, or NaN when that is not a safe integer; then `big` holds the value. */
+  /** Value times 10^scale; NaN if that isn't a safe integer, in which case `big` has the value. */
   readonly units: number;
   readonly scale: number;
   readonly #big: Big | undefined;
@@ -27,7 +29,7 @@ export class Decimal {
     this.#big = big;
   }
 
-  /** From canonical text (`-?digits[.digits]`); undefined for anything else, NaN and Infinity among it. */
+  /** Parses canonical text (`-?digits[.digits]`); undefined for anything else, including NaN and Infinity. */
   static parse(text: string): Decimal | undefined {
     if (!shape.test(text)) return undefined;
     const point = text.indexOf('.');
@@ -42,14 +44,14 @@ export class Decimal {
     return new Decimal(Number.NaN, 0, new Big(value.toString()));
   }
 
-  /** The decimal that a float's shortest text shows: 0.1 is one tenth. Undefined for NaN and the infinities. */
+  /** The decimal of a float's shortest text: 0.1 is one tenth. Undefined for NaN and infinities. */
   static ofFloat(value: number): Decimal | undefined {
     if (!Number.isFinite(value)) return undefined;
     const text = String(value);
     return Decimal.parse(text) ?? Decimal.ofBig(new Big(text));
   }
 
-  /** With the scale given, or with as many digits as the value has. Rounds half away from zero. */
+  /** With the given scale, or with as many digits as the value has. Rounds half away from zero. */
   static ofBig(big: Big, scale: number = digitsAfterPoint(big)): Decimal {
     const rounded = big.round(scale, Big.roundHalfUp);
     return Decimal.parse(rounded.toFixed(scale)) ?? new Decimal(Number.NaN, scale, rounded);
@@ -76,14 +78,14 @@ export class Decimal {
     return Decimal.ofBig(this.big.times(other.big), scale);
   }
 
-  /** The other must not be zero. */
+  /** The divisor must not be zero. */
   dividedBy(other: Decimal): Decimal {
     const scale = Math.max(this.scale, other.scale, divisionScale);
     const quotient = new (dividing(scale))(this.big).div(other.big);
     return Decimal.ofBig(quotient, Math.max(this.scale, digitsAfterPoint(quotient)));
   }
 
-  /** What is left of a division to a whole number, with the sign of the dividend. The other must not be zero. */
+  /** The remainder of an integer division, with the sign of the dividend. The divisor must not be zero. */
   remainder(other: Decimal): Decimal {
     return Decimal.ofBig(this.big.mod(other.big), Math.max(this.scale, other.scale));
   }
@@ -94,14 +96,16 @@ export class Decimal {
       : Decimal.ofBig(this.#big.neg(), this.scale);
   }
 
-  /** To `scale` digits after the point (negative: before it), half away from zero; adds zeros where it has fewer. */
+  /**
+   * Rounds to `scale` digits after the point (negative: before it), half away from zero; adds zeros if it has fewer.
+   */
   rounded(scale: number): Decimal {
     if (scale >= 0) return this.#shortened(scale) ?? Decimal.ofBig(this.big, scale);
     const power = new Big(10).pow(-scale);
     return Decimal.ofBig(this.big.div(power).round(0, Big.roundHalfUp).times(power), 0);
   }
 
-  /** Without its fraction, towards zero. */
+  /** Drops the fraction (rounds toward zero). */
   truncated(): bigint {
     return BigInt(this.big.round(0, Big.roundDown).toFixed(0));
   }
@@ -130,7 +134,7 @@ export class Decimal {
     return `${this.units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
   }
 
-  /** The common case of rounding, in whole numbers; undefined where it is not that. */
+  /** The common case of rounding, with integers; undefined if it doesn't apply. */
   #shortened(scale: number): Decimal | undefined {
     const dropped = this.scale - scale;
     if (Number.isNaN(this.units) || dropped < 0 || dropped >= powers.length) return undefined;
@@ -140,7 +144,7 @@ export class Decimal {
     return new Decimal((this.units - rest) / power + up, scale);
   }
 
-  /** NaN where the units at that scale are not safe. */
+  /** NaN if the units at that scale aren't a safe integer. */
   #unitsAt(scale: number): number {
     const missing = scale - this.scale;
     if (missing === 0) return this.units;
@@ -153,7 +157,7 @@ function digitsAfterPoint(big: Big): number {
   return Math.max(0, big.c.length - 1 - big.e);
 }
 
-/** big.js takes the scale of a division from the constructor of the dividend. */
+/** big.js takes the scale of a division from the dividend's constructor. */
 function dividing(scale: number): Big.BigConstructor {
   const Strict = Big();
   Strict.DP = scale;

@@ -1,4 +1,4 @@
-/** Date and time in numbers, as canonical text says them. Seconds are whole; the fraction is in nanoseconds. */
+/** Date and time as numbers, from canonical text. Seconds are integers; the fraction is in nanoseconds. */
 export interface DateTime {
   readonly year: number;
   readonly month: number;
@@ -16,7 +16,7 @@ const zoneShape = String.raw`(Z|[+-]\d\d(?::?\d\d)?)`;
 const dateTime = new RegExp(`^${dateShape}(?:[T ]${timeShape} ?${zoneShape}?)?$`, 'i');
 const timeOnly = new RegExp(`^${timeShape}${zoneShape}?$`, 'i');
 
-/** Reads a date, or a date with a time, with or without a zone; undefined when it is none or no such day exists. */
+/** Parses a date, or a date with a time, with or without a zone; undefined if it's invalid or no such day exists. */
 export function parseDateTime(text: string): DateTime | undefined {
   const match = dateTime.exec(text);
   if (match === null) return undefined;
@@ -26,18 +26,18 @@ export function parseDateTime(text: string): DateTime | undefined {
   return { year, month, day, ...time };
 }
 
-/** Whether the text is a time of day in canonical shape. */
+/** Whether the text is a time of day in canonical form. */
 export function isTime(text: string): boolean {
   const match = timeOnly.exec(text);
   return match?.[3] !== undefined && timeOf(match.slice(1)) !== undefined;
 }
 
-/** Seconds since 1970 UTC, whole, zone respected; without a zone as though it were UTC. */
+/** Whole seconds since 1970 UTC; without a zone, as if it were UTC. */
 export function epochSeconds({ year, month, day, seconds, offset }: DateTime): number {
   return daysFromEpoch(year, month, day) * 86_400 + seconds - (offset ?? 0) * 60;
 }
 
-/** Days since 1970-01-01 in the Gregorian calendar, also before it was in use (as databases count). */
+/** Days since 1970-01-01 in the proleptic Gregorian calendar, as in databases. */
 function daysFromEpoch(year: number, month: number, day: number): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

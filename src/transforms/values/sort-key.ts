@@ -2,10 +2,10 @@ import type { ColumnType } from '../../sdk/column.ts';
 import { Decimal } from './decimal.ts';
 import { epochSeconds, parseDateTime } from './instant.ts';
 
-/** Something that sorts as its cell does; null sorts last in either direction. */
+/** A key that sorts like its cell; null sorts last in both directions. */
 export type SortKey = string | number | bigint | Decimal | null;
 
-/** Makes sort keys of canonical text. Text that is not canonical for its type sorts after all that is. */
+/** Creates sort keys from canonical text. Text that isn't canonical for its type sorts after all that is. */
 export function sortKeyOf(type: ColumnType): (text: string) => SortKey {
   switch (type) {
     case 'integer':
@@ -36,7 +36,7 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** By code point, which is the order of the UTF-8 bytes; the language's own order is by UTF-16 unit. */
+/** By code point, which is the order of UTF-8 bytes; JavaScript compares UTF-16 code units. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -57,7 +57,7 @@ function decimalKey(text: string): SortKey {
   return Decimal.parse(text) ?? Number(text);
 }
 
-/** An infinity or NaN against a decimal. */
+/** Compares an infinity or NaN with a decimal. */
 function compareMixed(a: string | number | bigint, _: Decimal): number {
   return a === Number.NEGATIVE_INFINITY ? -1 : 1;
 }
