@@ -8,7 +8,7 @@ export interface Look {
   readonly now: number;
   /** How long a change waits for others of its group. */
   readonly settleMs: number;
-  /** Whether people hear of it when something is over. */
+  /** Whether recoveries are reported. */
   readonly recovery: boolean;
   readonly conditions: readonly AlertCondition[];
   /**
@@ -27,7 +27,7 @@ export interface Advance {
   readonly groups: readonly AlertGroupRow[];
   readonly dropGroups: readonly string[];
   readonly bulletins: readonly Bulletin[];
-  /** When something that is known already is to be told; undefined: nothing waits. */
+  /** When a pending change is due to be reported; undefined: nothing is pending. */
   readonly dueAt: number | undefined;
 }
 
@@ -107,7 +107,7 @@ function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | un
 
 function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
   const { now } = look;
-  // One that was told in the future was told by a clock that has been set back since.
+  // A time in the future was recorded before the clock was set back.
   const groups = look.groups.filter(({ told_at }) => told_at > now).map((group) => ({ ...group, told_at: now }));
   const known = new Map([...look.groups, ...groups].map((group) => [group.group_key, group]));
   const ours = [...rows.values()].filter((row) => look.standing(row) !== 'unknown');
@@ -121,7 +121,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
       continue;
     }
     if (due.why === 'reminder' && group === undefined) {
-      // Told under another group: its people or its pace changed since.
+      // It was reported under another group: its recipients or interval have changed since.
       groups.push({ group_key: key, told_at: now, step: 1 });
       continue;
     }
@@ -140,7 +140,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
 interface Due {
   readonly at: number;
   readonly why: 'change' | 'reminder';
-  /** Messages that count for the next pause, once this one is told. */
+  /** The number of messages that determines the next pause, after this one is sent. */
   readonly nextStep: number;
 }
 
@@ -160,7 +160,8 @@ function dueOf(
   }
   const step = group === undefined || isCalm(group, now) ? 0 : group.step;
   const settledAt = Math.min(...changes) + settleMs;
-  // What was told once and ends is no storm: people hear of that at once, and it makes no later pause longer.
+  // The end of an alert that was reported once isn't a storm: it's reported immediately and doesn't lengthen the next
+  // pause.
   const open = members.filter(({ cleared_at }) => cleared_at === null);
   const isEnd = open.every(({ level, told }) => level <= told);
   if (isEnd && step === 1) return { at: settledAt, why: 'change', nextStep: open.length === 0 ? 1 : 2 };
@@ -168,7 +169,7 @@ function dueOf(
   return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1 };
 }
 
-/** Nothing was told for as long as it takes to be reminded: what comes now is news. */
+/** If nothing was reported for a whole reminder interval, a new alert is sent without a pause. */
 function isCalm({ group_key, told_at }: AlertGroupRow, now: number): boolean {
   return now - told_at >= Math.max(groupOfKey(group_key).remindMs, pauses.maxMs);
 }

@@ -7,22 +7,22 @@ import { composeBulletin, toDescribe } from './compose.ts';
 
 export interface RecordAlertsOptions {
   readonly store: Store;
-  /** What people want to hear. */
+  /** The effective alert settings. */
   readonly alerts: Alerts;
   /** Path of the config. */
   readonly file: string;
   readonly now: number;
-  /** How a subject stands, for those that are told. Asked outside of the transaction. */
+  /** The details of a subject that is reported. Called outside the transaction. */
   readonly describe: (subject: string, occasion: Occasion) => Promise<Detail | undefined>;
 }
 
-/** What one look at the world found. */
+/** The result of one scan. */
 export type Seen = Pick<Look, 'conditions' | 'standing'>;
 
-/** What was told because of a look. */
+/** What was queued because of a scan. */
 export interface Booked {
   readonly bulletins: readonly Bulletin[];
-  /** When there is more to tell (epoch ms), though nothing changes. */
+  /** When there is more to report (epoch ms), even if nothing changes. */
   readonly dueAt: number | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface Post {
   /** The same in every attempt, so that receivers can detect duplicates. */
   readonly id: string;
   readonly event: AlertEvent;
-  /** The event as it is kept: JSON. */
+  /** The stored event: JSON. */
   readonly body: string;
 }
 

@@ -53,7 +53,7 @@ export class Messenger {
     const lease = await store.leases.take(`alerts:${name}`);
     if (lease === undefined) return clock.now() + firstWaitMs;
     try {
-      // Read again under the lease: another process may have sent them since.
+      // Read again under the lease, because another process may have sent them since.
       const waiting = (await store.alerts.waiting()).filter((row) => row.channel === name);
       for (const row of waiting) {
         if (signal.aborted) return undefined;

@@ -96,7 +96,7 @@ const words: Readonly<Record<Occasion, Words>> = {
 
 export interface Said {
   readonly names: readonly string[];
-  /** All of them at their second level. */
+  /** True if all of them are at level 2. */
   readonly worse: boolean;
   readonly over: boolean;
 }
@@ -109,12 +109,12 @@ export function headline(occasion: Occasion, { names, worse, over }: Said): stri
   return (single ? (worse ? worst : one) : many).replace('{}', single ? names[0]! : String(names.length));
 }
 
-/** `job:orders` is called orders. */
+/** The name in a subject: `orders` for `job:orders`. */
 export function nameOf(subject: string): string {
   return subject.includes(':') ? subject.slice(subject.indexOf(':') + 1) : subject;
 }
 
-/** `job:orders` is a job. */
+/** The kind in a subject: `job` for `job:orders`. */
 export function kindOf(subject: string): string {
   return subject.includes(':') ? subject.slice(0, subject.indexOf(':')) : subject;
 }

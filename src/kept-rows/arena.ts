@@ -9,14 +9,14 @@ export class Arena {
   used = 0;
   readonly #maxBytes: number;
   #starts = new Uint32Array(1024);
-  /** Used again by each sort. */
+  /** Reused by each sort. */
   #order = new Uint32Array(0);
   #prefixes = new Float64Array(0);
   #count = 0;
 
   /**
-   * With `maxBytes`, it grows to that in one step, and beyond only as far as it has to: the pages of memory that is not written
-   * to take no room, but each buffer that a larger one replaced does until it is collected. Without, it doubles.
+   * With `maxBytes`, it grows to that size in one step, and beyond only as needed: untouched pages use no memory, but
+   * every replaced buffer does until it's collected. Without it, the size doubles.
    */
   constructor(maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
@@ -26,7 +26,7 @@ export class Arena {
     return this.#count;
   }
 
-  /** Makes room for so many bytes behind what is used; `buffer` may be another one afterwards. */
+  /** Makes space for `bytes` more bytes; may replace `buffer`. */
   reserve(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.buffer.length) return;
@@ -36,7 +36,7 @@ export class Arena {
     this.buffer = larger;
   }
 
-  /** A record was written where `used` is, and so many bytes long. */
+  /** A record of this size was written at `used`. */
   added(bytes: number): void {
     if (this.#count === this.#starts.length) {
       const larger = new Uint32Array(2 * this.#count);
@@ -53,8 +53,8 @@ export class Arena {
   }
 
   /**
-   * Where the records begin, in the order of their keys; of one key the last one that came with the highest version. Good until
-   * it is sorted again.
+   * Start offsets of the records in key order; of records with the same key, only the last one with the highest
+   * version. Valid until the next sort.
    */
   sorted(): Uint32Array {
     const starts = this.#starts;
@@ -117,7 +117,7 @@ export class ArenaSource implements RecordSource {
     this.#order = arena.sorted();
   }
 
-  /** How many there are. */
+  /** Number of records. */
   get length(): number {
     return this.#order.length;
   }
@@ -134,7 +134,7 @@ export class ArenaSource implements RecordSource {
     return this.#at < 0 && this.next();
   }
 
-  /** The rest, one by one. */
+  /** The remaining records, one by one. */
   *records(): Generator<{ readonly start: number; readonly bytes: number }> {
     for (const start of this.#order) yield { start, bytes: sizeAt(this.buffer, start) };
   }

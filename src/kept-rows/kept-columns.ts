@@ -12,7 +12,7 @@ export interface ColumnLayout {
   readonly from: readonly number[];
 }
 
-/** Columns are only added: a column that a run lacks stays, and is null in the rows of the run. */
+/** Columns are only added: a column that a run lacks stays, and is null in the run's rows. */
 export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
   const names = new Set(known.map(({ name }) => name));
   const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
@@ -21,8 +21,8 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 }
 
 /**
- * What the columns are after a run: a type may only become one in which all that is there can be said as well. `hasValue`
- * tells of each whether the run had a value there; where it had none, its type says nothing.
+ * The column types after a run: a type may only widen to one that represents all existing values too. `hasValue` tells
+ * for each column whether the run had a value in it; without one, its type means nothing.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,
@@ -44,8 +44,8 @@ function typeOfBoth({ name, type }: Column, other: ColumnType): ColumnType {
 }
 
 /**
- * The columns of a set when those of ranges are put to it that were read beside it: one of the two lists begins the other,
- * or their records do not fit together.
+ * The combined columns of the kept rows and separately read ranges: one list must be a prefix of the other, otherwise
+ * their records are incompatible.
  */
 export function joinLayouts(a: readonly KeptColumn[], b: readonly KeptColumn[]): readonly KeptColumn[] {
   const [longer, shorter] = a.length < b.length ? [b, a] : [a, b];
@@ -67,7 +67,7 @@ function otherLayout(name: string, other: string): Problem {
   });
 }
 
-/** A column is not any more what it was. */
+/** A column has changed its type. */
 export function otherType(name: string, { type, other }: { type: ColumnType; other: ColumnType }): Problem {
   return new Problem({
     code: 'SET_COLUMN_TYPE',
@@ -80,14 +80,14 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
   });
 }
 
-/** Throws `SET_NO_COLUMN` for the first column that a rule names and the rows do not have. */
+/** Throws `SET_NO_COLUMN` for the first column that a rule names and the rows lack. */
 export function checkNamedColumns(columns: readonly Column[], { key, deleted, retain }: WriteRule): void {
   for (const name of key) namedColumn(columns, name, 'key');
   if (deleted !== undefined) namedColumn(columns, deleted, 'deleted');
   if (retain?.column !== undefined) namedColumn(columns, retain.column, 'retain.column');
 }
 
-/** Where a column stands that `write` names. */
+/** Index of a column that `write` names. */
 export function namedColumn(columns: readonly Column[], name: string, option: string): number {
   const at = columns.findIndex((column) => column.name === name);
   if (at >= 0) return at;

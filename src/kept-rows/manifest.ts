@@ -15,14 +15,14 @@ export interface ColumnRange {
 
 /** An immutable file of rows in key order; several generations may share it. */
 export interface Segment {
-  /** Relative to the folder of all sets: `RUN/NUMBER.rows`. */
+  /** Relative to the folder of all kept rows: `RUN/NUMBER.rows`. */
   readonly file: string;
   /** Records, including deletion markers. */
   readonly rows: number;
   readonly bytes: number;
   /** CRC-32 of its bytes. */
   readonly crc: number;
-  /** Start of its extract, epoch milliseconds. Of two rows with one key, the later one wins. */
+  /** Start of its extract, epoch milliseconds. Of two rows with one key, the later row wins. */
   readonly asOf: number;
   /** Replaces all rows of earlier segments in this range. */
   readonly replaces?: ColumnRange;
@@ -30,7 +30,7 @@ export interface Segment {
 
 /** Backfilled ranges that are not part of a generation yet. */
 export interface StagedRanges {
-  /** Identifies one reading of a range. */
+  /** Identifies one backfill. */
   readonly id: string;
   /** Columns of its records. */
   readonly columns: readonly KeptColumn[];
@@ -49,7 +49,7 @@ export interface Manifest {
   readonly rows: number;
   /** Oldest retained value, if values can be compared: until it expires, retention removes nothing. */
   readonly oldest?: string;
-  /** Id of the staged ranges that this generation includes. */
+  /** ID of the staged ranges that this generation includes. */
   readonly filled?: string;
   /** Oldest first. */
   readonly segments: readonly Segment[];

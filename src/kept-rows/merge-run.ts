@@ -20,26 +20,26 @@ import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** With more files, or more records per live row, a run compacts all rows into one file. */
+/** With more files, or more records per live row than this, a run compacts all rows into one file. */
 const maxSegments = 16;
 const maxRecords = 1.3;
 const fewRecords = 1000;
-/** During a backfill, files are merged later, because its file is inserted among them. */
+/** During a backfill, compaction starts later, because the backfill's segment is inserted among the others. */
 const maxSegmentsHeld = 64;
 
 export interface MergeRunOptions {
   readonly rule: WriteRule;
   /** Folder of the kept rows of all jobs. */
   readonly folder: string;
-  /** Id of the run, which is the name of the subfolder that it writes to. */
+  /** ID of the run, which names the subfolder that it writes to. */
   readonly run: string;
   /** Writes to this folder instead, for a preview. */
   readonly aside?: string;
-  /** For temporary files of the run. */
+  /** Folder for temporary files of the run. */
   readonly scratch: string;
   /** The generation that the run starts from; absent for the first run. */
   readonly current?: Manifest;
-  /** Ranges that were read again and are to be merged. */
+  /** Backfilled ranges to merge. */
   readonly staged?: StagedRanges;
   /** Disables compaction. */
   readonly isHeld?: boolean;
@@ -202,7 +202,7 @@ export class MergeRun {
     await this.#sorter.close();
   }
 
-  /** Types are final only after the last row. */
+  /** Types are known only after the last row. */
   #settleColumns(): void {
     const { columns: come } = this.#incoming;
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });

@@ -3,26 +3,26 @@ import type { RecordSource } from './record-source.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
 /**
- * Goes through several sources at once, in the order of keys, and stands on one record for each key: the one with the
- * highest version, and of equal ones that of the source with the highest rank. Synchronous as long as records are in
- * memory: a promise for each of a million rows would cost more than the rows.
+ * K-way merge of sorted sources: returns one record per key, the one with the highest version and, among equal
+ * versions, from the source with the highest rank. Synchronous while records are in memory, because a promise for each
+ * of a million rows would cost more than the rows.
  */
 export class Merge {
   /** A heap: the source with the lowest key first. */
   readonly #heap: RecordSource[] = [];
   readonly #all: readonly RecordSource[];
   #started = false;
-  /** On the record that was handed out last, or on the best one so far while another one is waited for. */
+  /** The source of the last returned record, or of the best candidate while another source is being read. */
   #best: RecordSource | undefined;
   #isHandedOut = false;
-  /** Has nothing in memory. */
+  /** A source that has nothing in memory. */
   #waiting: RecordSource | undefined;
 
   constructor(sources: readonly RecordSource[]) {
     this.#all = sources;
   }
 
-  /** The source that stands on the next record; it may be looked at until the next call. `wait`: await {@link fill}. */
+  /** The source positioned on the next record, valid until the next call. `wait`: await {@link fill} first. */
   next(): RecordSource | 'wait' | 'end' {
     if (!this.#started || this.#waiting !== undefined) return 'wait';
     if (this.#isHandedOut && this.#best !== undefined) {
@@ -55,7 +55,7 @@ export class Merge {
     this.#waiting = undefined;
   }
 
-  /** Writes all records that there are. */
+  /** Writes all remaining records. */
   async copyTo(writer: SegmentWriter): Promise<void> {
     for (;;) {
       const source = this.next();
@@ -73,7 +73,7 @@ export class Merge {
     for (const source of this.#all) await source.close();
   }
 
-  /** False: it has to be waited for. */
+  /** False: the source must be filled first. */
   #advance(source: RecordSource): boolean {
     if (source.next()) this.#push(source);
     else this.#waiting = source;
@@ -112,7 +112,7 @@ export class Merge {
   }
 }
 
-/** Most keys differ in their first bytes, which are at hand. */
+/** Most keys differ in their first bytes, which are cached as a prefix. */
 function compare(a: RecordSource, b: RecordSource): number {
   return a.prefix - b.prefix || compareKeys(a, b);
 }

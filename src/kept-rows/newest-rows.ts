@@ -66,7 +66,7 @@ class Ranking {
     return { buffer: arena.buffer, start: begin };
   }
 
-  /** Good until the next one. */
+  /** Valid until the next call. */
   of(spot: RecordRef, text: string | undefined): RecordRef {
     this.#arena.clear();
     return this.add(spot, text);
@@ -75,14 +75,14 @@ class Ranking {
 
 interface Sorting {
   readonly rows: number;
-  /** For files that are gone afterwards, and what may be written there. */
+  /** Folder and disk budget for temporary files. */
   readonly folder: string;
   readonly room: DiskSpace | undefined;
 }
 
 /**
- * Looks through all rows to find which are the newest; undefined where there are no more than so many. `read` gives the rows
- * as they will be read again.
+ * Reads all rows to find the newest ones; undefined if there aren't more than the limit. `read` returns the rows in the
+ * order in which they'll be read again.
  */
 export async function findNewest(
   reader: RowReader,
@@ -122,7 +122,7 @@ async function rankRows(
   }
 }
 
-/** A copy of the record at that place; undefined for one before the first. */
+/** A copy of the record at that index; undefined if the index is before the first. */
 async function recordAt(merge: Merge, place: number): Promise<RecordRef | undefined> {
   try {
     for (let left = place; left >= 0; ) {

@@ -4,13 +4,13 @@ import type { ColumnType } from '../sdk/column.ts';
 import '../lib/temporal.ts';
 
 /**
- * Turns canonical text into bytes that sort as the value does, so that keys of every type are compared by one look at
- * memory. Numbers by value, instants by instant, all else by the bytes of its text (which is the order of code points).
- * Each ends where it says itself, so several can stand behind each other. Equal values give equal bytes: `1.50` is `1.5`.
+ * Converts canonical text to bytes that sort like the value, so that keys of every type can be compared as bytes.
+ * Numbers by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The encoding
+ * is self-delimiting, so several can be concatenated. Equal values give equal bytes: `1.50` equals `1.5`.
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
-/** The most bytes that a text may come to. */
+/** Maximum number of bytes for a text. */
 export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
 
 const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
@@ -19,12 +19,12 @@ const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
   timestamptz: instantBytes,
 };
 
-/** How values of a type are written; undefined for types in which two texts may or may not be the same value. */
+/** The encoder for a type; undefined for types where two texts may or may not be the same value. */
 export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
   return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
 }
 
-/** Zero ends it; a zero inside is followed by 255. */
+/** Terminated by a zero; a zero in the text is followed by 255. */
 function textBytes(text: string, into: Buffer, at: number): number {
   let end = at + into.write(text, at, 'utf8');
   if (text.includes('\0')) end = escapeZeros(into, at, end);
@@ -44,7 +44,10 @@ function escapeZeros(into: Buffer, start: number, end: number): number {
 }
 
 const maxSafeDigits = 15;
-/** The first byte: how many bytes of magnitude follow, for positive numbers from here up, for negative ones from below down. */
+/**
+ * The first byte encodes the number of magnitude bytes: upward from here for positive numbers, downward for negative
+ * ones.
+ */
 const zeroLevel = 0x80;
 const longNumber = 9;
 
@@ -63,7 +66,7 @@ function integerBytes(text: string, into: Buffer, at: number): number {
   return at + 1 + bytes;
 }
 
-/** Digits as a number, exact for as many as there are here. */
+/** The digits as a number, exact for the lengths used here. */
 function wholeNumber(text: string, from: number): number {
   if (from === text.length) throw notCanonical('integer', text);
   let value = 0;
@@ -75,7 +78,7 @@ function wholeNumber(text: string, from: number): number {
   return value;
 }
 
-/** More digits than a number of JavaScript holds: their count, then they themselves. */
+/** More digits than a JavaScript number can represent: their count, then the digits. */
 function longInteger(text: string, isNegative: boolean, { into, at }: { into: Buffer; at: number }): number {
   const digits = isNegative ? text.slice(1) : text;
   if (!/^[1-9]\d*$/.test(digits)) throw notCanonical('integer', text);
@@ -88,7 +91,7 @@ function longInteger(text: string, isNegative: boolean, { into, at }: { into: Bu
 
 const decimalShape = /^(-?)0*(\d*?)(?:\.(\d*?)0*)?$/;
 
-/** Sign, place of the first digit, digits without the zeros at the end. NaN is the greatest, as in PostgreSQL. */
+/** Sign, exponent, digits without trailing zeros. NaN is the greatest, as in PostgreSQL. */
 function decimalBytes(text: string, into: Buffer, at: number): number {
   const special = ['-Infinity', 'Infinity', 'NaN'].indexOf(text);
   if (special >= 0) {
@@ -112,12 +115,12 @@ function decimalBytes(text: string, into: Buffer, at: number): number {
   return end;
 }
 
-/** The instant in UTC, without the Z, so that a fraction sorts behind none. */
+/** The instant in UTC, without the Z, so that a fraction sorts after none. */
 function instantBytes(text: string, into: Buffer, at: number): number {
   return textBytes(utcText(text), into, at);
 }
 
-/** Canonical text of an instant without its zone, in UTC. Texts that no calendar knows stay as they are. */
+/** Canonical text of an instant in UTC, without the zone. Invalid dates are returned unchanged. */
 export function utcText(text: string): string {
   if (text.endsWith('Z')) return text.slice(0, -1);
   try {

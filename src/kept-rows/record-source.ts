@@ -1,14 +1,14 @@
 import type { RecordRef } from './record.ts';
 
-/** Records in the order of their keys, no key twice. Stands on one of them after `next` said yes. */
+/** Records in key order, no key twice. After `next` returned true, it's positioned on a record. */
 export interface RecordSource extends RecordRef {
-  /** Of two records of one key and one version, the one of the later source counts: the one with the higher rank. */
+  /** Among records with the same key and version, the one from the source with the higher rank wins. */
   readonly rank: number;
-  /** {@link keyPrefix} of the record that it stands on. */
+  /** {@link keyPrefix} of the current record. */
   readonly prefix: number;
-  /** Goes on to the next record. False: there is none in memory, ask {@link fill}. What it stood on is gone then. */
+  /** Advances to the next record; the current one becomes invalid. False: none is in memory, call {@link fill}. */
   next(): boolean;
-  /** Reads more and stands on the first record of it. False at the end. */
+  /** Reads more and positions on its first record. False at the end. */
   fill(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A row as it lies in a segment: eight bytes of measures, its key and its version (both in bytes that sort), then its
- * cells. Cells of columns that came into being later are not there.
+ * The format of a row in a segment: an eight-byte header, its key and its version (both as sortable bytes), then its
+ * cells. Cells of columns that were added later are absent.
  *
  * | bytes | what                                                             |
  * |-------|------------------------------------------------------------------|
@@ -33,14 +33,14 @@ export interface RecordHead {
   readonly isDeletion: boolean;
 }
 
-/** Writes the head of a record at `at`: sizes in bytes, and whether it marks its key as deleted. */
+/** Writes a record header at `at`: sizes in bytes, and whether it marks its key as deleted. */
 export function writeHead(buffer: Buffer, at: number, { size, key, version, isDeletion }: RecordHead): void {
   buffer.writeUInt32LE(size, at);
   buffer.writeUInt16LE(key, at + 4);
   buffer.writeUInt16LE(version | (isDeletion ? deletion : 0), at + 6);
 }
 
-/** Bytes of the record that begins at `at`, its head included. */
+/** Size of the record that begins at `at`, including its header. */
 export function sizeAt(buffer: Buffer, at: number): number {
   return buffer[at]! + buffer[at + 1]! * 0x100 + buffer[at + 2]! * 0x10000 + buffer[at + 3]! * 0x1000000;
 }
@@ -53,13 +53,13 @@ export function isDeletion({ buffer, start }: RecordRef): boolean {
   return buffer[start + 7]! >= 0x80;
 }
 
-/** The order of two records by the bytes of their keys: below, at or above zero. */
+/** Compares the keys of two records bytewise: negative, zero or positive. */
 export function compareKeys(a: RecordRef, b: RecordRef): number {
   const [from, other] = [a.start + headBytes, b.start + headBytes];
   return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));
 }
 
-/** By the bytes of their versions; one without any is the lowest. */
+/** Compares the versions bytewise; no version is the lowest. */
 export function compareVersions(a: RecordRef, b: RecordRef): number {
   const from = a.start + headBytes + keySize(a.buffer, a.start);
   const other = b.start + headBytes + keySize(b.buffer, b.start);
@@ -72,7 +72,7 @@ export function compareVersions(a: RecordRef, b: RecordRef): number {
   );
 }
 
-/** The first six bytes of the key as a number: most comparisons need no more. */
+/** The first six bytes of the key as a number, which are enough for most comparisons. */
 export function keyPrefix({ buffer, start }: RecordRef): number {
   const size = keySize(buffer, start);
   const at = start + headBytes;
@@ -82,12 +82,12 @@ export function keyPrefix({ buffer, start }: RecordRef): number {
   return prefix;
 }
 
-/** Where the cells begin. */
+/** Offset of the cells. */
 export function cellsAt(buffer: Buffer, start: number): number {
   return start + headBytes + keySize(buffer, start) + versionSize(buffer, start);
 }
 
-/** Writes what stands before a cell of so many bytes, or a null (-1); returns where the cell itself goes. */
+/** Writes the header of a cell of this size, or of null (-1). Returns the offset of the cell's content. */
 export function writeCellHead(buffer: Buffer, at: number, size: number): number {
   if (size < longCell - 1) {
     buffer[at] = size + 1;
@@ -99,8 +99,8 @@ export function writeCellHead(buffer: Buffer, at: number, size: number): number 
 }
 
 /**
- * Finds the cells of a record: start and end of each as of `origin`, two numbers a cell from `spans[at]` on, -1 for null
- * and for those that the record does not have.
+ * Finds the cells of a record: start and end of each relative to `origin`, in `spans` from index `at` on; -1 for null
+ * and for cells that the record lacks.
  */
 export function findCells(
   { buffer, start }: RecordRef,

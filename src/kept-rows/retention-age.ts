@@ -9,18 +9,18 @@ const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'
 const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Tells which rows are older than a span before an instant, by the text of a date or a time. A day is as old as its end;
- * a time that names no zone is one of the zone of the job.
+ * Decides which rows are older than a retention period, by the text of a date or time. A day is as old as its end; a
+ * time without a zone is in the job's zone.
  */
 export class RetentionAge {
   readonly #column: string;
-  /** The limit, in the shapes that texts have. */
+  /** The cutoff, in the formats of the texts. */
   readonly #day: string;
   readonly #local: string;
   readonly #utc: string;
   readonly #isDated: boolean;
 
-  /** `now` is the instant of the run, epoch milliseconds. */
+  /** `now` is the time of the run, epoch milliseconds. */
   constructor(
     { name, type }: { readonly name: string; readonly type: ColumnType },
     { within, zone, now }: { readonly within: RetentionSpan; readonly zone: string; readonly now: number },
@@ -47,7 +47,7 @@ export class RetentionAge {
     return hasZone ? utcText(plain.replace(/ ?z$/i, 'Z')) < this.#utc : plain < this.#local;
   }
 
-  /** Whether the lowest of several texts is the oldest too, so that it alone has to be looked at the next time. */
+  /** Whether the lexicographically lowest text is also the oldest, so that only it must be checked next time. */
   isPlain(text: string): boolean {
     return this.#isDated ? text.length === 10 : text.endsWith('Z') && text[10] === 'T';
   }

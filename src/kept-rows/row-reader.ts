@@ -8,15 +8,15 @@ import type { RetentionAge } from './retention-age.ts';
 const batchRows = 1024;
 const batchBytes = 512 * 1024;
 
-/** Filters of retention. */
+/** The filters of a retention rule. */
 export interface RetentionFilters {
   readonly age?: { readonly at: number; readonly of: RetentionAge };
   readonly newest?: NewestRows;
 }
 
 /**
- * Makes batches from a merge, without deleted rows and rows that retention removes. The bytes of a batch
- * are reused for the batch after next.
+ * Makes batches from a merge, without deleted rows and rows that retention removes. The bytes of a batch are reused for
+ * the batch after the next.
  */
 export class RowReader {
   readonly columns: readonly Column[];
@@ -41,17 +41,17 @@ export class RowReader {
     return this.#all;
   }
 
-  /** The oldest value that was let through, if such can be told from one text alone. */
+  /** The oldest value that was kept, if it can be determined from one text alone. */
   get oldest(): string | undefined {
     return this.#oldest;
   }
 
-  /** The text of a cell of the record that `each` is told of. */
+  /** The text of a cell of the record that `each` was called with. */
   textOf(column: number): string | undefined {
     return this.#textAt(2 * ((this.#rows - 1) * this.columns.length + column));
   }
 
-  /** The next batch; undefined at the end. `each` is told of every record that is in it. */
+  /** The next batch; undefined at the end. `each` is called with every record in it. */
   async next(each?: (source: RecordSource, bytes: number) => Promise<void> | undefined): Promise<Batch | undefined> {
     this.#used = 0;
     this.#rows = 0;
@@ -71,7 +71,7 @@ export class RowReader {
     }
   }
 
-  /** Bytes of the record; 0 when it does not stay. */
+  /** Size of the record; 0 if it's filtered out. */
   #take(spot: RecordRef): number {
     const size = sizeAt(spot.buffer, spot.start);
     const width = this.columns.length;
@@ -108,7 +108,7 @@ export class RowReader {
     return start < 0 ? undefined : this.#buffer.toString('utf8', start, this.#spans[span + 1]);
   }
 
-  /** Spans hold for the larger buffer as well. */
+  /** Spans stay valid in the larger buffer. */
   #grow(size: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + size));
     this.#buffer.copy(larger, 0, 0, this.#used);

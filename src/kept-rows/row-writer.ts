@@ -8,40 +8,40 @@ import type { KeptColumn } from './manifest.ts';
 import { maxOrderedBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
 import { cellHeadBytes, headBytes, maxKeyBytes, maxVersionBytes, writeCellHead, writeHead } from './record.ts';
 
-/** A column whose value is turned into bytes that sort. */
+/** A column whose values are encoded as sortable bytes. */
 interface Ordering extends Column {
-  /** Which column of the run. */
+  /** Index of the column in the run. */
   readonly at: number;
   readonly write: OrderedBytes;
-  /** A time as sources mostly give it is its own ordering. */
+  /** A time in the usual format sorts as text, so it's copied. */
   readonly copies: boolean;
 }
 
 export interface RowWriterOptions {
-  /** Of the set. */
+  /** Columns of the kept rows. */
   readonly columns: readonly KeptColumn[];
-  /** Which column of the run each of them is. */
+  /** Index of each in the run. */
   readonly from: readonly number[];
-  /** Of the run. */
+  /** Columns of the run. */
   readonly come: readonly Column[];
-  /** Columns that tell rows apart; none: each row is a new one, and they are numbered from `next` on. */
+  /** Key columns; without any, each row is new, numbered from `next` on. */
   readonly key: readonly string[];
   readonly next: number;
   readonly deleted?: string;
-  /** Where the source says so: of two rows of one key, the one with the higher value here counts. */
+  /** The source's cursor column: of two rows with the same key, the one with the higher value wins. */
   readonly cursor?: string;
 }
 
-/** Turns the rows of batches into records. */
+/** Converts rows of batches to records. */
 export class RowWriter {
   readonly #given: RowWriterOptions;
   readonly #key: readonly Ordering[];
   readonly #version: Ordering | undefined;
   readonly #deleted: number;
-  /** The texts of the row's cells, where they are not bytes of the source. */
+  /** The texts of the row's value cells. */
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
-  /** Rows are kept as UTF-8. */
+  /** Kept rows are stored as UTF-8. */
   readonly replaced = new ReplacedCharacters();
   #rows = 0;
 
@@ -54,7 +54,7 @@ export class RowWriter {
     this.hasValue = columns.map(() => false);
   }
 
-  /** Number of the next row, where they are numbered. */
+  /** Number of the next row, if rows are numbered. */
   get next(): number {
     return this.#given.next + this.#rows;
   }
@@ -63,7 +63,7 @@ export class RowWriter {
     return this.#rows;
   }
 
-  /** The batch's row at `i` becomes a record. Throws a Problem (family `row`) for a key that is null or too long. */
+  /** Converts row `i` of the batch to a record. Throws a Problem (family `row`) if the key is null or too long. */
   write(batch: Batch, i: number, arena: Arena): void {
     if (this.#rows === 0) this.#refuseOtherTypes();
     const r = storedRow(batch, i);
@@ -82,8 +82,8 @@ export class RowWriter {
   }
 
   /**
-   * Keys and versions of two types cannot be compared, also where one type could hold both values. Asked at the first row: the types
-   * of a result without rows say nothing (SQLite finds them in the values).
+   * Keys and versions of different types can't be compared, even if one type could represent both. Checked with the
+   * first row, because the types of an empty result are meaningless (SQLite derives them from values).
    */
   #refuseOtherTypes(): void {
     const { columns, come } = this.#given;
@@ -117,7 +117,7 @@ export class RowWriter {
     return version === undefined ? at : this.#writeOrdered(batch, version, { r, buffer, at });
   }
 
-  /** Where the bytes end; where they began for a null. */
+  /** Returns the end of the bytes; `at` for null. */
   #writeOrdered(batch: Batch, ordering: Ordering, to: { r: number; buffer: Buffer; at: number }): number {
     const { r, buffer, at } = to;
     const cells = batch.cells[ordering.at]!;
@@ -165,7 +165,7 @@ export class RowWriter {
     return at + buffer.write(text, at, 'utf8');
   }
 
-  /** An upper limit for the record; takes the texts of values on the way. */
+  /** An upper bound for the record's size; also caches the texts of values. */
   #maxBytes(batch: Batch, r: number): number {
     let bytes = headBytes + 8 + this.#given.columns.length;
     for (let c = 0; c < batch.cells.length; c++) {
@@ -183,7 +183,7 @@ export class RowWriter {
     return this.#version === undefined ? bytes : bytes + orderedSize(batch, this.#version, r);
   }
 
-  /** Nothing, no text, false and 0 are no mark. */
+  /** Null, empty text, false and 0 don't mark a deletion. */
   #isDeleted(batch: Batch, r: number): boolean {
     if (this.#deleted < 0) return false;
     const text = cellText(batch.cells[this.#deleted]!, batch.columns[this.#deleted]!.type, r);
@@ -228,7 +228,10 @@ function orderedSize(batch: Batch, { at }: Ordering, r: number): number {
   return 6 * (cells.spans[span + 1]! - cells.spans[span]!) + 16;
 }
 
-/** The key is written as the set knows it: a run that has whole numbers where others had decimals must find its rows. */
+/**
+ * The key is encoded with the type of the kept rows: a run that returns integers must find its rows even if others had
+ * decimals.
+ */
 function keyOrdering(
   name: string,
   { columns, come }: { columns: readonly KeptColumn[]; come: readonly Column[] },
@@ -249,7 +252,7 @@ function keyOrdering(
   });
 }
 
-/** Texts are the source's to compare: there the one that came last counts. */
+/** Texts are ordered by the source, so the last row to arrive wins. */
 function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
@@ -264,7 +267,7 @@ const copies = (type: ColumnType): boolean => type === 'timestamptz' || type ===
 const utcMark = 0x5a;
 const fewBytes = 24;
 
-/** Where the copy ends. So few bytes are copied faster than a native call begins. */
+/** Returns the end of the copy. A loop, because for so few bytes it's faster than a native call. */
 function copyBytes(
   bytes: Buffer,
   { start, end }: { start: number; end: number },

@@ -11,11 +11,11 @@ export interface SegmentReaderOptions {
   readonly path: string;
   readonly segment: Pick<Segment, 'bytes' | 'crc'>;
   readonly rank: number;
-  /** Records that are passed over. */
+  /** Records to skip. */
   readonly skips?: (spot: RecordRef) => boolean;
 }
 
-/** Reads the records of a file from its beginning to its end, and holds the file to what was written. */
+/** Reads the records of a file sequentially, and verifies its checksum and size. */
 export class SegmentReader implements RecordSource {
   readonly rank: number;
   readonly #given: SegmentReaderOptions;
@@ -25,7 +25,7 @@ export class SegmentReader implements RecordSource {
   buffer: Buffer = Buffer.alloc(0);
   start = 0;
   prefix = 0;
-  /** Behind the record that it stands on. */
+  /** Position after the current record. */
   #next = 0;
   #end = 0;
 
@@ -59,12 +59,12 @@ export class SegmentReader implements RecordSource {
     this.#handle = undefined;
   }
 
-  /** What is left of the last block moves to the front, and more comes behind it. */
+  /** Moves the rest of the last block to the front, and reads more after it. */
   async #more(): Promise<boolean> {
     const left = this.#end - this.#next;
     const needed = left >= headBytes ? sizeAt(this.buffer, this.#next) : 0;
     const { bytes } = this.#given.segment;
-    // A size that the file cannot hold is damage, and no reason to ask for memory.
+    // A size larger than the file is corruption; don't allocate memory for it.
     if (needed > bytes) throw damaged(this.#given.path, 'a record is larger than the file');
     this.#makeRoom(left, needed);
     this.#handle ??= await this.#open();

@@ -7,7 +7,7 @@ import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
 
-/** Two pieces of memory for one writer at a time: many files in a row need no more than one does. */
+/** Two buffers for one writer at a time: files written one after another share them. */
 export type WriterMemory = readonly [Buffer, Buffer];
 
 export const writerMemory = (): WriterMemory => [
@@ -18,11 +18,11 @@ export const writerMemory = (): WriterMemory => [
 export interface SegmentWriterOptions {
   /** Disk budget; absent if the caller checks it. */
   readonly room?: DiskSpace | undefined;
-  /** Of a writer that is sealed or abandoned; absent: memory of its own. */
+  /** The buffers of a finished writer; absent: new ones. */
   readonly memory?: WriterMemory;
 }
 
-/** Writes records into a new file, one piece behind the one that is being filled. */
+/** Writes records to a new file with double buffering. */
 export class SegmentWriter {
   readonly #handle: FileHandle;
   readonly #room: DiskSpace | undefined;
@@ -50,7 +50,7 @@ export class SegmentWriter {
     return this.#written + this.#used;
   }
 
-  /** Takes a copy of `bytes` of the buffer. Await the promise, if there is one, before the next call. */
+  /** Copies `bytes` bytes from the buffer. Await the promise, if any, before the next call. */
   write(buffer: Buffer, start: number, bytes: number): Promise<void> | undefined {
     this.#rows += 1;
     if (this.#used + bytes <= this.#piece.length) {
@@ -61,7 +61,7 @@ export class SegmentWriter {
     return this.#over(Buffer.from(buffer.subarray(start, start + bytes)));
   }
 
-  /** Everything on the disk and synced; the file is closed. */
+  /** Syncs everything and closes the file. */
   async seal(): Promise<Pick<Segment, 'rows' | 'bytes' | 'crc'>> {
     await this.#flush();
     await this.#writing;
@@ -70,7 +70,7 @@ export class SegmentWriter {
     return { rows: this.#rows, bytes: this.#written, crc: this.#crc };
   }
 
-  /** Closes the file as it is. Never throws: it runs when something has gone wrong already. */
+  /** Closes the file as it is. Never throws, because it runs after an error. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => undefined);
     await this.#handle.close().catch(() => undefined);
@@ -102,7 +102,7 @@ export class SegmentWriter {
   }
 }
 
-/** The system may write less than it was given; the rest follows until it refuses. */
+/** Loops because the system may write less than requested. */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);

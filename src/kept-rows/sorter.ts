@@ -8,16 +8,19 @@ import type { RecordSource } from './record-source.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { SegmentWriter, type WriterMemory, writerMemory } from './segment-writer.ts';
 
-/** So much is sorted in memory at a time. */
+/** Bytes sorted in memory at a time. */
 const arenaBytes = 16 * 1024 * 1024;
-/** So many sorted files are open at once; more of them are first made one. */
+/** Maximum number of open sorted files; beyond it, they're first merged into one. */
 const maxFiles = 24;
 
 interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
   readonly path: string;
 }
 
-/** Sorts records, of whatever number: what does not fit in memory goes to files, each sorted, and these are merged. */
+/**
+ * External merge sort: sorts any number of records. What doesn't fit in memory is written to sorted files, which are
+ * merged.
+ */
 export class Sorter {
   readonly arena: Arena;
   readonly #folder: string;
@@ -27,7 +30,7 @@ export class Sorter {
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder` is for files that are gone when the sorter is closed; `room`: what may be written there. */
+  /** `folder`: for temporary files, deleted on close; `room`: its disk budget. */
   constructor(
     folder: string,
     { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},
@@ -35,24 +38,24 @@ export class Sorter {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#room = room;
-    // The row that makes it full has to fit in as well.
+    // The row that makes it full must fit as well.
     this.arena = new Arena(maxBytes + 256 * 1024);
   }
 
-  /** No file was needed so far. */
+  /** True if no file was needed so far. */
   get isSmall(): boolean {
     return this.#files.length === 0;
   }
 
-  /** To be awaited between two records where it says so: the memory is full. */
+  /** Await the promise, if any, before the next record: memory is full. */
   spill(): Promise<void> | undefined {
     return this.arena.used < this.#maxBytes ? undefined : this.#spill();
   }
 
-  /** All records in order, from now on; nothing may be added any more. `rank` is for those that come last. */
+  /** All records in order; nothing can be added afterwards. `rank`: that of the latest records. */
   sources(rank: number): RecordSource[] {
     const files = this.#files.map(({ path, ...segment }, i) => {
-      // Between two whole ranks: what came later counts, and all of it before the next segment.
+      // Ranks between two integers: later files win, and all of them before the next segment.
       return new SegmentReader({ path, segment, rank: rank - 1 + (i + 1) / (this.#files.length + 1) });
     });
     return this.arena.count === 0 ? files : [...files, new ArenaSource(this.arena, rank)];

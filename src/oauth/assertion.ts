@@ -5,7 +5,7 @@ import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
-/** Who signs, and with what. */
+/** The signer of an assertion, and its key. */
 interface Signer {
   readonly issuer: string;
   readonly key: string;
@@ -15,8 +15,8 @@ interface Signer {
 const longestLifeSeconds = 3600;
 
 /**
- * A signed JWT that is exchanged for a token (RFC 7523 section 2.1). `now` in milliseconds, by the vendor's clock where
- * that is known: an assertion of the future is refused.
+ * A signed JWT that is exchanged for a token (RFC 7523 section 2.1). `now` in milliseconds, by the vendor's clock if
+ * known, because an assertion from the future is refused.
  */
 export async function makeAssertion(login: Login, { folder, now }: { folder: string; now: number }): Promise<string> {
   const { assertion, token_url } = login.description;
@@ -61,13 +61,13 @@ async function signerOf(login: Login, algorithm: 'RS256' | 'HS256', folder: stri
   return { issuer: login.clientId, key: key ?? '' };
 }
 
-/** The file that Google and others hand out for a service account: `client_email`, `private_key`, `private_key_id`. */
+/** The service account file of Google and others: `client_email`, `private_key`, `private_key_id`. */
 async function readAccountFile(file: string, { clientId }: Login): Promise<Signer> {
   let fields: Record<string, unknown>;
   try {
     fields = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
   } catch (cause) {
-    // The message of a JSON fault shows a piece of the file.
+    // The message of a JSON syntax error contains a part of the file.
     const reason = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;
     throw accountFileFault(file, `cannot be read: ${reason}`);
   }

@@ -6,9 +6,7 @@ import type { RegisteredLogin } from './login-registry.ts';
 import { TokenRefusal } from './refusal.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/**
- * A login from its start: what `ask` brings replaces whatever was kept under its name. A refusal leaves that as it was.
- */
+/** Logs in from scratch: the result of `ask` replaces the stored tokens. If it's refused, they stay. */
 export async function authorize(
   { tokenStore }: RegisteredLogin,
   given: { login: Login; store: Store; ask: () => Promise<TokenResponse> },

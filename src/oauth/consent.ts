@@ -6,11 +6,11 @@ import type { TokenClient } from './token-client.ts';
 import type { TokenResponse } from './token-response.ts';
 
 /**
- * One attempt to have a person consent: an address to open, and the check of what comes back. State ties the answer to
- * this attempt (RFC 6749 section 10.12), the PKCE verifier ties the code to this process (RFC 7636).
+ * One attempt to get a person's consent: a URL to open, and the validation of the response. `state` ties the response
+ * to this attempt (RFC 6749 section 10.12), the PKCE verifier ties the code to this process (RFC 7636).
  */
 export class Consent {
-  /** What the person opens. Nothing in it is secret for longer than the attempt. */
+  /** The URL that the person opens. Its contents are only secret during the attempt. */
   readonly url: string;
   readonly #login: Login;
   readonly #redirectUri: string;
@@ -25,7 +25,7 @@ export class Consent {
     this.#verifier = given.verifier;
   }
 
-  /** `redirectUri`: where the browser comes back to, exactly as the vendor knows it. */
+  /** `redirectUri`: where the browser returns to, exactly as registered at the vendor. */
   static async begin(login: Login, redirectUri: string): Promise<Consent> {
     const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import(
       'oauth4webapi'
@@ -50,13 +50,13 @@ export class Consent {
     return new Consent({ url: url.href, login, redirectUri, state, verifier });
   }
 
-  /** Whether an address is the answer to this very attempt; compared without telling by time how much fits. */
+  /** Whether a URL is the response to this attempt; compares in constant time. */
   knows(address: URL): boolean {
     const digest = (text: string) => createHash('sha256').update(text).digest();
     return timingSafeEqual(digest(address.searchParams.get('state') ?? ''), digest(this.#state));
   }
 
-  /** The tokens for what came back. Throws `LOGIN_STATE`, `LOGIN_DENIED`, and what a token request throws. */
+  /** Exchanges the response for tokens. Throws `LOGIN_STATE`, `LOGIN_DENIED`, and the errors of a token request. */
   async redeem(address: URL, vendor: TokenClient): Promise<TokenResponse> {
     const { validateAuthResponse } = await import('oauth4webapi');
     hideCode(address);
@@ -73,8 +73,8 @@ export class Consent {
   }
 
   /**
-   * What a person pasted, as the address that it came from. A bare code has no state; it is taken only where PKCE ties
-   * it to us. Throws `LOGIN_PASTED`.
+   * Parses pasted text as the redirect URL. A bare code has no state, so it's only accepted if PKCE ties it to this
+   * process. Throws `LOGIN_PASTED`.
    */
   read(pasted: string): URL {
     const text = pasted.trim();

@@ -1,25 +1,25 @@
 import { registerSecret } from '../lib/redact.ts';
 import { unreachable } from './refusal.ts';
 
-/** What a vendor gave to let a person consent on another machine (RFC 8628 section 3.2). */
+/** The vendor's device authorization response (RFC 8628 section 3.2), for consent on another machine. */
 export interface DeviceCode {
-  /** Ours, given in for the token. */
+  /** Our code, exchanged for the token. */
   readonly deviceCode: string;
-  /** The person's, entered at `address`. */
+  /** The person's code, entered at `address`. */
   readonly userCode: string;
   readonly address: string;
-  /** The same with the code in it. */
+  /** The address with the code included. */
   readonly fullAddress?: string;
   readonly lifetimeMs: number;
-  /** Least time between two questions whether the person has agreed. */
+  /** Minimum polling interval. */
   readonly intervalMs: number;
 }
 
-/** Where the vendor does not say it; the former is what most give, the latter is section 3.2. */
+/** Defaults: a common lifetime, and the interval of section 3.2. */
 const usualLifetimeSeconds = 600;
 const usualIntervalSeconds = 5;
 
-/** Reads a vendor's answer; some still call the address `verification_url`, as the drafts did. */
+/** Parses the vendor's response; some still call the address `verification_url`, as in the drafts. */
 export function readDeviceCode(
   answer: Readonly<Record<string, unknown>>,
   { host, lifetime_seconds = usualLifetimeSeconds }: { host: string; lifetime_seconds: number | undefined },
@@ -42,7 +42,7 @@ export function readDeviceCode(
   };
 }
 
-/** It is shown to a person to open, so it has to be a page of the web. */
+/** A person opens it, so it must be a web page. */
 function addressOf(value: unknown): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;

@@ -6,13 +6,13 @@ import { TokenRefusal } from './refusal.ts';
 import type { TokenClient } from './token-client.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** RFC 8628 section 3.5: so much longer between two questions when the vendor finds us too quick. */
+/** RFC 8628 section 3.5: the polling interval increases by this after `slow_down`. */
 const slowerMs = 5000;
 const maxPauseMs = 60_000;
 
 /**
- * One attempt to have a person consent on another machine (RFC 8628): a code to show, and the asking until the person has
- * entered it there.
+ * One attempt to get consent on another machine (RFC 8628): a code to show, and polling until the person has entered
+ * it.
  */
 export class DeviceConsent {
   readonly code: DeviceCode;
@@ -27,15 +27,15 @@ export class DeviceConsent {
     this.#deadline = given.askedAt + given.code.lifetimeMs;
   }
 
-  /** Throws as a token request does. */
+  /** Throws like a token request. */
   static async begin(vendor: TokenClient, clock: Clock): Promise<DeviceConsent> {
     const askedAt = clock.monotonic();
     return new DeviceConsent({ code: await vendor.askCode(), vendor, clock, askedAt });
   }
 
   /**
-   * The tokens, once the person has agreed. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a Refusal where the vendor says
-   * anything else, and the signal's reason. A vendor that cannot be reached for a moment is asked again, more slowly.
+   * The tokens, once the person has consented. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a Refusal for any other error of
+   * the vendor, and the signal's reason. If the vendor is briefly unreachable, polling continues more slowly.
    */
   async wait(signal: AbortSignal): Promise<TokenResponse> {
     let pauseMs = this.code.intervalMs;
@@ -51,7 +51,7 @@ export class DeviceConsent {
   }
 }
 
-/** How long to wait after an answer that was no token; throws when there is nothing to wait for. */
+/** The next polling interval after an error response; throws if polling must end. */
 function nextPause(thrown: unknown, pauseMs: number): number {
   if (thrown instanceof Problem && thrown.family === 'try_later') {
     return Math.max(exponentialMs(1, { firstMs: pauseMs, maxMs: maxPauseMs }), thrown.retryAfterMs ?? 0);

@@ -6,13 +6,13 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Something encrypted, and the name of the key that did it. */
+/** An encrypted text, and the ID of its key. */
 export interface EncryptedText {
   readonly encrypted: string;
   readonly key_id: string;
 }
 
-/** Encrypts a text for one purpose: opened for another (`about` differs) it comes out as damaged. */
+/** Encrypts a text for one purpose (`about`, as associated data): decrypting with another purpose fails as damaged. */
 export function encrypt(text: string, about: string, keys: EncryptionKeys): EncryptedText {
   const { id, bytes } = keys.current();
   const nonce = randomBytes(nonceBytes);
@@ -21,7 +21,9 @@ export function encrypt(text: string, about: string, keys: EncryptionKeys): Encr
   return { key_id: id, encrypted: Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64') };
 }
 
-/** The text again. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED`, of family `config`; what is kept is not touched. */
+/**
+ * Decrypts a text. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED`, of family `config`; the stored text doesn't change.
+ */
 export function decrypt({ encrypted, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
   const key = keys.find(key_id);
   if (key === undefined) throw keyUnknown(key_id, keys);

@@ -1,13 +1,13 @@
-/** What happens to tokens. Each event follows the step that it names; no token is ever in one. */
+/** Events of tokens. Each follows the step that it names, and none contains a token. */
 export type LoginEvents = {
-  /** It is on disk that a request for a token is about to go out. */
+  /** The record that a token request is about to be sent is on disk (write-ahead). */
   'token.asked': { readonly login: string; readonly grant: string };
-  /** The vendor has given a token; it is not on disk yet. */
+  /** The vendor returned a token that isn't on disk yet. */
   'token.answered': { readonly login: string };
   /** The new tokens are on disk. */
   'token.stored': { readonly login: string; readonly expires_at?: number };
-  /** The vendor has ended the grant: a person has to log in. */
+  /** The vendor has ended the grant: a person must log in. */
   'token.refused': { readonly login: string; readonly code: string; readonly message: string };
-  /** No token this time; the grant is as good as before. */
+  /** No token this time; the grant is still valid. */
   'token.failed': { readonly login: string; readonly code: string; readonly message: string };
 };

@@ -1,6 +1,6 @@
 import type { Login } from '../config/config.ts';
 
-/** Whom a login is for. Tokens that were given to another app, user or address are of no use to it. */
+/** Identifies the vendor, app and user of a login. Tokens issued for another identity are useless. */
 export function identityOf({ description, grant, clientId, subject, username, accountFile }: Login): string {
   return JSON.stringify([description.token_url, grant, clientId, subject ?? accountFile ?? username ?? null]);
 }

@@ -7,7 +7,7 @@ import { createPrivateFile, openPrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
-/** A key for AES-256-GCM, with a name by which what it closed can be told. */
+/** A key for AES-256-GCM, with an ID that is stored with each encrypted text. */
 export interface EncryptionKey {
   readonly id: string;
   readonly bytes: Buffer;
@@ -15,10 +15,10 @@ export interface EncryptionKey {
 
 const minKeyCharacters = 32;
 
-/** The keys that close and open what is kept: those that were given, and the key file of the state folder. */
+/** The encryption keys: the configured ones, and the key file in the state folder. */
 export class EncryptionKeys {
   readonly #given: SealKeys;
-  /** Where the key file stands, or would stand. */
+  /** The path of the key file, whether it exists or not. */
   readonly file: string;
 
   constructor(given: SealKeys, folder: string) {
@@ -26,14 +26,14 @@ export class EncryptionKeys {
     this.file = join(folder, 'login.key');
   }
 
-  /** What new things are closed with. Makes the key file when there is none and no key was given. */
+  /** The key for encrypting. Creates the key file if there is none and no key was configured. */
   current(): EncryptionKey {
     const { current } = this.#given;
     if (current !== undefined) return keyOf(current);
     return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
   }
 
-  /** The key of that id, former ones and the key file included; undefined when it is none of them. */
+  /** The key with that ID, including former ones and the key file; undefined if unknown. */
   find(id: string): EncryptionKey | undefined {
     const { current, former } = this.#given;
     const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
@@ -41,7 +41,7 @@ export class EncryptionKeys {
   }
 }
 
-/** Any long text makes a key; two different ones never the same. */
+/** Derives a key from any sufficiently long text; different texts give different keys. */
 function keyOf(text: string): EncryptionKey {
   if (text.length < minKeyCharacters) throw tooShort(text.length);
   const bytes = Buffer.from(hkdfSync('sha256', text, 'sluice', 'logins at rest', 32));
@@ -63,7 +63,7 @@ function readKeyFile(file: string): string | undefined {
   }
 }
 
-/** Whole or not at all, and one for everybody: of two processes that make it together, both use the first one's. */
+/** Atomic: if two processes create the file together, both use the first one's key. */
 function makeKeyFile(file: string): string {
   const draft = `${file}.${process.pid}`;
   const text = randomBytes(32).toString('base64');

@@ -4,24 +4,24 @@ import { Problem } from '../lib/problem.ts';
 
 const localNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Whether the browser comes back to this machine, so that we can listen there. */
+/** Whether the redirect goes to this machine, so that we can listen there. */
 export function isLocal(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'http:' && localNames.includes(hostname);
 }
 
-/** Handles what came back: true when it was the answer that is waited for, so that no further one is. */
+/** Handles a redirect: `done` if it was the expected response, after which no other is accepted. */
 export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
 
 /**
- * Waits on this machine for a browser to come back, once, on exactly the path of `redirectUri` (port 0: any free one).
- * It can't be reached from outside the machine.
+ * Listens on this machine for one browser redirect, at exactly the path of `redirectUri` (port 0: any free one). Not
+ * reachable from other machines.
  */
 export class Listener {
-  /** With the real port. */
+  /** With the actual port. */
   readonly redirectUri: string;
   readonly #server: Server;
-  /** Connections without a request so far: browsers open some ahead, and keep them. */
+  /** Connections without a request yet: browsers open some in advance and keep them. */
   readonly #unused = new Set<Socket>();
   #onAnswer: OnAnswer | undefined;
 
@@ -48,7 +48,7 @@ export class Listener {
     return new Listener(server, url.href);
   }
 
-  /** Resolves with the first answer that `redeem` accepts, or rejects with its error; then the listener is closed. */
+  /** Resolves with the first answer that `redeem` accepts, or rejects with its error; the listener is then closed. */
   wait<T>(redeem: (address: URL) => Promise<T> | undefined, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#onAnswer = async (address) => {
@@ -68,7 +68,7 @@ export class Listener {
     });
   }
 
-  /** Connections of the browser that wait for no answer end with it; to Node, an unused one is not idle. */
+  /** Also closes the browser's unused connections, which Node doesn't count as idle. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -90,7 +90,7 @@ export class Listener {
   }
 }
 
-/** The address holds the code: it is neither cached nor handed on. Nothing of what came in is shown. */
+/** The URL contains the code, so it must not be cached or passed on as a referrer. Shows nothing of the request. */
 function answer(response: ServerResponse, status: number, text: string): void {
   const headers = {
     'content-type': 'text/html; charset=utf-8',

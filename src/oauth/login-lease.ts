@@ -1,10 +1,10 @@
 import { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
 
-/** Longest wait for another process that renews: its request ends earlier. */
+/** Maximum wait for a renewal by another process; its request times out earlier. */
 const maxWaitMs = 60_000;
 
-/** Does something with a login while no other process does; what died gave its turn back. Throws `LOGIN_BUSY`. */
+/** Runs `work` under the lease of a login. Leases of dead processes don't count. Throws `LOGIN_BUSY`. */
 export async function withLoginLease<T>(name: string, { store }: { store: Store }, work: () => Promise<T>): Promise<T> {
   const lease = await store.leases.wait(`login:${name}`, { forMs: maxWaitMs });
   if (lease === undefined) throw busy(name);

@@ -4,7 +4,7 @@ import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { TokenRefusal } from './refusal.ts';
 
-/** The command that fixes it; a caller that knows the source inserts its name. */
+/** The command that fixes it; callers that know the source insert its name. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
 
 /** No one has logged in yet, or the vendor has ended the login. */
@@ -20,7 +20,7 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
   });
 }
 
-/** The token is over, and the vendor gives none that could renew it. */
+/** The token has expired, and the vendor issues no refresh tokens. */
 export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow): Problem {
   const ended = expires_at === null ? 'the vendor refuses it' : `it ended at ${instantText(expires_at)}`;
   return new Problem({
@@ -32,7 +32,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
   });
 }
 
-/** The grant is over. Where a renewal before this one never got its answer, that is the likely reason. */
+/** The grant has ended. If a previous renewal never got a response, that is the likely reason. */
 export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow | undefined): Problem {
   const alone = login.grant !== 'authorization_code';
   const lost = row !== undefined && row.asked_at !== null && login.description.refresh === 'rotating';
@@ -43,7 +43,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
       ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
       : `The vendor does not accept the login "${login.name}" any more`,
     seen: seenOf(refusal),
-    // A grant that a person gave is parked until that person logs in again: it is sent no second time.
+    // A grant by a person is kept aside until that person logs in again; it isn't sent again.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone
       ? 'look at the credentials of the login in the config, and at the clock of this machine'
@@ -51,7 +51,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
   });
 }
 
-/** The app is refused, not the person: the grant is kept, and good again once the config is. */
+/** The app was refused, not the person: the grant is kept, and works again once the config is fixed. */
 export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',
@@ -63,7 +63,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   });
 }
 
-/** A "no" of an unknown kind never costs a login. */
+/** An unknown error never ends a login. */
 export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',
@@ -74,7 +74,7 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   });
 }
 
-/** The vendor's word for it, and its sentence where it has one. */
+/** The vendor's error code, with its description if there is one. */
 function seenOf({ error, message }: TokenRefusal): string {
   return message === error ? error : `${error}: ${message}`;
 }

@@ -20,7 +20,7 @@ export interface LoginRegistryOptions {
 
 type Named = Pick<Source, 'name' | 'login'>;
 
-/** What belongs to one login: where its tokens are kept, who gives them, who keeps them fresh. */
+/** The parts of one login: token storage, token client and token manager. */
 export interface RegisteredLogin {
   readonly tokenStore: TokenStore;
   readonly tokenClient: TokenClient;
@@ -28,10 +28,10 @@ export interface RegisteredLogin {
 }
 
 const connectTimeoutMs = 10_000;
-/** A request under way may have used up a refresh token, so its answer is waited for, but the end has to be prompt. */
+/** A request in progress may have used up a refresh token, so wait for its response, but not long. */
 const settleMs = 5000;
 
-/** The logins of one config, each opened when it is first asked for and shared by all sources of its name. */
+/** The logins of one config, opened on first use and shared by all sources with the same login. */
 export class LoginRegistry {
   readonly #options: LoginRegistryOptions;
   readonly #agent = new HttpAgent({ connectTimeoutMs });
@@ -43,7 +43,7 @@ export class LoginRegistry {
     this.keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
   }
 
-  /** What a connector gets; undefined for a source that does not log in by OAuth. */
+  /** The token manager for a source; undefined if it doesn't use OAuth. */
   of(source: Named): TokenManager | undefined {
     return this.entry(source)?.tokenManager;
   }
@@ -64,7 +64,7 @@ export class LoginRegistry {
     return entry;
   }
 
-  /** Ends its connections, after what is under way has been written down. */
+  /** Closes connections, after requests in progress were recorded. */
   async close(): Promise<void> {
     const enough = new AbortController();
     const settled = Promise.all([...this.#entries.values()].map(({ tokenManager }) => tokenManager.settled()));

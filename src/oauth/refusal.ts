@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
-/** What a refusal of a token request means for the grant: it has ended, we asked wrongly, or nothing is known. */
+/** The meaning of a refused token request for the grant: it has ended, our request was wrong, or unknown. */
 export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalOptions {
@@ -14,14 +14,14 @@ interface RefusalOptions {
   readonly clockAhead?: number;
 }
 
-/** A vendor's answer that is no token and not a fault of the moment. */
+/** A permanent error response of a token endpoint. */
 export class TokenRefusal extends Error {
   readonly error: string;
   readonly status: number;
   readonly meaning: RefusalReason;
-  /** The secret or the grant itself was refused, and not the scope, the kind of grant or the request. */
+  /** The secret or the grant itself was refused, and not the scope, grant type or request. */
   readonly isOfLogin: boolean;
-  /** How far the vendor's clock is ahead of ours, in milliseconds, where its answer had a date. */
+  /** How far the vendor's clock is ahead of ours, in milliseconds, if the response had a date. */
   readonly clockAhead: number | undefined;
 
   constructor(given: RefusalOptions) {
@@ -35,9 +35,9 @@ export class TokenRefusal extends Error {
   }
 }
 
-/** RFC 6749 section 5.2 and OpenID Connect Core section 3.1.2.6: the grant itself is no good any more. */
+/** RFC 6749 section 5.2 and OpenID Connect Core section 3.1.2.6: the grant has ended. */
 const ended = ['invalid_grant', 'interaction_required', 'login_required', 'consent_required', 'access_denied'];
-/** RFC 6749 section 5.2, RFC 8707: the config is at fault; the grant is as good as it was. */
+/** RFC 6749 section 5.2, RFC 8707: the config is wrong; the grant is still valid. */
 const client = [
   'invalid_client',
   'unauthorized_client',
@@ -47,7 +47,7 @@ const client = [
   'invalid_target',
 ];
 
-/** What a token endpoint said instead of a token, in the shapes that vendors use. */
+/** Parses the error response of a token endpoint, in the formats that vendors use. */
 export function readRefusal(
   answer: Readonly<Record<string, unknown>>,
   given: { status: number; description: OAuthDescription; clockAhead?: number },
@@ -71,7 +71,7 @@ function firstText(...values: readonly unknown[]): string | undefined {
   return found === undefined ? undefined : excerpt(String(found), 300);
 }
 
-/** The vendor is away, busy or answers with something else than it should: it is asked again later. */
+/** The vendor is unreachable, busy, or returns an unexpected response: retry later. */
 export function unreachable(
   host: string,
   given: { message: string; seen?: string; retryAfterMs?: number; cause?: unknown },

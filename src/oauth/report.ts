@@ -3,30 +3,31 @@ import type { Store } from '../state/store.ts';
 import type { LoginRow } from '../state/tables.ts';
 import { identityOf } from './identity.ts';
 
-/** Where a login stands, without its tokens. Instants are epoch milliseconds. */
+/** The state of a login, without its tokens. Instants are epoch milliseconds. */
 export interface LoginReport {
   readonly login: string;
-  /** Who uses it; empty for a login that no source of the config has any more. */
+  /** The sources that use it; empty for a login that is no longer in the config. */
   readonly sources: readonly string[];
   /**
-   * `good`; `ends soon`: within a week, and this vendor renews nothing without a person; `not yet used`: its first run gets a token by itself; `needs a person`: no one has logged in, or the token
-   * ended for good; `refused`: the vendor ended it; `unused`: the config does not have it.
+   * `good`; `ends soon`: it expires within a week and can't be renewed without a person; `not yet used`: its first run
+   * will get a token automatically; `needs a person`: no one has logged in, or the token can't be renewed; `refused`:
+   * the vendor ended it; `unused`: it isn't in the config.
    */
   readonly state: 'good' | 'ends soon' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
   readonly grant?: Login['grant'];
   readonly who?: string;
   readonly scopes: readonly string[];
-  /** End of the present token. */
+  /** Expiry of the current token. */
   readonly expires_at?: number;
   readonly renewed_at?: number;
   readonly code?: string;
   readonly message?: string;
 }
 
-/** A login that a person has to repeat is worth a word this long before its end. */
+/** How long before its expiry a login that a person must repeat is reported. */
 const soonMs = 7 * 86_400_000;
 
-/** All logins of a config, and those that are kept without one. Decrypts no token and sends no request. */
+/** All logins of a config, and stored ones that aren't in it. Decrypts no token and sends no request. */
 export async function reportLogins(
   sources: Iterable<Source>,
   store: Store | undefined,
@@ -45,7 +46,7 @@ export async function reportLogins(
   return [...known, ...unused];
 }
 
-/** Whether runs of its sources will fail, now or within a week, until a person logs in. */
+/** Whether runs of its sources fail now or will within a week, until a person logs in. */
 export function needsPerson({ state }: LoginReport): boolean {
   return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }

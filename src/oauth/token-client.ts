@@ -10,23 +10,24 @@ import { readTokenResponse, type TokenResponse } from './token-response.ts';
 
 export interface TokenClientOptions {
   readonly login: Login;
-  /** Folder of the config: a relative account file is meant from here. */
+  /** Folder of the config, the base of a relative account file. */
   readonly folder: string;
   readonly agent: HttpAgent;
   readonly clock: Clock;
 }
 
-/** An assertion may be off by this before the vendor's own clock is taken instead of ours. */
+/** If an assertion's clock is off by more than this, the vendor's clock is used. */
 const clockToleranceMs = 10_000;
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** The client library is loaded with the first request: runs whose tokens are good do without it. */
+/** Loads the client library with the first request; runs with a valid token don't need it. */
 const library = (): Promise<typeof oauth> => import('oauth4webapi');
 
 /**
- * A vendor's token endpoint, one method a grant. The library makes the requests and checks the answers as the RFCs have
- * it; in between they are put into the vendor's own style and back. All of them throw as `callTokenEndpoint` does.
+ * A vendor's token endpoint, with one method per grant. The library builds requests and validates responses according
+ * to the RFCs; in between, they're translated to and from the vendor's dialect. All methods throw like
+ * `callTokenEndpoint`.
  */
 export class TokenClient {
   readonly #options: TokenClientOptions;
@@ -35,7 +36,10 @@ export class TokenClient {
     this.#options = given;
   }
 
-  /** The code of a person's consent (RFC 6749 section 4.1.3), swapped for a longer token where the vendor wants that. */
+  /**
+   * Exchanges the authorization code (RFC 6749 section 4.1.3), and then for a long-lived token if the vendor requires
+   * that.
+   */
   async redeem(answer: URLSearchParams, consent: { redirectUri: string; verifier?: string }): Promise<TokenResponse> {
     const { authorizationCodeGrantRequest, nopkce } = await library();
     const { redirectUri } = consent;
@@ -54,7 +58,7 @@ export class TokenClient {
     return this.#ask(send, refresh_url);
   }
 
-  /** What needs no person: the app itself, a signed assertion, a user's name and password. */
+  /** Grants without a person: client credentials, a signed assertion, a user's name and password. */
   async grantAlone(): Promise<TokenResponse> {
     const { grant, scopes, description, username = '', password = '' } = this.#options.login;
     const scope: Record<string, string> =
@@ -65,7 +69,7 @@ export class TokenClient {
     return this.#ask((as, client, auth, options) => clientCredentialsGrantRequest(as, client, auth, scope, options));
   }
 
-  /** A code that a person enters on another machine; the vendor has to have such codes. */
+  /** Requests a device code; the vendor must support them. */
   async askCode(): Promise<DeviceCode> {
     const { scopes, description } = this.#options.login;
     const { url, parameters, lifetime_seconds } = description.device!;
@@ -77,13 +81,13 @@ export class TokenClient {
     return readDeviceCode(heard.at(-1)!, { host: new URL(url).host, lifetime_seconds });
   }
 
-  /** Gives the code in. Until the person has agreed that is a Refusal (RFC 8628 section 3.5). */
+  /** Exchanges the device code. Throws a Refusal until the person has consented (RFC 8628 section 3.5). */
   async redeemCode({ deviceCode }: DeviceCode): Promise<TokenResponse> {
     const { grant_type = deviceGrant, code_parameter = 'device_code' } = this.#options.login.description.device!;
     return this.#generic(grant_type, { [code_parameter]: deviceCode });
   }
 
-  /** Ends a token at the vendor (RFC 7009); false where the vendor has no address for that. */
+  /** Revokes a token at the vendor (RFC 7009); false if the vendor has no revocation endpoint. */
   async revoke(token: string): Promise<boolean> {
     const { revoke_url } = this.#options.login.description;
     if (revoke_url === undefined) return false;
@@ -93,7 +97,7 @@ export class TokenClient {
     return true;
   }
 
-  /** Google keeps the scopes in the assertion, others in the request: both are given. */
+  /** Google reads the scopes from the assertion, others from the request, so both have them. */
   async #byAssertion(scope: Record<string, string>): Promise<TokenResponse> {
     const { login, folder, clock } = this.#options;
     const { description } = login;
@@ -110,7 +114,7 @@ export class TokenClient {
     }
   }
 
-  /** A short token for a long one, by another call of the token address. */
+  /** Exchanges a short-lived token for a long-lived one, with a second call of the token endpoint. */
   #swap(granted: TokenResponse, { parameters, token_parameter }: Exchange): Promise<TokenResponse> {
     const { grant_type = '', ...rest } = parameters;
     return this.#generic(grant_type, { ...rest, [token_parameter]: granted.accessToken });
@@ -132,7 +136,7 @@ export class TokenClient {
     return readTokenResponse(heard.at(-1)!, description, askedAt)!;
   }
 
-  /** The two sides as the library knows them, and the style of this vendor between them. */
+  /** Server and client in the library's terms, with the vendor's dialect in between. */
   async #parties(address: string, wanted: ExpectedAnswer): Promise<Parties> {
     const { allowInsecureRequests, customFetch } = await library();
     const { login, agent, clock } = this.#options;
@@ -152,7 +156,7 @@ export class TokenClient {
         revocation_endpoint: address,
         device_authorization_endpoint: address,
       },
-      // The library wants a name even where an account file has it; what is sent is decided below.
+      // The library requires a client ID even if an account file has it; what is sent is decided below.
       client: { client_id: login.clientId || 'account' },
       auth: (_, __, body, headers) => authenticate(login, body, headers),
       options: { [customFetch]: ask as never, [allowInsecureRequests]: true },
@@ -162,8 +166,8 @@ export class TokenClient {
 }
 
 /**
- * RFC 6749 section 2.3.1: id and secret form-encoded in Basic, or as they are in the body. No secret: the id alone.
- * A secret that signs is never sent.
+ * RFC 6749 section 2.3.1: ID and secret form-encoded in Basic, or plain in the body. Without a secret, only the ID. A
+ * secret used for signing is never sent.
  */
 function authenticate(login: Login, body: URLSearchParams, headers: Headers): void {
   const { clientId, clientSecret, description, grant } = login;
@@ -196,6 +200,6 @@ interface Parties {
   readonly client: oauth.Client;
   readonly auth: oauth.ClientAuth;
   readonly options: Options;
-  /** The vendor's answers, as they came. */
+  /** The vendor's raw responses. */
   readonly heard: Fields[];
 }

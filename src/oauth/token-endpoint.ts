@@ -6,7 +6,7 @@ import { readRefusal, TokenRefusal, unreachable } from './refusal.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a good answer has in it: a token, a code for a person (RFC 8628 section 3.2), or nothing that matters (RFC 7009
+ * The content of a successful response: a token, a device code (RFC 8628 section 3.2), or nothing relevant (RFC 7009
  * section 2.2).
  */
 export type ExpectedAnswer = 'token' | 'code' | 'nothing';
@@ -30,8 +30,8 @@ const timeoutMs = 30_000;
 const answerLimitBytes = 1024 * 1024;
 
 /**
- * Sends a token request in the vendor's own style and reads the answer, whatever its form. Throws a {@link TokenRefusal}
- * where the vendor says no, a Problem of family `try_later` where it is not to be reached or not itself.
+ * Sends a token request in the vendor's dialect and parses the response in any format. Throws a {@link TokenRefusal} if
+ * the vendor refuses, a Problem of family `try_later` if it's unreachable or returns an unexpected response.
  */
 export async function callTokenEndpoint(
   address: string,
@@ -95,7 +95,7 @@ function readAnswer(
   throw readRefusal(fields, { status, description, clockAhead });
 }
 
-/** JSON, or a form as some vendors answer; undefined when it is neither. */
+/** JSON, or a form, which some vendors return; undefined if it's neither. */
 function fieldsOf(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -22,20 +22,20 @@ export interface TokenManagerOptions {
   readonly emit: Emit<LoginEvents>;
 }
 
-/** A token is renewed this long before its end, or a fifth of its life where that is less. */
+/** A token is renewed this long before it expires, or a fifth of its lifetime if that's less. */
 const aheadMs = 5 * 60_000;
 const aheadShare = 0.2;
 /** Pause after a failed token request; a token that is still valid is used in the meantime. */
 const holdMs = 15_000;
-/** A request for a token is repeated so often, and no longer than this: others wait a minute for their turn. */
+/** Maximum retries of a token request, within the minute that others wait for the lease. */
 const maxRepeats = 3;
 const repeatMs = 20_000;
-/** A token with less left than this is not handed out when it cannot be renewed. */
+/** If a token can't be renewed, it isn't returned with less lifetime than this. */
 const lastMs = 2000;
-/** A token that seems to come from the future was kept before the clock was set back: its end cannot be trusted. */
+/** A token from the future was stored before the clock was set back, so its expiry can't be trusted. */
 const futureMs = 60_000;
 
-/** A token in hand. Both instants are on the monotonic clock: setting the wall clock changes nothing. */
+/** A cached token. Both instants are monotonic, so setting the wall clock has no effect. */
 interface CachedToken {
   readonly token: Token;
   readonly renewAt: number;
@@ -43,14 +43,14 @@ interface CachedToken {
 }
 
 /**
- * Keeps one login's token good. However many ask at once, one request goes out: callers of this process share it, and
- * processes take turns by a lease. What a renewal gives is on disk before anybody uses it.
+ * Keeps one login's token valid. Renewal is single-flight: callers in this process share one request, and processes
+ * exclude each other with a lease. A renewed token is on disk before anyone uses it.
  */
 export class TokenManager implements TokenSource {
   readonly #options: TokenManagerOptions;
   #cached: CachedToken | undefined;
   #renewing: Promise<Token> | undefined;
-  /** The access token that the vendor has refused before its time. */
+  /** The access token that the vendor refused before its expiry. */
   #refused: string | undefined;
   #failed: { readonly problem: Problem; readonly until: number } | undefined;
 
@@ -72,7 +72,7 @@ export class TokenManager implements TokenSource {
     if (this.#cached?.token.access_token === access_token) this.#cached = undefined;
   }
 
-  /** Resolves when no request is under way: a token that a vendor has just given must not be dropped. */
+  /** Resolves when no request is in progress, because a token that a vendor just issued must not be lost. */
   async settled(): Promise<void> {
     await this.#renewing?.catch(() => undefined);
   }
@@ -92,7 +92,7 @@ export class TokenManager implements TokenSource {
     }
   }
 
-  /** Another process may have renewed while we waited for our turn. */
+  /** Another process may have renewed it while we waited for the lease. */
   async #renewWithLease(): Promise<Token> {
     const kept = await this.#options.tokenStore.load();
     const usable = this.#useStored(kept);
@@ -115,7 +115,7 @@ export class TokenManager implements TokenSource {
       if (isAlone) return await this.#commit(() => this.#repeated(() => tokenClient.grantAlone()), kept);
     } catch (thrown) {
       if (!(thrown instanceof TokenRefusal)) throw thrown;
-      // A user and password give a new refresh token when the old one has ended.
+      // A user name and password give a new refresh token when the old one has ended.
       if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
         const ask = () => this.#repeated(() => tokenClient.grantAlone());
         return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
@@ -133,7 +133,7 @@ export class TokenManager implements TokenSource {
     } catch (thrown) {
       const isOver = thrown instanceof TokenRefusal && thrown.meaning === 'ended';
       if (!isOver || previous === undefined || login.description.refresh !== 'rotating') throw thrown;
-      // Some vendors take the former one as long as the present one was not used. There is nothing to lose by it now.
+      // Some vendors accept the previous refresh token as long as the current one wasn't used. There's nothing to lose.
       return await this.#commit(() => tokenClient.refresh(previous), kept).catch(() => {
         throw thrown;
       });
@@ -141,8 +141,8 @@ export class TokenManager implements TokenSource {
   }
 
   /**
-   * Asks again after a fault that passes, as pages are. Only for what gives a token of its own with every request: a refresh token
-   * may be used up by a request whose answer was lost.
+   * Retries transient errors. Only for requests that issue an independent token each time: a refresh token may be used
+   * up by a request whose response was lost.
    */
   async #repeated(ask: () => Promise<TokenResponse>): Promise<TokenResponse> {
     const { clock } = this.#options;
@@ -159,7 +159,7 @@ export class TokenManager implements TokenSource {
     }
   }
 
-  /** Asks, and has the answer on disk before it is given to anybody. */
+  /** Sends the request, and stores the response on disk before anyone uses it. */
   async #commit(ask: () => Promise<TokenResponse>, kept: StoredTokens | undefined): Promise<TokenResponse> {
     const { login, tokenStore, store, emit } = this.#options;
     await store.logins.asking(login.name);
@@ -175,7 +175,7 @@ export class TokenManager implements TokenSource {
     return whole;
   }
 
-  /** What a refusal means for a person; only the end of the grant itself is written down. */
+  /** The problem for a refusal; only the end of the grant itself is recorded. */
   async #explain(thrown: unknown, kept: StoredTokens | undefined): Promise<never> {
     const { login, store, emit } = this.#options;
     if (!(thrown instanceof TokenRefusal)) throw thrown;
@@ -189,7 +189,7 @@ export class TokenManager implements TokenSource {
     throw problem;
   }
 
-  /** Throws if no token can be renewed without a person at a browser. */
+  /** Throws if a token can't be renewed without a person at a browser. */
   #requireConsent(kept: StoredTokens | undefined): void {
     const { login } = this.#options;
     if (login.grant !== 'authorization_code') return;
@@ -197,7 +197,7 @@ export class TokenManager implements TokenSource {
     if (kept.row.state === 'refused') throw needsLogin(login, kept.row);
   }
 
-  /** What is kept, when it is good for long enough. */
+  /** The stored token, if it's valid long enough. */
   #useStored(kept: StoredTokens | undefined): Token | undefined {
     const { clock } = this.#options;
     if (kept === undefined || kept.row.state === 'refused' || kept.granted.accessToken === this.#refused)
@@ -225,14 +225,14 @@ export class TokenManager implements TokenSource {
   #noteFailure(thrown: unknown): Problem {
     const { clock, login, emit } = this.#options;
     const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
-    // A refused secret is no better for the next caller: it is not sent again before the hold on the source is written down.
+    // A refused secret doesn't get better: it isn't sent again before the hold on the source is recorded.
     if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
     this.#failed = { problem, until: clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0) };
     emit('token.failed', { login: login.name, code: problem.code, message: problem.message });
     return problem;
   }
 
-  /** A vendor that is away does not hurt as long as the token in hand is good. */
+  /** An unreachable vendor doesn't matter while the cached token is valid. */
   #useCachedOrThrow(problem: Problem): Token {
     const { clock } = this.#options;
     const inHand = this.#cached;

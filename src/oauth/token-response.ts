@@ -1,24 +1,24 @@
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
-/** What a vendor gave for a token request. */
+/** A vendor's response to a token request. */
 export interface TokenResponse {
   readonly accessToken: string;
   readonly refreshToken?: string;
-  /** Wall clock, when the request went out: a token lives from then on at the earliest. */
+  /** Wall clock when the request was sent, the earliest start of the token's lifetime. */
   readonly askedAt: number;
-  /** Absent when the token does not expire. */
+  /** Absent if the token doesn't expire. */
   readonly lifetimeMs?: number;
-  /** As granted, between spaces; absent where the vendor does not say. */
+  /** As granted, separated by spaces; absent if the vendor doesn't report them. */
   readonly scopes?: string;
-  /** Whose it is, where the vendor says so. */
+  /** The user, if the vendor reports it. */
   readonly who?: string;
-  /** Fields of the answer that the connector needs later. */
+  /** Fields of the response that the connector needs later. */
   readonly kept: Readonly<Record<string, string>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a vendor's answer with everything that is odd about it: numbers as text, lists as scopes, no type, no lifetime. */
+/** Parses a vendor's response, tolerating common deviations: numbers as text, lists as scopes, no type, no lifetime. */
 export function readTokenResponse(
   answer: Fields,
   description: OAuthDescription,
@@ -42,14 +42,17 @@ export function readTokenResponse(
   };
 }
 
-/** Nothing said means that it does not expire, unless the description knows better; zero means that it is over now. */
+/**
+ * A missing lifetime means that it doesn't expire, unless the description says otherwise; zero means that it has
+ * expired.
+ */
 function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthDescription): number | undefined {
   const said = answer[lifetime_field ?? 'expires_in'];
   const seconds = typeof said === 'string' && /^\d+(\.\d+)?$/.test(said) ? Number(said) : said;
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : lifetime_seconds;
 }
 
-/** The id token came straight from the vendor over TLS, so its signature says nothing that the connection did not. */
+/** The ID token came directly from the vendor over TLS, so its signature adds nothing. */
 function whoOf(answer: Fields, { who_field }: OAuthDescription): string | undefined {
   if (who_field !== undefined) return scalarOf(answer[who_field]);
   const claims = claimsOf(textOf(answer.id_token));

@@ -7,22 +7,22 @@ import { identityOf } from './identity.ts';
 import type { EncryptionKeys } from './keys.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** What a login has, decrypted. */
+/** The stored tokens of a login, decrypted. */
 export interface StoredTokens {
   readonly row: LoginRow;
   readonly granted: TokenResponse;
-  /** The refresh token before the present one: some vendors still take it when the present one never arrived anywhere. */
+  /** The previous refresh token: some vendors still accept it if the current one was never used. */
   readonly previous?: string;
 }
 
-/** The tokens of one login, at rest: encrypted, bound to its name and identity. */
+/** Storage for the tokens of one login: encrypted, bound to its name and identity. */
 export class TokenStore {
   readonly #store: Store;
   readonly #keys: EncryptionKeys;
   readonly #name: string;
   readonly #identity: string;
   readonly #alone: boolean;
-  /** Access tokens that may still surface somewhere, newest last. */
+  /** Recent access tokens that must stay registered for redaction, newest last. */
   readonly #shown: string[] = [];
 
   constructor(given: { store: Store; keys: EncryptionKeys; login: Login }) {
@@ -33,7 +33,7 @@ export class TokenStore {
     this.#alone = given.login.grant !== 'authorization_code';
   }
 
-  /** Undefined when no one has logged in for this very app and user yet. */
+  /** Undefined if no one has logged in for this app and user yet. */
   async load(): Promise<StoredTokens | undefined> {
     const row = await this.#store.logins.find(this.#name);
     if (row === undefined || row.identity !== this.#identity) return undefined;
@@ -46,8 +46,8 @@ export class TokenStore {
   }
 
   /**
-   * On disk, synced, when this resolves. `fresh`: a person has just logged in. Otherwise, an answer without a
-   * refresh token keeps the old one, and a new refresh token is stored together with the old one.
+   * Durable when this resolves. `fresh`: a person has just logged in. Otherwise, an answer without a refresh token
+   * keeps the old one, and a new refresh token is stored together with the old one.
    */
   async save(
     granted: TokenResponse,
@@ -73,7 +73,7 @@ export class TokenStore {
     return whole;
   }
 
-  /** Whether what is kept can be renewed without a person. */
+  /** Whether the stored login can be renewed without a person. */
   async renews(): Promise<boolean> {
     return this.#alone || (await this.load())?.granted.refreshToken !== undefined;
   }

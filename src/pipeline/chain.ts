@@ -9,13 +9,13 @@ interface Step {
   readonly where: ProblemLocation;
 }
 
-/** A job's transforms in their order, made ready for one run. */
+/** A job's transforms in order, prepared for one run. */
 export class Chain {
-  /** The columns of what comes out. */
+  /** The resulting columns. */
   readonly columns: readonly Column[];
   readonly #steps: readonly Step[];
 
-  /** Throws Problems of family `config` that say which step does not fit the columns that reach it. */
+  /** Throws Problems of family `config` that name the step which doesn't fit its input columns. */
   constructor(transforms: readonly TransformStep[], columns: readonly Column[]) {
     const steps: Step[] = [];
     for (const { transform, given } of transforms) {
@@ -33,12 +33,12 @@ export class Chain {
     return this.#steps.some(({ prepared }) => prepared.satisfied === true);
   }
 
-  /** One batch of the source, of whose run `before` rows came earlier; what is left of it, or null. */
+  /** Transforms one batch of the source; `before` rows of the run came earlier. Returns the remaining rows, or null. */
   apply(batch: Batch, before: number): Batch | null {
     return this.#through(0, batch, before);
   }
 
-  /** What the steps held back, in order, after the last batch. */
+  /** Batches that steps held back, in order, after the last batch. */
   *finish(): Iterable<Batch> {
     for (const [index, { prepared, where }] of this.#steps.entries()) {
       for (const held of placedEach(where, prepared.finish?.() ?? [])) {

@@ -1,13 +1,13 @@
 import type { Family } from '../lib/problem.ts';
 import type { Payload } from './payload.ts';
 
-/** Which firing of which job an event speaks of. */
+/** The run that an event belongs to. */
 interface OfRun {
   readonly job: string;
   readonly run: string;
 }
 
-/** How far an extract is. */
+/** Progress of an extract. */
 interface Progress {
   /** Rows read from the source so far. */
   readonly rows: number;
@@ -15,22 +15,26 @@ interface Progress {
   readonly bytes: number;
 }
 
-/** What the pipeline says while it works. Every extract that started ends in `extract.finished`, `extract.unchanged` or
- * `extract.failed`. */
+/**
+ * Events of the pipeline. Every extract that started ends with `extract.finished`, `extract.unchanged` or
+ * `extract.failed`.
+ */
 export type PipelineEvents = {
   'extract.started': OfRun & { readonly source: string; readonly connector: string; readonly at: number };
-  /** At most four times a second, and once at the end of every extract that succeeds. */
+  /** At most four times per second, and once at the end of every successful extract. */
   'extract.progressed': OfRun & Progress;
-  /** All rows are read, encoded and hashed. What becomes of the result is decided next. */
+  /** All rows are read, encoded and hashed. The result is settled next. */
   'extract.finished': OfRun & Progress & { readonly milliseconds: number };
-  /** The payload is whole on disk, under its final name, synced. `reused`: a file with these bytes was there already. */
+  /**
+   * The payload is complete on disk, under its final name, synced. `reused`: a file with these bytes existed already.
+   */
   'payload.spooled': OfRun & {
     readonly payload: Payload;
-    /** How long that took after the extract. */
+    /** Duration after the extract. */
     readonly milliseconds: number;
     readonly reused: boolean;
   };
-  /** The source says that nothing has changed since the last run: there is no payload. */
+  /** The source reports no changes since the last run: there is no payload. */
   'extract.unchanged': OfRun & { readonly milliseconds: number };
   'extract.failed': OfRun &
     Progress & {

@@ -57,7 +57,7 @@ export class MergedSource implements RowSource {
     return !this.#options.mustSend && this.#run.isIdle;
   }
 
-  /** Reads all of the source. */
+  /** Reads the whole source. */
   async open(): Promise<readonly Column[]> {
     const columns = await this.#source.open();
     this.#run.begin({ columns, ...this.#source.said });

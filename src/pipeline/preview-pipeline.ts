@@ -11,12 +11,12 @@ import type { PipelineOptions } from './run-pipeline.ts';
 import { type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
 export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
-  /** For a job that keeps its rows: where the run would go on. What is kept stays as it is. */
+  /** For a job with kept rows: where the run would continue. The kept rows don't change. */
   readonly watermark?: string;
   readonly keptRows?: Omit<KeptRowsOptions, 'aside'>;
-  /** How many of the first rows to keep. */
+  /** Number of first rows to keep. */
   readonly rows: number;
-  /** A file that does not exist yet: it gets the bytes that would be sent. Absent: they are kept nowhere. */
+  /** A new file for the bytes that would be sent. Absent: they're discarded. */
   readonly payloadPath?: string;
 };
 
@@ -28,12 +28,12 @@ export interface Preview {
   readonly rows: number;
   readonly rowsRead: number;
   readonly bytes: number;
-  /** The payload's hash, so that "unchanged" can be told without sending. */
+  /** The payload's hash, so "unchanged" can be detected without sending. */
   readonly sha256: string;
   readonly format: string;
 }
 
-/** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
+/** A dry run: reads, transforms, encodes and hashes every row, and leaves no file behind. */
 export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   const { payloadPath } = given;
   const file = payloadPath === undefined ? undefined : onFile(payloadPath, () => openSync(payloadPath, 'wx', 0o600));
@@ -69,7 +69,7 @@ export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   }
 }
 
-/** Full disks, missing folders and permissions are no bugs. */
+/** A full disk, a missing folder and missing permissions aren't bugs. */
 function onFile<T>(path: string, use: () => T): T {
   try {
     return use();

@@ -36,36 +36,36 @@ export interface PipelineOptions {
   readonly logicalAt?: number;
   /** Disk budget of the folder. Default: no limit. */
   readonly room?: DiskSpace;
-  /** False: the payload need not survive a power failure. */
+  /** False: the payload needn't survive a power loss. */
   readonly durable?: boolean;
-  /** Called with every batch as it is encoded. */
+  /** Called with every encoded batch. */
   readonly onBatch?: (batch: Batch) => void;
-  /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
+  /** Names of the job and of this run, for events, problems and the scratch folder. */
   readonly job: string;
   readonly run: string;
   /** Watermark of the last run of the job; absent to read from the start. */
   readonly watermark?: string;
-  /** For a run that may have several attempts: what they share. */
+  /** Attempt facts, if the run may have several attempts. */
   readonly attemptFacts?: AttemptFacts;
-  /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
+  /** For a job with kept rows: the source's rows are merged into them, and the payload is made of all rows. */
   readonly keptRows?: KeptRowsOptions;
 }
 
-/** The source has no changes since the watermark: there is no result. The watermark may have advanced all the same. */
+/** The source has no changes since the watermark: there is no result. The watermark may have advanced anyway. */
 export interface Unchanged {
   readonly unchanged: true;
   readonly watermark?: string;
 }
 
 /**
- * One run's way from the source to its result: extract, transform, encode, hash and write. Zero rows are a result like
- * any other; the caller decides whether it may be sent. If it fails, it leaves no file, and rejects with a Problem that
- * names the job, or with the signal's reason.
+ * One run from the source to its result: extract, transform, encode, hash and write. Zero rows are a valid result; the
+ * caller decides whether it may be sent. On failure, it leaves no file and rejects with a Problem that names the job,
+ * or with the signal's reason.
  */
 export async function runPipeline(given: PipelineOptions): Promise<DraftPayload | Unchanged> {
   const { extract, clock, emit, job, run } = given;
   const at = clock.now();
-  // A report that an earlier attempt ordered has the data of then.
+  // A report ordered by an earlier attempt has data of that time.
   const asOf = given.attemptFacts?.since ?? at;
   const began = clock.monotonic();
   let last: Pick<StreamProgress, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };
@@ -115,7 +115,7 @@ async function encodedResult(
   }
 }
 
-/** The two ends of a result. */
+/** The two ways to end a result. */
 function endsOf(
   file: Spool,
   whole: Omit<Payload, 'path'>,

@@ -5,21 +5,21 @@ import type { DiskSpace } from '../lib/disk-space.ts';
 /** How often the size of the scratch folder is checked: connectors write to it at network speed. */
 const lookEveryMs = 200;
 
-/** Asks for the room that a connector's own files take, while it writes them. */
+/** Reserves disk space for a connector's own files while it writes them. */
 export class ScratchWatch {
   readonly #given: { readonly scratch: string; readonly room: DiskSpace; readonly full: (why: unknown) => void };
   readonly #timer: NodeJS.Timeout;
   #seen = 0;
   #refusal: unknown;
 
-  /** `full`: there is no more room, and why; told once. */
+  /** `full`: called once, with the reason, if there's no more space. */
   constructor(given: { scratch: string; room: DiskSpace; full: (why: unknown) => void }) {
     this.#given = given;
     this.#timer = setInterval(() => this.#look(), lookEveryMs);
     this.#timer.unref();
   }
 
-  /** Why there was no more room, once there was none. */
+  /** Why there was no more space, if so. */
   get refusal(): unknown {
     return this.#refusal;
   }
@@ -47,7 +47,7 @@ function bytesOf(folder: string): number {
     const names = readdirSync(folder, { recursive: true }) as string[];
     return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
   } catch {
-    // Made or gone meanwhile: the next look sees.
+    // The folder was just created or removed; the next check sees it.
     return 0;
   }
 }

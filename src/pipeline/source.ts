@@ -14,9 +14,9 @@ import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
 import { StallTimer } from './stall-timer.ts';
 
-/** How long a source may take to close after it was told to stop; afterwards it is left behind. */
+/** How long a source may take to close after an abort; after that, it's abandoned. */
 const closeMs = 2000;
-/** A source that never waits would keep timers, signals and heartbeats from running; this lets them in. */
+/** A source that never waits would block timers, signals and heartbeats, so yield this often. */
 const turnMs = 25;
 
 export interface SourceReaderOptions {
@@ -32,27 +32,27 @@ export interface SourceReaderOptions {
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: TokenSource;
-  /** Asks whether the source may log in, and remembers whether it could; absent: it may. */
+  /** Decides whether the source may log in, and records the result; absent: it may. */
   readonly guard?: LoginGuard;
   /** Logical time of the run, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
   /** Watermark of the last run. */
   readonly watermark?: string;
-  /** What the attempts of the run share. */
+  /** Attempt facts of the run. */
   readonly attemptFacts?: AttemptFacts;
-  /** Read this, and not what is new. */
+  /** Read this range instead of new rows. */
   readonly range?: Range;
-  /** What may be written into the folder of this run; absent: anything. */
+  /** Disk budget of the run's folder; absent: no limit. */
   readonly room?: DiskSpace;
 }
 
-/** What a connector logs in with. */
+/** The login of a connector. */
 export interface LogInContext {
   readonly login?: TokenSource;
   readonly logIn?: LogIn;
 }
 
-/** Opens a source whose login may be on hold. Throws `LOGIN_ON_HOLD` instead if it is; notes a refusal that `open` throws. */
+/** Opens a source whose login may be on hold. If it is, throws `LOGIN_ON_HOLD`; records a refusal thrown by `open`. */
 export type LoginGuard = <T>(
   given: { readonly signal: AbortSignal; readonly login?: TokenSource | undefined },
   open: (logIn: LogInContext) => Promise<T>,
@@ -60,9 +60,9 @@ export type LoginGuard = <T>(
 
 /** End state of a source, after its last batch. */
 export interface SourceEnd {
-  /** How far it got; undefined leaves that where it is. */
+  /** The new watermark; undefined: unchanged. */
   readonly watermark: string | undefined;
-  /** Nothing has changed since the given watermark. */
+  /** The source reports no changes since the given watermark. */
   readonly unchanged: boolean;
 }
 
@@ -81,7 +81,7 @@ export class SourceReader {
   #iterator: AsyncIterator<Batch> | undefined;
   #rows = 0;
   #turned: number;
-  /** What the source warned of and the job does not want. */
+  /** The error of a warning that the job's guards forbid. */
   #unwanted: unknown;
 
   constructor(given: SourceReaderOptions) {
@@ -105,12 +105,12 @@ export class SourceReader {
     return this.#rows;
   }
 
-  /** What it says of the rows to come, once it is open. */
+  /** Properties of the rows to come, once the source is open. */
   get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain'> {
     return this.#extraction ?? {};
   }
 
-  /** Connects and asks; resolves to the columns of all batches to come. */
+  /** Opens the source; resolves to the columns of all batches. */
   async open(): Promise<readonly Column[]> {
     const started = this.#start();
     try {
@@ -126,7 +126,7 @@ export class SourceReader {
     }
   }
 
-  /** The next batch that has rows; undefined at the end. */
+  /** The next non-empty batch; undefined at the end. */
   async next(): Promise<Batch | undefined> {
     try {
       for (;;) {
@@ -143,7 +143,7 @@ export class SourceReader {
     }
   }
 
-  /** How the extract ended: asked after the last batch, and only when all were taken. */
+  /** How the extract ended; call it after the last batch, only if all batches were read. */
   ending(): SourceEnd {
     try {
       const extraction = this.#extraction;
@@ -155,8 +155,8 @@ export class SourceReader {
   }
 
   /**
-   * Lets go of the source: connection and files are free when this settles, or it was left behind and said so. Rejects if it warned
-   * of something that the job does not want.
+   * Closes the source: connection and files are released when this settles, or the source was abandoned with a log
+   * line. Rejects if a warning is forbidden by the job's guards.
    */
   async close(): Promise<void> {
     this.#stallTimer.end();
@@ -169,7 +169,7 @@ export class SourceReader {
     if (this.#unwanted !== undefined) throw this.#blamed(this.#unwanted);
   }
 
-  /** A source that is let go of before its end may still have something to say that ends the run. */
+  /** A source that is closed early may still warn about something that ends the run. */
   #warn(warning: RunWarning): void {
     try {
       this.#options.warn(warning);
@@ -179,7 +179,7 @@ export class SourceReader {
     }
   }
 
-  /** There is no room for what the source writes: whatever it does now is over. */
+  /** There's no space for the source's files, so it's aborted. */
   #refuse(why: unknown): void {
     this.#stop.abort(why);
     this.#stallTimer.giveUp(why);
@@ -256,7 +256,7 @@ export class SourceReader {
   }
 }
 
-/** An extract that arrived after its caller stopped waiting. */
+/** Closes an extract that arrived after its caller stopped waiting. */
 function closeUnread(extraction: Extraction): void {
   void Promise.try(() => extraction.batches[Symbol.asyncIterator]().return?.()).catch(() => {});
 }

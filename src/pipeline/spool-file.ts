@@ -9,9 +9,9 @@ import { syncPath } from '../lib/sync-path.ts';
 import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
-/** Encoding runs ahead of the disk by at most this much. */
+/** Maximum bytes by which encoding may be ahead of the disk. */
 const inFlightLimit = 2 * 1024 * 1024;
-/** What is synced while encoding goes on need not be waited for at the end. */
+/** Bytes between syncs while encoding continues, so that the final sync has little to do. */
 const syncEvery = 16 * 1024 * 1024;
 
 /** A payload on disk: complete, synced and named by its hash. */
@@ -19,21 +19,21 @@ export interface SealedFile {
   readonly sha256: string;
   readonly path: string;
   readonly bytes: number;
-  /** A file with these bytes was there already and was kept. */
+  /** A file with these bytes existed already and was kept. */
   readonly reused: boolean;
 }
 
-/** How a payload is written. */
+/** Options for writing a payload. */
 export interface SpoolOptions {
   /** Disk budget of the folder. Default: no limit. */
   readonly room?: DiskSpace;
-  /** False: it need not outlive the power. */
+  /** False: it needn't survive a power loss. */
   readonly durable?: boolean;
 }
 
 /**
- * A payload on its way to the disk: hashed as it is written, under a temporary name until {@link seal}. Writes overlap
- * with encoding. All methods throw Problems that name the folder. After a failure only {@link discard} may be called.
+ * A payload being written: hashed on the way, under a temporary name until {@link seal}. Writes overlap with encoding.
+ * All methods throw Problems that name the folder. After a failure, only {@link discard} may be called.
  */
 export class SpoolFile {
   readonly #folder: string;
@@ -56,7 +56,7 @@ export class SpoolFile {
     this.#options = options;
   }
 
-  /** Opens a new temporary file in the folder, which is made where it is missing. */
+  /** Opens a new temporary file in the folder, which is created if missing. */
   static async open(folder: string, options: SpoolOptions = {}): Promise<SpoolFile> {
     const temporary = temporaryIn(folder);
     try {
@@ -70,8 +70,8 @@ export class SpoolFile {
   }
 
   /**
-   * Starts writing the pieces; each is given back through `recycle` once it is on its way to the disk. The promise, when
-   * there is one, must be awaited before more is written: it is how the disk slows the encoder down.
+   * Starts writing the chunks; each is returned through `recycle` when it's been passed to the disk. Await the promise,
+   * if any, before writing more: it applies the disk's backpressure to the encoder.
    */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
@@ -85,7 +85,7 @@ export class SpoolFile {
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
   }
 
-  /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
+  /** Hash and size, when everything is written. Not durable yet. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     await this.#drain(0);
     this.#throwFailure();
@@ -94,8 +94,8 @@ export class SpoolFile {
   }
 
   /**
-   * Everything written and synced, the file renamed to its hash, its folder and the one above synced: from here on a crash
-   * cannot lose it.
+   * Syncs everything, renames the file to its hash, and syncs its folder and the parent: from here on, a crash can't
+   * lose it.
    */
   async seal(ending: string): Promise<SealedFile> {
     const weighed = await this.weigh();
@@ -111,7 +111,7 @@ export class SpoolFile {
     }
   }
 
-  /** Removes the temporary file. Never throws: it runs when something has already gone wrong. */
+  /** Removes the temporary file. Never throws, because it runs after an error. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     await rm(this.#temporary, { force: true }).catch(() => {});
@@ -165,7 +165,7 @@ export class SpoolFile {
   }
 }
 
-/** The system may write less than it was given (near a limit, or interrupted); the rest follows until it refuses. */
+/** Loops because the system may write less than requested (near a limit, or interrupted). */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);
@@ -173,12 +173,12 @@ async function writeAll(handle: FileHandle, piece: Buffer, position: number): Pr
   }
 }
 
-/** A name for a file of the folder that is not whole yet. */
+/** A name for an incomplete file in the folder. */
 export function temporaryIn(folder: string): string {
   return join(folder, `${tempFilePrefix()}${randomBytes(4).toString('hex')}.part`);
 }
 
-/** Gives a file that is whole the name of its hash, and makes that safe. */
+/** Renames a complete file to its hash, durably. */
 export async function settle(
   temporary: string,
   { sha256, bytes, ending, durable }: { sha256: string; bytes: number; ending: string; durable: boolean },
@@ -188,7 +188,7 @@ export async function settle(
   const reused = statSync(path, { throwIfNoEntry: false })?.size === bytes;
   if (reused) renew(path, temporary);
   else renameSync(temporary, path);
-  // The run's folder is as new as its file: it has to be found again, too.
+  // The run's folder is as new as the file, so its own entry must be synced too.
   if (durable) await Promise.all([syncPath(folder), syncPath(dirname(folder))]);
   return { sha256, path, bytes, reused };
 }

@@ -5,7 +5,7 @@ const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 /** Errors that a retry does not fix. */
 const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG']);
 
-/** A failure of the file system in the payload folder, as a Problem that names the folder. */
+/** Converts a file system error in the payload folder to a Problem that names the folder. */
 export function spoolProblem(error: unknown, folder: string): Problem {
   if (error instanceof Problem) return error;
   const limited = openFilesProblem(error);
@@ -24,13 +24,13 @@ export function spoolProblem(error: unknown, folder: string): Problem {
 }
 
 /**
- * What a connector met while it wrote into its scratch folder, as {@link spoolProblem} says it; undefined where the
- * failure is not one of writing, or of another folder.
+ * Converts a connector's write error in its scratch folder, like {@link spoolProblem}; undefined if it isn't a write
+ * error or concerns another folder.
  */
 export function scratchProblem(error: unknown, folder: string): Problem | undefined {
   const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof Problem || code === undefined) return undefined;
-  // A handle does not say its file; a socket never says this.
+  // An error of a file handle has no path; a socket never fails with this one.
   const isOurs = path === undefined ? code === 'EIO' && syscall === 'write' : path.startsWith(folder);
   return isOurs || full.has(code) ? spoolProblem(error, folder) : undefined;
 }

@@ -10,20 +10,20 @@ import { spoolProblem } from './spool-problem.ts';
 import type { Sink } from './stream-rows.ts';
 
 /**
- * A payload on its way to the disk. As long as it is small it is held back until {@link seal}; a larger one goes out while
- * it is made ({@link SpoolFile}). All methods throw Problems that name the folder. After a failure only {@link discard} may
- * be called.
+ * A payload being written. A small one is kept in memory until {@link seal}; a larger one is written while it's
+ * produced ({@link SpoolFile}). All methods throw Problems that name the folder. After a failure, only {@link discard}
+ * may be called.
  */
 export class Spool implements Sink {
   readonly #folder: string;
   readonly #options: SpoolOptions;
   readonly #held: Buffer[] = [];
   #bytes = 0;
-  /** The small one's, once it is written. */
+  /** The temporary file of a small payload, once it's written. */
   #temporary: string | undefined;
   #file: SpoolFile | undefined;
 
-  /** `folder`: made where it is missing. */
+  /** `folder`: created if missing. */
   constructor(folder: string, options: SpoolOptions = {}) {
     this.#folder = folder;
     this.#options = options;
@@ -47,7 +47,7 @@ export class Spool implements Sink {
     return undefined;
   }
 
-  /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
+  /** Hash and size, when everything is written. Not durable yet. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     if (this.#file !== undefined) return this.#file.weigh();
     const hash = createHash('sha256');
@@ -55,7 +55,7 @@ export class Spool implements Sink {
     return { sha256: hash.digest('hex'), bytes: this.#bytes };
   }
 
-  /** Written, under its hash, and safe: from here on a crash cannot lose it. */
+  /** Writes the file durably under its hash: from here on, a crash can't lose it. */
   async seal(ending: string): Promise<SealedFile> {
     if (this.#file !== undefined) return this.#file.seal(ending);
     const { durable = true, room } = this.#options;
@@ -70,7 +70,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** Removes what was written. Never throws: it runs when something has already gone wrong. */
+  /** Removes the written bytes. Never throws, because it runs after an error. */
   async discard(): Promise<void> {
     await this.#file?.discard();
     if (this.#temporary !== undefined) await rm(this.#temporary, { force: true }).catch(() => {});
@@ -86,7 +86,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** It is no small one. */
+  /** The payload exceeds the in-memory limit: continues in a file. */
   async #letGo(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> {
     this.#file = await SpoolFile.open(this.#folder, this.#options);
     await this.#file.write(this.#held.splice(0), () => undefined);

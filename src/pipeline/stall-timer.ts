@@ -46,7 +46,7 @@ export class StallTimer {
     this.#since = this.#options.clock.monotonic();
   }
 
-  /** The source cannot succeed any more: rejects the current wait with this reason. */
+  /** The source can no longer succeed: rejects the current wait with this reason. */
   giveUp(reason: unknown): void {
     this.#giveUp?.(reason);
   }
@@ -69,7 +69,7 @@ export class StallTimer {
         pause = limitMs - waited;
       }
     } catch {
-      // Only `end` breaks the sleep.
+      // Only `end` aborts the sleep.
     }
   }
 }

@@ -32,7 +32,7 @@ export interface StreamRowsOptions {
   readonly folder: string;
   /** Parent of the connector's scratch folder. */
   readonly spool: string;
-  /** Id of the run. */
+  /** ID of the run. */
   readonly run: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -46,24 +46,24 @@ export interface StreamRowsOptions {
   readonly room?: DiskSpace;
   /** Watermark of the last run. */
   readonly watermark?: string;
-  /** What the attempts of the run share. */
+  /** Attempt facts of the run. */
   readonly attemptFacts?: AttemptFacts;
   /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
   /** Start of the run, epoch milliseconds. Default: now. */
   readonly asOf?: number;
-  /** After every batch. */
+  /** Called after every batch. */
   readonly onProgress: (carried: StreamProgress) => void;
-  /** Every batch as it is encoded. */
+  /** Called with every encoded batch. */
   readonly onBatch?: (batch: Batch) => void;
 }
 
 /** Progress so far; the same object for the whole run. */
 export interface StreamProgress {
   columns: readonly Column[];
-  /** Rows that the source gave. */
+  /** Rows returned by the source. */
   rowsRead: number;
-  /** Rows that were encoded. */
+  /** Encoded rows. */
   rows: number;
   bytes: number;
   /** How the source ended; absent while it has rows, or if not all rows were needed. */
@@ -86,7 +86,7 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
   }
 }
 
-/** Most sources leave it empty. */
+/** Most sources leave the scratch folder empty. */
 async function clearScratch(scratch: string): Promise<void> {
   try {
     rmdirSync(scratch);

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { spoolProblem } from './spool-problem.ts';
 import { ownerState } from './temp-file-owner.ts';
 
-/** Where the maker cannot be asked (another container on the same volume), a day without a write counts as dead. */
+/**
+ * If the owner can't be checked (another container on the same volume), a file without a write for a day counts as
+ * abandoned.
+ */
 const silentMs = 24 * 60 * 60 * 1000;
 
 /**
- * Removes what processes that died left half done in the payload folder: temporary files and scratch folders. What a
- * living process is writing, and every finished payload, stays. Returns the names removed; a missing folder has none.
+ * Removes leftovers of dead processes in the payload folder: temporary files and scratch folders. Keeps files of live
+ * processes and all finished payloads. Returns the removed names; none if the folder is missing.
  */
 export async function sweepSpool(folder: string, now: number = Date.now()): Promise<string[]> {
   const removed: string[] = [];

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../lib/process-identity.ts';
 
 /**
- * Names of temporary files begin with their owner, so that leftovers of a dead process can be identified:
- * host, boot, process-id namespace, process id and start time.
+ * Names of temporary files begin with their owner, so that leftovers of a dead process can be identified: host, boot,
+ * PID namespace, PID and start time.
  */
 const pattern = /^\.tmp-(?:([0-9a-f]{8})-)?([0-9a-z]+)-([0-9]+)-([0-9]+)-([0-9]+)-/;
 

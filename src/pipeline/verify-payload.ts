@@ -7,14 +7,14 @@ import { spoolProblem } from './spool-problem.ts';
 
 const chunkBytes = 1024 * 1024;
 
-/** What became of a payload's file. */
+/** The condition of a payload's file. */
 export type PayloadState = 'whole' | 'missing' | 'damaged';
 
 type Expected = Pick<Payload, 'path' | 'bytes' | 'sha256'>;
 
 /**
- * Whether a payload's file still is what was written: there, of its size, with its hash. A small one is read here and now, so
- * that those that are looked at together stay in their order; a larger one as a stream.
+ * Whether a payload's file is still intact: present, with its size and hash. Small files are read synchronously, so
+ * that payloads checked together keep their order; larger ones are streamed.
  */
 export async function verifyPayload(payload: Expected): Promise<PayloadState> {
   try {
@@ -22,7 +22,7 @@ export async function verifyPayload(payload: Expected): Promise<PayloadState> {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';
-    // A disk that cannot read a block back has lost it.
+    // A disk that can't read a block has lost it.
     if (code === 'EIO' && syscall === 'read') return 'damaged';
     throw spoolProblem(error, dirname(payload.path));
   }

@@ -6,12 +6,16 @@ import '../lib/temporal.ts';
  * When a cron expression fires: a pure calendar without clock or timers.
  *
  * Daylight saving follows Debian's cron:
- * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a day: a time skipped
- *   in spring fires when the clock jumps (several times in one gap fire once, together), a time repeated in autumn fires the first time only.
- * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through the repeated hour, and
+ * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a
+ *   day: a time skipped
+ *   in spring fires when the clock jumps (several times in one gap fire once, together), a time repeated in autumn
+ *   fires the first time only.
+ * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through
+ *   the repeated hour, and
  *   firings in the skipped hour do not exist.
  *
- * If both day of month and day of week are given, either matches (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`, and the nicknames
+ * If both day of month and day of week are given, either matches (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`,
+ * and the nicknames
  * @hourly, @daily, @weekly, @monthly, @yearly.
  */
 export interface CronSchedule {
@@ -34,7 +38,7 @@ function compile(cron: string): Cron {
   return made;
 }
 
-/** Cache: an answer is valid from the time asked about until the firing. Many jobs share a schedule. */
+/** Cache: a result is valid from the time asked about until the firing. Many jobs share a schedule. */
 const answers = new Map<string, { readonly after: number; readonly next: number }>();
 
 /** The first firing strictly after `after` (epoch milliseconds); null if there is none. */

@@ -4,7 +4,7 @@ import { nextOfTimes } from './zone.ts';
 export interface DailySchedule {
   /** `HH:MM`, in order, each once. */
   readonly at: readonly string[];
-  /** Days of the week, 1 is Monday and 7 is Sunday, in order; absent: every day. */
+  /** Days of the week, 1 = Monday to 7 = Sunday, in order; absent: every day. */
   readonly days?: readonly number[];
   /** IANA name. */
   readonly timezone: string;

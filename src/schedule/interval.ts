@@ -1,13 +1,13 @@
 /**
- * A fixed interval of real time. Firings lie on a fixed grid: neither the duration of runs, nor a restart, nor a lost state folder, nor
- * daylight saving moves it.
+ * A fixed interval of real time. Firings are on a fixed grid, which doesn't depend on the duration of runs, restarts,
+ * the state folder or daylight saving.
  */
 export interface IntervalSchedule {
   /** Milliseconds between two firings, at least one minute. */
   readonly every: number;
   /** The first instant of the grid; epoch milliseconds. Nothing fires before it. */
   readonly from: number;
-  /** IANA name: the zone of dates in queries. It does not move firings. */
+  /** IANA name: the zone of dates in queries. It doesn't affect firings. */
   readonly timezone: string;
 }
 

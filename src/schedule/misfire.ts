@@ -28,7 +28,7 @@ export const graceMs = 5 * 60_000;
 /** A minute schedule that was down for a year needs no exact count. */
 export const maxCounted = 1000;
 
-/** A run that was interrupted longer ago is not started again. */
+/** A run that was interrupted longer ago isn't repeated. */
 const maxLookBackMs = 400 * 86_400_000;
 
 /** A job with a firing that is due. */
@@ -36,7 +36,7 @@ export interface DueState {
   /** The firing that is due: epoch milliseconds, not after `now`. */
   readonly nextAt: number;
   readonly now: number;
-  /** Since when the job catches up, if it does: the `within` of the policy counts from then. */
+  /** Since when the job has been catching up, if it is: the policy's `within` counts from then. */
   readonly behindSince?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function firingBefore(
   return newestFirings(schedule, { from: now - window, now: Math.min(now, nextAt - 1), max: 1 })[0];
 }
 
-/** How many runs the firings that are due start, one after the other from `now` on. At max {@link maxCounted}. */
+/** How many runs the due firings start, one at a time from `now` on. At most {@link maxCounted}. */
 export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
   let runs = 0;
   let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];

@@ -8,7 +8,7 @@ export interface Misfire {
   readonly policy: 'skip' | 'run_once' | 'run_all';
   /** Firings missed longer ago than this are skipped. Absent: no limit. */
   readonly withinMs?: number;
-  /** With `run_all`: only the newest of so many firings run. */
+  /** With `run_all`: only this many of the newest firings run. */
   readonly atMost?: number;
 }
 
@@ -28,7 +28,7 @@ export interface Rules {
   readonly overlap?: Overlap;
 }
 
-/** When a job fires. A job that runs on demand only has none. */
+/** When a job fires. A job that only runs on demand has none. */
 export type Schedule = (CronSchedule | IntervalSchedule | DailySchedule) & Rules;
 
 /** The first firing strictly after `after` (epoch milliseconds); null if the schedule has none left. */
@@ -57,7 +57,7 @@ export function nominalOf({ offset = 0 }: Schedule, firing: number): number {
   return firing - offset;
 }
 
-/** Equal for schedules whose text gives the same due times. Misfire and overlap rules do not count. */
+/** The same for schedules whose text gives the same due times. Misfire and overlap rules don't count. */
 export function scheduleKey(schedule: Schedule): string {
   const { offset = 0 } = schedule;
   return offset === 0 ? calendarKey(schedule) : `${calendarKey(schedule)} +${offset}`;

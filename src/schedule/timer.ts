@@ -43,13 +43,13 @@ interface Tick {
 }
 export type StartTick = (look: () => void) => Tick;
 
-/** How often the clock is compared with the one that never jumps. */
+/** How often the wall clock is compared with the monotonic clock. */
 const guardMs = 5_000;
 /** Smaller changes of the clock are not reported: time servers make them all the time. */
 const reportedMs = 2_000;
 /** A larger jump restarts the tick. */
 const jumpMs = 30_000;
-/** So does a tick that has not called for this long. */
+/** A tick that hasn't been called for this long is restarted too. */
 const deadMs = 90_000;
 const minuteMs = 60_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
@@ -75,10 +75,11 @@ const everyMinute: StartTick = (look) => {
 };
 
 /**
- * The only place that waits for schedules. The tick is a heartbeat once a minute that compares the plan with the clock, so that no firing is
- * lost to a suspended machine or a busy process, and no wait is long enough to overflow a timer. Firings due within the minute get a timer
- * of their own. node-cron counts from the tick that it expects next, which may be years away after a jump of the clock; a watchdog notices
- * the jump, or a dead tick, and restarts the tick. A clock that is not this machine's needs a tick of its own (`tickOf`).
+ * The only place that waits for schedules. A tick once a minute compares the plan with the clock, so no firing is lost
+ * to a suspended machine or a busy process, and no wait can overflow a timer. Firings due within the minute get a timer
+ * of their own. node-cron counts from the tick that it expects next, which may be years away after a jump of the clock;
+ * a watchdog notices the jump, or a dead tick, and restarts the tick. A clock that is not this machine's needs a tick
+ * of its own (`tickOf`).
  */
 export function createTimer(clock: Clock = systemClock, tickOf: StartTick = everyMinute): Timer {
   let hooks: TimerHooks | undefined;
@@ -103,7 +104,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     offset = clockOffset();
     tick = tickOf(look);
   };
-  /** By how much the clock was set since the last comparison, 0 if by little; sleep of the machine does not count. */
+  /** How far the clock was set since the last comparison, 0 if only slightly; suspended time doesn't count. */
   const setBy = (): number => {
     const [former, slept] = [comparedOffset, asleep];
     comparedOffset = clockOffset();

@@ -23,7 +23,7 @@ function segmentAt(zone: string, at: number): Segment {
   const found = segments.get(zone)?.find(({ from, to }) => from <= at && at < to);
   if (found !== undefined) return found;
   const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
-  // "previous" is strictly before, and a change may be at this very instant.
+  // "previous" means strictly before, but there may be a transition at this very instant.
   const from = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds;
   const to = here.getTimeZoneTransition('next')?.epochMilliseconds;
   const segment: Segment = {
@@ -47,7 +47,7 @@ export function localOf(zone: string, at: number): number {
 export function firstInstantOf(zone: string, local: number): number {
   const near = segmentAt(zone, local);
   const quick = local - near.offset;
-  // Far from a transition no reading is skipped or repeated; no zone has ever changed by more than a day.
+  // Far from a transition, no reading is skipped or repeated; no zone has ever changed by more than a day.
   if (near.from + dayMs <= quick && quick < near.to) return quick;
   const shown = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime();
   const earlier = shown.toZonedDateTime(zone, { disambiguation: 'earlier' });

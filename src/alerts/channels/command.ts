@@ -59,12 +59,12 @@ function send(
     const done = (sent: Sent): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
-      // A pipe held by a child process of the program would keep this process alive.
+      // A pipe inherited by a child of the program would keep this process alive.
       child.stderr.destroy();
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      // One character more than is kept tells that it was cut.
+      // Keeps one extra character, which shows that the output was truncated.
       output = `${output}${piece}`.slice(0, maxKept + 1);
     });
     child.stdin.on('error', () => undefined);
@@ -72,7 +72,7 @@ function send(
     child.on('error', (error) => done({ ok: false, message: `could not be run: ${error.message}` }));
     child.on('exit', (code, by) => {
       const end = (): void => done(endOf({ code, by, output, late: lateText }));
-      // Output may still arrive, but a child process of the program can hold the pipe open.
+      // Output may still arrive, but a child of the program can hold the pipe open.
       child.stderr.once('close', end);
       setTimeout(end, lastWordsMs).unref();
     });

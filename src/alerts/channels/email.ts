@@ -32,10 +32,10 @@ const options = {
 
 type Email = Values<typeof options>;
 
-/** A server that does not hang up behind the mail is hung up on. */
+/** How long to wait for the server to close the connection after the mail. */
 const longestGoodbyeMs = 1000;
 
-/** One mail in plain text on a connection of its own. */
+/** One plain-text mail on its own connection. */
 export default defineChannel({
   options,
   async send(channel, post, { signal, now }) {
@@ -56,7 +56,7 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
     return { ok: true, message: refused === '' ? response : `${response}; refused: ${refused}` };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
-    // The mail client wraps what the network said into words and a code of its own.
+    // The mail client wraps network errors in its own messages and codes.
     const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
     if (words !== undefined) return { ok: false, message: `not reached: ${words}` };
     return { ok: false, message: code === '' ? message : `${message} (${code})` };
@@ -73,7 +73,7 @@ function transportOf(channel: Email) {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
-    // A password never goes out in the clear, whatever the server offers.
+    // A password is never sent unencrypted, whatever the server offers.
     requireTLS: !secure && (channel.tls === 'required' || user !== ''),
     ...(user === '' ? {} : { auth: { user, pass } }),
     connectionTimeout: timeout,
@@ -93,7 +93,7 @@ function mailOf({ from, to }: Email, { id, event }: Post, now: number): SendMail
     subject: `Sluice: ${title}`,
     text,
     date: new Date(now),
-    // The same at every attempt: mailboxes show a mail once that arrives twice.
+    // The same for all attempts, so that mailboxes show duplicates only once.
     messageId: `<${id}@sluice>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
   };

@@ -21,10 +21,10 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** A channel that accepts no alerts: it is pinged while all is well. */
+/** A channel without alerts, which is pinged while everything works. */
 export default defineChannel({ options });
 
-/** Asks the address once: all is well. */
+/** Sends one ping. */
 export async function ping(channel: Values<typeof options>, around: Surroundings): Promise<Sent> {
   const { callUrl } = await import('../call-url.ts');
   return callUrl({ ...channel, method: 'GET', headers: {} }, limited(around, channel));

@@ -18,7 +18,7 @@ export default defineChannel({
   },
 });
 
-/** The three characters that mean something in Slack's text, and the fence around ours. */
+/** Escapes the three special characters of Slack's text, and the code fence. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('```', "'''");
 }

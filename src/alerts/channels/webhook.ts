@@ -17,8 +17,8 @@ const options = {
 };
 
 /**
- * Posts the event as it is, signed as the Standard Webhooks specification has it: HMAC-SHA256 with the key's bytes over
- * `id.timestamp.body`, the timestamp in seconds and new for each attempt, so that what is recorded cannot be replayed.
+ * Posts the event unchanged, signed according to the Standard Webhooks specification: HMAC-SHA256 with the key's bytes
+ * over `id.timestamp.body`. The timestamp, in seconds, is new for each attempt, so recorded requests can't be replayed.
  */
 export default defineChannel({
   options,
@@ -39,7 +39,7 @@ interface Signed {
   readonly id: string;
   readonly timestamp: string;
   readonly body: string;
-  /** `whsec_` and base64. */
+  /** `whsec_` followed by base64. */
   readonly secret: string;
 }
 
