@@ -26,7 +26,7 @@ const options = {
   ),
 };
 
-/** A report of one kind: submits it, polls until it is done, and fetches it. */
+/** A report of one kind: submits it, polls until it's done, and fetches it. */
 function report(service: string, about: string): StreamData {
   return {
     about,

@@ -50,9 +50,9 @@ const bytes = {
 const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
 
 /**
- * Google Drive API v3: file lists and file contents. The feed of changes is not used: it covers the whole drive, so a job on one
- * folder would page through the changes of all users, and its position can neither be moved back by a lag nor used for a past
- * range. A search by modification time costs one small request if nothing is new.
+ * Google Drive API v3: file lists and file contents. The feed of changes is not used: it covers the whole drive, so a
+ * job on one folder would page through the changes of all users, and its token supports neither a lag nor past ranges.
+ * A search by modification time costs one small request if nothing is new.
  */
 export default defineService({
   id: 'google_drive',

@@ -23,7 +23,7 @@ const surveys = {
   given: 'survey',
 } as const;
 
-/** Answers to a survey, the oldest change first. */
+/** Answers to a survey, ordered by time of change. */
 const responses = {
   options: {
     ...survey,
@@ -46,7 +46,7 @@ const responses = {
   paging,
 } as const;
 
-/** Version 3 of the SurveyMonkey API, after the vendor's public documentation. */
+/** SurveyMonkey API version 3, according to the vendor's public documentation. */
 export default defineService({
   id: 'survey_monkey',
   title: 'SurveyMonkey',

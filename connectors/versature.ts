@@ -24,7 +24,7 @@ const oauth = {
   lifetime_seconds: 3600,
 } satisfies Extract<LoginData, { kind: 'oauth' }>['oauth'];
 
-/** Versature's Integrate API, now of net2phone Canada. The version is in the Accept header. */
+/** Versature's Integrate API, now part of net2phone Canada. The version is in the Accept header. */
 export default defineService({
   id: 'versature',
   title: 'net2phone Canada',

@@ -21,7 +21,7 @@ const where = {
   }),
 };
 
-/** Pages of records with their time of change, oldest first. */
+/** Pages of records ordered by time of change. */
 function changing(path: string, query: Readonly<Record<string, string>> = {}): Pick<StreamData, 'request' | 'paging'> {
   return {
     request: {
@@ -63,7 +63,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
   };
 }
 
-/** The Accounting API of Xero, after its OpenAPI description and the guides to OAuth and limits. */
+/** The Accounting API of Xero, according to its OpenAPI description and the guides to OAuth and limits. */
 export default defineService({
   id: 'xero',
   title: 'Xero',

@@ -38,12 +38,12 @@ export class BatchQueue {
     return this.#paused;
   }
 
-  /** True if the reader is gone. */
+  /** True if the reader has left. */
   get isClosed(): boolean {
     return this.#closed || this.#failure !== undefined;
   }
 
-  /** The reader is gone: drops waiting and later batches. */
+  /** The reader has left: drops waiting and later batches. */
   close(): void {
     this.#closed = true;
     this.#waiting.length = 0;
@@ -108,7 +108,7 @@ export class BatchQueue {
   }
 }
 
-/** The queue as the batches of an extraction; `leave` runs once, however the reader goes. */
+/** The queue as the batches of an extraction; `leave` is called once, however the reader ends. */
 export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>): AsyncGenerator<Batch, void, void> {
   try {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;

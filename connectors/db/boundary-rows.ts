@@ -132,7 +132,7 @@ export class BoundaryRows {
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
   }
 
-  /** The resulting watermark; without rows, the previous one. */
+  /** The new watermark; without rows, the previous one. */
   watermark(): Watermark | undefined {
     const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;

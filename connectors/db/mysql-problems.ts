@@ -61,8 +61,8 @@ const rules: readonly ErrorNumbers[] = [
     next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
   },
   {
-    // Transient: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changes after the snapshot,
-    // offline mode.
+    // Transient: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changes after the
+    // snapshot, offline mode.
     errors: [
       1020, 1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1135, 1203, 1205, 1206, 1213, 1226, 1412, 1637, 1927,
       3032, 3168, 3572, 4031,

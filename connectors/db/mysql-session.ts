@@ -14,7 +14,7 @@ import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
+/** Timeout for the server to acknowledge the cancellation; after that, the run ends without it. */
 const killPatienceMs = 800;
 /** Write timeout of the server for a slow reader: one day. Its default is one minute. */
 const writePatienceSeconds = 86_400;

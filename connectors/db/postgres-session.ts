@@ -17,7 +17,7 @@ import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts'
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
+/** Timeout for the server to acknowledge the cancellation; after that, the run ends without it. */
 const cancelPatienceMs = 800;
 const cancelAgainMs = 50;
 const goodbyePatienceMs = 2000;
@@ -130,7 +130,7 @@ export class PostgresSession {
     });
   }
 
-  /** What the statement would return. */
+  /** The columns of the statement's result. */
   async describe(sql: string): Promise<readonly WireColumn[]> {
     const fields = await this.#fields(sql);
     const catalog = await this.#lookUp(fields.map(({ dataTypeID }) => dataTypeID).filter(isUnknown));

@@ -76,7 +76,7 @@ export interface PortalOptions {
   readonly parameters: readonly SqlParameter[];
   /** Rows per Execute; 0: all at once. */
   readonly rows: number;
-  /** Called before the first row can come. */
+  /** Called before the first row can arrive. */
   readonly begin: (connection: Connection) => void;
   /** A batch is complete and more rows follow; call {@link Portal.proceed} when there is space. */
   readonly suspended: () => void;

@@ -36,7 +36,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   };
 }
 
-/** The stored value was only read for its order. */
+/** Removes the last column, which was only read for its order. */
 async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[]): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) {
     const { cells, ...rest } = batch;

@@ -19,12 +19,12 @@ export class ReadingSocket extends Socket {
     });
   }
 
-  /** From now on listeners share the buffer and copy what they keep. */
+  /** From now on, listeners share the buffer and must copy what they keep. */
   startLending(): void {
     this.#lends = true;
   }
 
-  /** From now on listeners get copies again. */
+  /** From now on, listeners get copies again. */
   stopLending(): void {
     this.#lends = false;
   }

@@ -46,7 +46,7 @@ export abstract class RowInterceptor {
   protected filled = 0;
   /** Offset of the first unhandled message. */
   protected at = 0;
-  /** The socket is back with the driver. */
+  /** True when the socket was returned to the driver. */
   protected released = false;
   #taking = false;
   /** Parsing failed; later bytes are ignored. */

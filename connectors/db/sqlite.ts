@@ -52,7 +52,7 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A process without permission to start others is already dedicated to this query. */
+/** A process without permission to start others already serves only this query. */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
   return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });

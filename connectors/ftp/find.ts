@@ -5,11 +5,11 @@ import { inspectFile } from './inspect-file.ts';
 import { make, maxEntries, tooMany } from './problems.ts';
 import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 
-/** A file on the server that a query means. */
+/** A file on the server that matches a query. */
 export interface RemoteFile extends FileFacts {
   /** Absolute. */
   readonly path: string;
-  /** Relative to the source's folder; absolute if it is outside. */
+  /** Relative to the source's folder; absolute if it's outside. */
   readonly name: string;
   /** Its entry in a listing; absent if the query names the file. */
   readonly entry?: DirectoryEntry;

@@ -6,12 +6,12 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 /** Why a listed entry is not a file to read. */
 export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 
-/** As many links in a row as Linux follows. */
+/** Linux's limit for consecutive links. */
 const maxLinks = 40;
 
 /**
- * Looks at an entry of a listing that is wanted as a file. A file that is listed is read or is an error, because servers
- * use the same words for a file that is missing and for one that they refuse.
+ * Checks a listed entry that should be read as a file. A listed file is either read or reported as an error, because
+ * servers use the same messages for missing and for forbidden files.
  */
 export async function inspectFile(session: Session, path: string, entry: DirectoryEntry): Promise<FileFacts | LeftOut> {
   const seen = await statOf(session, path, entry);
@@ -34,12 +34,12 @@ async function statOf(session: Session, path: string, entry: DirectoryEntry) {
   }
 }
 
-/** A link that leads back to itself has no status of its own, so servers hand on the words of their system (ELOOP). */
+/** A link that refers to itself has no status, so servers pass on their system's message (ELOOP). */
 function isLoop(error: unknown): boolean {
   return error instanceof Problem && /too many levels of symbolic links/i.test(error.seen ?? '');
 }
 
-/** Whether it is certain that a symbolic link leads to nothing, or round in a circle. */
+/** Whether a symbolic link certainly leads nowhere or in a circle. */
 async function leadsNowhere(session: Session, path: string, entry: DirectoryEntry): Promise<boolean> {
   let at = path;
   let link = entry;
@@ -56,7 +56,7 @@ async function leadsNowhere(session: Session, path: string, entry: DirectoryEntr
   return true;
 }
 
-/** What the listing of the nearest folder that can be entered says of a path; undefined if that is not enough to know. */
+/** The listing entry of a path in its nearest accessible folder; undefined if that isn't conclusive. */
 async function entryAt(session: Session, path: string): Promise<DirectoryEntry | 'missing' | undefined> {
   let [folder, name] = [posix.dirname(path), posix.basename(path)];
   let isInside = true;

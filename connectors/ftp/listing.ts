@@ -2,13 +2,10 @@ import { cutText, type Problem } from '#sdk';
 import { make } from './problems.ts';
 import type { DirectoryEntry } from './session.ts';
 
-/** The answer to MLSD, whose form RFC 3659 defines, or to LIST, which looks as the server likes. */
+/** The reply to MLSD, whose format RFC 3659 defines, or to LIST, whose format depends on the server. */
 export type ListingForm = 'MLSD' | 'LIST';
 
-/**
- * The entries of a listing. A line that is not understood may be the very file that is wanted, so it is an error and
- * never left out.
- */
+/** The entries of a listing. A line that can't be parsed may be the wanted file, so it's an error and never skipped. */
 export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): DirectoryEntry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const rows = form === 'LIST' && isTotal(lines) ? lines.slice(1) : lines;
@@ -20,7 +17,7 @@ export function parseListing(text: string, { form, folder }: { form: ListingForm
   });
 }
 
-/** `ls -l` counts blocks in its first line, in the language of the server. */
+/** `ls -l` prints the number of blocks on its first line, in the server's language. */
 function isTotal([first = '', ...others]: readonly string[]): boolean {
   if (/^total:? [\d.,]+[KMGTP]?$/i.test(first)) return true;
   return others.length > 0 && /^[\p{L}\p{M}]+:? [\d.,]+[KMGTP]?$/u.test(first);
@@ -35,7 +32,7 @@ function unknownLine(folder: string, line: string): Problem {
   });
 }
 
-/** `fact=value;fact=value; name` (RFC 3659, 7.2). Names of facts and types are the same in upper and lower case. */
+/** `fact=value;fact=value; name` (RFC 3659, 7.2). Names of facts and types are case-insensitive. */
 function machineEntry(line: string): DirectoryEntry | 'itself' | undefined {
   const parts =
     /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
@@ -58,7 +55,7 @@ function splitFact(fact: string): [name: string, value: string] {
   return [fact.slice(0, at).toLowerCase(), fact.slice(at + 1)];
 }
 
-/** Symbolic links have no type of their own; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
+/** Symbolic links have no type; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
 function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
   if (type === 'file') return { kind: 'file' };
   if (type === 'dir') return { kind: 'folder' };
@@ -67,7 +64,7 @@ function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, '
   return { kind: 'link', ...(link[1] === undefined ? {} : { target: link[1] }) };
 }
 
-/** A time by RFC 3659, 2.3, in UTC: `YYYYMMDDHHMMSS[.sss]`, in milliseconds since 1970. */
+/** Parses a time in the format of RFC 3659, 2.3, in UTC: `YYYYMMDDHHMMSS[.sss]`. Returns milliseconds since 1970. */
 export function timeOf(text: string): number | undefined {
   const [, year, month, day, hour, minute, second, fraction = ''] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d+))?/.exec(text) ?? [];
@@ -88,17 +85,22 @@ const date = String.raw`\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[\p{L}\p{M}.]{2,8}\s+\d{
 const time = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s[-+]\d{4})?|\d{4}[年년]?`;
 const size = String.raw`\d+(?:[.,]\d+)?[KMGTPE]?|\d+,\s*\d+|\?`;
 
-/** Rights, then some words (count of links, owner, group), size, date, name. Behind the rights `ls` marks ACLs (+), SELinux (.) and macOS (@). */
+/**
+ * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends marks for ACLs (+), SELinux
+ * (.) and macOS (@) to the permissions.
+ */
 const unixLine = (words: string) =>
   new RegExp(
     String.raw`^[\s\d]*([a-z?-])[-rwxstl?]{9}[.+@]?\s*(?:\S+\s+)${words}(${size})\s+(?:${date})\s+(?:${time})\s(.+)$`,
     'ius',
   );
 
-/** Two words at least, so that an owner `14` and a group `staff` are not taken for a date; one where there are no more. */
+/**
+ * At least two words, so that an owner `14` and a group `staff` aren't mistaken for a date; one if there are no more.
+ */
 const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 
-/** What `ls` writes of an entry that it was not allowed to look at: `-????????? ? ? ? ? ? name`. */
+/** The line of an entry that `ls` wasn't allowed to inspect: `-????????? ? ? ? ? ? name`. */
 const unseenLine = /^([a-z?-])\?{9}(?:\s+\?){4,6}\s(.+)$/is;
 
 const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
@@ -113,7 +115,7 @@ const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
   s: 'other',
 };
 
-/** Times are left out: without a zone, and often without a year, they do not tell when a file was modified. */
+/** Ignores times: without a zone, and often without a year, they don't tell when a file was modified. */
 function unixEntry(line: string): DirectoryEntry | undefined {
   const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
@@ -128,7 +130,7 @@ function unixEntry(line: string): DirectoryEntry | undefined {
 const dosLine =
   /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
 
-/** As `dir` and Internet Information Services write it. Links and junctions may lead to a file or to a folder. */
+/** The format of `dir` and Internet Information Services. Links and junctions may lead to a file or a folder. */
 function dosEntry(line: string): DirectoryEntry | undefined {
   const [, mark, told = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;

@@ -2,7 +2,7 @@ import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFi
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
-/** TLS towards the server. `verify` checks certificate and name; `require` encrypts and checks nothing. */
+/** TLS with the server. `verify` checks certificate and name; `require` only encrypts. */
 export interface FtpTlsOptions extends TlsFiles {
   readonly mode: 'verify' | 'require';
 }
@@ -20,7 +20,7 @@ const tlsSchema = {
   },
 };
 
-/** Active mode: the server connects to us, so it must be told where we are. */
+/** Active mode: the server connects to us, so it must be told our address. */
 export interface ActiveOptions {
   readonly address?: string;
   readonly first_port?: number;

@@ -2,12 +2,12 @@ import type { FtpSourceValues } from './options.ts';
 
 const defaultPorts = { sftp: 22, ftps: 21, ftps_implicit: 990, ftp: 21 } as const;
 
-/** The port that is meant: the one of the source, or the usual one of its protocol. */
+/** The port of the source, or the default port of its protocol. */
 export function portOf({ protocol, port }: FtpSourceValues): number {
   return port ?? defaultPorts[protocol];
 }
 
-/** The server as people write it, for messages: `sftp://files.example.com`, with the port where it is not the usual. */
+/** The server in readable form, for messages: `sftp://files.example.com`, with the port if it isn't the default. */
 export function placeOf(source: FtpSourceValues): string {
   const { protocol, host } = source;
   const port = portOf(source);

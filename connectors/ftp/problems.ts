@@ -9,10 +9,10 @@ export function make(
   return new Problem({ code, family, ...rest });
 }
 
-/** Words of servers that have too many others to serve; the code is often that of a wrong login. */
+/** Messages of servers with too many users; the reply code is often that of a wrong login. */
 export const isFull = (words: string): boolean => /too many|maximum|busy/i.test(words);
 
-/** The problem of a login that never came to a conversation: TLS, or the network. */
+/** The problem of a failed connection before the login: TLS, or the network. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
@@ -39,7 +39,7 @@ function isTls(code: string, message: string): boolean {
   return certificate || /certificate|wrong version number|altnames/i.test(message);
 }
 
-/** Another protocol is spoken there; its server greeted us. */
+/** The server speaks another protocol, according to its greeting. */
 export function otherProtocol(place: string, { seen, protocol }: { seen: string; protocol: string }): Problem {
   return make('FTP_PROTOCOL', 'config', {
     message: `the server at ${place} speaks another protocol`,
@@ -48,7 +48,7 @@ export function otherProtocol(place: string, { seen, protocol }: { seen: string;
   });
 }
 
-/** The server takes no login without encryption. */
+/** The server accepts no login without encryption. */
 export function tlsRequired(place: string, seen: string): Problem {
   return make('FTP_TLS_REQUIRED', 'config', {
     message: `${place} requires TLS`,
@@ -57,7 +57,7 @@ export function tlsRequired(place: string, seen: string): Problem {
   });
 }
 
-/** The server asks for an account beside user and password, or takes another one. */
+/** The server requires an account besides user and password, or another one. */
 export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
     message: `${place} requires an account in addition to user and password`,
@@ -66,7 +66,7 @@ export function accountWanted(place: string, seen: string): Problem {
   });
 }
 
-/** The SSH login works, but this user has no file transfer; undefined if an error says something else. */
+/** The SSH login works, but this user has no SFTP; undefined for any other error. */
 export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const { message } = seenIn(thrown);
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];
@@ -78,7 +78,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   });
 }
 
-/** Where SFTP has the length of a packet, a text has its first four characters. */
+/** The first four characters of a text that was misread as the length of an SFTP packet. */
 function beginningOf(length: number): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(length);
@@ -96,7 +96,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
 /** An established connection broke or stalled: the reader may log in again and resume. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  // Of a data connection: the server does not encrypt it, or shows another certificate there.
+  // For a data connection: the server doesn't encrypt it, or its certificate differs.
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
@@ -108,17 +108,17 @@ export function lost(thrown: unknown, place: string): Problem {
 
 const awayCodes = new Set(['FTP_LOST', 'FTP_UNREACHABLE', 'FTP_CONNECT_TIMEOUT', 'FTP_BUSY']);
 
-/** Whether another login in a moment may go on where this one was. */
+/** Whether another login may resume after this error. */
 export function isAway(thrown: unknown): thrown is Problem {
   return thrown instanceof Problem && awayCodes.has(thrown.code);
 }
 
-/** Whether the server said no to the command itself. */
+/** Whether the server refused the command itself. */
 export function isRefusal(thrown: unknown): boolean {
   return thrown instanceof Problem && thrown.code === 'FTP_REFUSED';
 }
 
-/** The server does not let this user in. */
+/** The server refuses this user. */
 export function loginRefused(place: string, user: string, answer: { seen: string; isLoginRefused: boolean }): Problem {
   return make('FTP_LOGIN_REFUSED', 'login', {
     message: `${place} refused the login of ${user}`,
@@ -127,7 +127,7 @@ export function loginRefused(place: string, user: string, answer: { seen: string
   });
 }
 
-/** The server lets us in, but not to this file or folder. */
+/** The login works, but the user has no access to this file or folder. */
 export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
     message: `permission denied on the server: ${path}`,
@@ -136,7 +136,7 @@ export function denied(path: string, seen: string): Problem {
   });
 }
 
-/** The listing shows a file that the server then does not let us look at. */
+/** A listed file that the server doesn't let us inspect. */
 export function notReadable(path: string, seen: string): Problem {
   const isMangled = path.includes('\ufffd');
   return make('FTP_DENIED', 'job', {
@@ -148,7 +148,7 @@ export function notReadable(path: string, seen: string): Problem {
   });
 }
 
-/** Without a size, an FTP transfer that is cut off cannot be told from a whole one. */
+/** Without a size, a truncated FTP transfer can't be distinguished from a complete one. */
 export function noSize(path: string): Problem {
   return make('FTP_NO_SIZE', 'job', {
     message: `the server does not report the size of ${path}, so a truncated transfer could not be detected`,
@@ -156,7 +156,7 @@ export function noSize(path: string): Problem {
   });
 }
 
-/** FTP commands are lines: a name with a line break cannot be sent. */
+/** FTP commands are single lines, so a name with a line break can't be sent. */
 export function unusableName(path: string): Problem {
   return make('FTP_NAME', 'job', {
     message: 'a file name contains a line break, which FTP does not support',
@@ -165,10 +165,10 @@ export function unusableName(path: string): Problem {
   });
 }
 
-/** How many entries the folders that a pattern leads through may hold. */
+/** Maximum number of entries in the folders of a pattern. */
 export const maxEntries = 200_000;
 
-/** The pattern leads through too much to look at. */
+/** The pattern covers too many entries. */
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
     message: `too many files: the folders of the pattern contain more than ${maxEntries} entries`,
@@ -176,7 +176,7 @@ export function tooMany(): Problem {
   });
 }
 
-/** Anything else that a server said no to. */
+/** Any other refusal of the server. */
 export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} answered with an error`,
@@ -185,7 +185,7 @@ export function refused(place: string, seen: string): Problem {
   });
 }
 
-/** A server that says: not now. */
+/** A temporary refusal of the server. */
 export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
     message: `${place} is busy or shutting down`,
@@ -194,7 +194,7 @@ export function busy(place: string, seen: string): Problem {
   });
 }
 
-/** A file is another one than when its reading began: what was read of it counts for nothing. */
+/** The file has changed since its download began, so the downloaded part is discarded. */
 export function fileChanged(name: string, seen: string): Problem {
   return make('FTP_FILE_CHANGED', 'try_later', {
     message: `${name} was written to while it was being read`,
@@ -203,7 +203,7 @@ export function fileChanged(name: string, seen: string): Problem {
   });
 }
 
-/** Fewer bytes came than the file has, though it is what it was and the server spoke of a whole one. */
+/** Fewer bytes arrived than the file has, although it's unchanged and the server reported success. */
 export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the transfer of ${name} was incomplete`,
@@ -212,7 +212,10 @@ export function endedEarly(name: string, seen: string): Problem {
   });
 }
 
-/** A resumed transfer does not fit what came before it: another version of the file, or a server that began elsewhere. */
+/**
+ * A resumed transfer doesn't match the part before it: another version of the file, or a server that resumed at another
+ * offset.
+ */
 export function resumedElsewhere(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the resumed transfer of ${name} does not continue the first part, so it starts from the beginning`,
@@ -221,7 +224,7 @@ export function resumedElsewhere(name: string, seen: string): Problem {
   });
 }
 
-/** A file of the source's options that cannot be used. */
+/** A file from the source's options can't be used. */
 export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,

@@ -10,7 +10,10 @@ interface ReconnectingSessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** A session that reconnects: one at a time, closed when the run is stopped, opened again after a lost connection. */
+/**
+ * A session that reconnects: at most one is open; it's closed when the run is aborted, and reopened after a lost
+ * connection.
+ */
 export class ReconnectingSession {
   readonly #connect: Connect;
   readonly #signal: AbortSignal;
@@ -51,14 +54,14 @@ export class ReconnectingSession {
     this.#signal.throwIfAborted();
   }
 
-  /** Another session in place of a lost one; the more often it was lost in a row, the longer is waited before. */
+  /** Replaces a lost session, with exponential backoff over consecutive losses. */
   async retry(timesLost: number): Promise<void> {
     const ms = exponentialMs(timesLost - 1, { firstMs: firstWaitMs, maxMs: maxWaitMs });
     await wait(ms, undefined, { signal: this.#signal }).catch(() => undefined);
     await this.renew();
   }
 
-  /** What the work comes to; when it was stopped, the signal's reason, whatever broke on the way. */
+  /** Runs `work` with the session. If it was aborted, throws the signal's reason, whatever failed. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       return await work(this.session);

@@ -1,4 +1,4 @@
-/** What the reference page tells beside the options. */
+/** The texts of the reference page, besides the options. */
 export const reference = {
   columns:
     'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',

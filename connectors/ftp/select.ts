@@ -14,13 +14,13 @@ import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
 
-/** A file whose time is known. */
+/** A file with a known time. */
 type Dated = RemoteFile & DatedFile;
 
-/** What a run reads, and how far the job has got when it has. */
+/** The files of a run, and the watermark after it. */
 export interface Selection {
   readonly files: readonly Settled[];
-  /** Undefined where the job reads the same files each time. */
+  /** Undefined if the job reads the same files in each run. */
   readonly after: FilesRead | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Selecting {
   readonly warn: (warning: RunWarning) => void;
 }
 
-/** The files that the query means now. Those that are not complete are a reason to try later, or wait for the next run. */
+/** The files that currently match the query. Incomplete ones are a reason to retry, or wait for the next run. */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
   const { source, query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';

@@ -1,33 +1,33 @@
 /** An entry of a folder on the server. */
 export interface DirectoryEntry {
   readonly name: string;
-  /** `other` is a device, pipe or socket; `unknown` is what the listing does not tell. */
+  /** `other` is a device, pipe or socket; `unknown`: the listing doesn't tell. */
   readonly kind: 'file' | 'folder' | 'link' | 'other' | 'unknown';
   readonly size?: number;
-  /** Milliseconds since 1970; absent where the listing does not tell it reliably. */
+  /** Milliseconds since 1970; absent if the listing isn't reliable. */
   readonly modified?: number;
-  /** Where a symbolic link leads, if the listing tells. */
+  /** Target of a symbolic link, if the listing has it. */
   readonly target?: string;
 }
 
-/** A plain file on the server at one moment. */
+/** A regular file on the server at one moment. */
 export interface FileFacts {
-  /** Absent if the server does not tell it; the file is then read to its end. */
+  /** Absent if the server doesn't report it; the file is then read to its end. */
   readonly size?: number;
-  /** Milliseconds since 1970, as exact as the server tells it; absent if it does not tell. */
+  /** Milliseconds since 1970, with the server's precision; absent if it isn't reported. */
   readonly modified?: number;
 }
 
 /** Not a regular file, or not accessible, with the server's message. */
 export interface Absent {
   readonly absent: string;
-  /** True if it is certain that nothing is there, or at the end of the link. */
+  /** True if it's certain that the path, or the target of the link, doesn't exist. */
   readonly isMissing?: boolean;
 }
 
 /**
- * One login on a server. Paths are absolute, with `/`. Every failure is a Problem; `isAway`
- * tells those after which another login may go on where this one was.
+ * One login on a server. Paths are absolute, with `/`. Every error is a Problem; after those for which `isAway` is
+ * true, another login may resume.
  */
 export interface Session {
   /** The folder after login. */
@@ -35,11 +35,11 @@ export interface Session {
   list(folder: string): Promise<DirectoryEntry[]>;
   stat(path: string): Promise<FileFacts | Absent>;
   isFolder(path: string): Promise<boolean>;
-  /** Where the symbolic link leads, as it is written there; undefined if it is none, or if the server does not tell. */
+  /** The raw target of a symbolic link; undefined if it isn't a link, or if the server doesn't report it. */
   linkTarget(path: string, entry: DirectoryEntry): Promise<string | undefined>;
-  /** The bytes of a file from an offset on. `size` is how many the whole file has by what `stat` told. */
+  /** The bytes of a file from an offset on. `size` is the size of the whole file, as reported by `stat`. */
   read(path: string, range: ReadRange): AsyncIterable<Uint8Array>;
-  /** Ends the connection at once; whatever is under way fails. */
+  /** Closes the connection immediately; pending calls fail. */
   close(): void;
 }
 
@@ -48,5 +48,5 @@ export interface ReadRange {
   readonly size: number | undefined;
 }
 
-/** Logs in; called again whenever a connection was lost. When the signal is aborted, it ends the connection and fails. */
+/** Logs in; called again after a lost connection. If the signal is aborted, it closes the connection and fails. */
 export type Connect = (signal: AbortSignal) => Promise<Session>;

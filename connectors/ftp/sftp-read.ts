@@ -1,6 +1,9 @@
 import type { SFTPWrapper } from 'ssh2';
 
-/** What every server takes in one request, and how many are on the way at a time: one by one, latency is all there is. */
+/**
+ * The request size that every server supports, and the number of concurrent requests: sequential requests would be
+ * bound by latency.
+ */
 const pieceBytes = 32 * 1024;
 const ahead = 48;
 
@@ -11,11 +14,11 @@ interface Range {
 
 interface Piece {
   readonly bytes: Buffer;
-  /** False where the file ended sooner than its size had told. */
+  /** False if the file ended before its reported size. */
   readonly isWhole: boolean;
 }
 
-/** The pieces of an open file, in order, each asked for before it is waited for. */
+/** The pieces of an open file in order, requested ahead. */
 export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Range): Generator<Promise<Piece>> {
   const underway: Promise<Piece>[] = [];
   let at = from;
@@ -30,7 +33,7 @@ export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Ra
   }
 }
 
-/** Servers may answer with less than was asked for; the rest is then asked for again. */
+/** Servers may return fewer bytes than requested, so the rest is requested again. */
 async function readPiece(
   sftp: SFTPWrapper,
   handle: Buffer,

@@ -25,10 +25,10 @@ const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
-/** Of later versions, which some servers send all the same (draft-ietf-secsh-filexfer-13, 9.1): a file that is locked. */
+/** Status of later versions that some servers send anyway (draft-ietf-secsh-filexfer-13, 9.1): a locked file. */
 const lockConflict = 17;
 
-/** The high bits of a mode tell the kind (POSIX, sys/stat.h). */
+/** The high bits of a mode are the file type (POSIX, sys/stat.h). */
 const kindMask = 0o170000;
 const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o100000, 'file'],
@@ -36,7 +36,7 @@ const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o120000, 'link'],
 ]);
 
-/** Logs in by SSH and opens its file transfer subsystem, within the time that the source allows for each. */
+/** Logs in over SSH and opens the SFTP subsystem, each within the source's timeout. */
 export async function openSftp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = (await openSsh(loginOf(source, folder), signal).catch((error: unknown) =>
     explain(source, error),
@@ -60,7 +60,7 @@ export async function openSftp(source: FtpSourceValues, folder: string, signal: 
   }
 }
 
-/** An SSH client passes over what comes before the greeting of SSH (RFC 4253, 4.2), so one that meets FTP waits in vain. */
+/** An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so it waits in vain for an FTP server. */
 async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
   const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
   const greeting = isLate ? await greetingOf({ host: source.host, port: portOf(source) }) : undefined;
@@ -76,12 +76,15 @@ interface Patience {
 }
 
 /**
- * Waits for answers of the subsystem, each for a limited time: the SSH server answers keepalives also when the subsystem
- * behind it hangs, and not all calls are answered when the connection breaks.
+ * Waits for replies of the subsystem, each with a timeout: the SSH server answers keepalives even if its subsystem
+ * hangs, and some calls never return when the connection breaks.
  */
 class Answers {
   readonly #client: Client;
-  /** Not one promise to race with: it would keep all that ever raced with it, and with that each piece of a file. */
+  /**
+   * Not a single promise to race with, because that would retain everything that ever raced with it, including each
+   * piece of a file.
+   */
   readonly #waiting = new Set<(error: Error) => void>();
   #gone: Error | undefined;
 
@@ -159,7 +162,7 @@ class SftpSession implements Session {
     const read = promisify<Buffer, FileEntryWithStats[] | undefined>(this.#sftp.readdir.bind(this.#sftp));
     try {
       const entries: DirectoryEntry[] = [];
-      // Batch by batch, so that a long listing is not taken for silence.
+      // Batch by batch, so that a long listing doesn't look like a stalled server.
       for (let isEnd = false; !isEnd; ) {
         const batch = await this.#ask(folder, () => unlessStatus(endOfFile, read(handle)));
         for (const entry of batch ?? []) entries.push(entryOf(entry));
@@ -184,7 +187,7 @@ class SftpSession implements Session {
     return stats !== undefined && (await this.#kindOf(path, stats)) === 'folder';
   }
 
-  /** Servers may leave out the permissions, and with them the kind (draft-ietf-secsh-filexfer-02, 5). */
+  /** Servers may omit the permissions, and with them the type (draft-ietf-secsh-filexfer-02, 5). */
   async #kindOf(path: string, { mode }: Stats): Promise<DirectoryEntry['kind']> {
     if (mode !== undefined) return kinds.get(mode & kindMask) ?? 'other';
     const open = promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp));
@@ -251,7 +254,7 @@ function openFile(sftp: SFTPWrapper, path: string): Promise<Buffer> {
   });
 }
 
-/** Undefined if the server answers with this status. */
+/** Undefined if the server replies with this status. */
 async function unlessStatus<T>(status: number, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

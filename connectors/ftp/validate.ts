@@ -8,7 +8,7 @@ interface Fault {
 
 const sftpOnly = ['private_key_file', 'passphrase', 'host_key'] as const;
 
-/** Everything that is wrong with the options together, without any network. */
+/** Validates the combination of options, without network access. */
 export function faultsOf(source: FtpSourceValues, query: FtpQueryValues | undefined): Fault[] {
   return [
     ...(source.protocol === 'sftp' ? sftpFaults(source) : ftpFaults(source)),

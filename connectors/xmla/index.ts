@@ -108,7 +108,7 @@ export default defineService({
   },
   errors: [
     ...faultRules(`${fault}.detail.Error.@Description`),
-    // Mondrian's.
+    // The format of Mondrian.
     ...faultRules(`${fault}.detail.error.desc`),
     ...faultRules(`${fault}.faultstring`, fault),
   ],
