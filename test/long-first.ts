@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take longest, longest first. */
+/** The slowest files, slowest first. */
 const longest = [
   'conformance/connectors',
   'journey/blocked',
@@ -21,7 +21,7 @@ const longest = [
   'cli/commands',
 ];
 
-/** Runs the long files first, so that none of them is left running alone in the end; a fresh checkout has no times of its own. */
+/** Runs the slow files first, so that none of them runs alone at the end; a new checkout has no recorded durations. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import whole from './vitest.config.ts';
 
-/** Folders whose tests start no server and wait for no disk. The one list behind `npm run test:unit`. */
+/** Folders whose tests start no server and wait for no disk. The only list for `npm run test:unit`. */
 const rooms = ['architecture', 'compare', 'formats', 'guards', 'lib', 'schedule', 'transforms'];
 
 /** Tests in these folders that start a process or a server, or compute for longer than all others together. */
@@ -17,7 +17,7 @@ const others = [
   'xml-checker',
 ];
 
-/** `npm run test:unit`: what you run while you write. `npm test` runs these tests, too. */
+/** `npm run test:unit`: what you run while you write code. `npm test` runs these tests, too. */
 export default defineConfig({
   ...whole,
   test: {

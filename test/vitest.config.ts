@@ -4,7 +4,10 @@ import { LongFirst } from './long-first.ts';
 const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
 const report = process.env.SLUICE_TEST_REPORT;
 
-/** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
+/**
+ * The only place that defines how tests run. Servers are private to a test file, on free ports, so files run in
+ * parallel.
+ */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   // What authors outside of the package import; see src/config/catalog/load-plugin.ts.
@@ -16,10 +19,10 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts'],
-    // Two more than two cores: many tests wait, for timers and for processes of their own.
+    // Two more than two cores: many tests wait, for timers and for their own processes.
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },
-    // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.
+    // Not a limit for anything but a hang: a starved machine is twenty times slower than an idle one.
     testTimeout: 300_000,
     hookTimeout: 240_000,
     teardownTimeout: 20_000,

@@ -14,7 +14,7 @@ const known = [
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Static imports of each file, types included. */
+/** Static imports of each file, including types. */
 function importGraph(): Graph {
   const files = globSync('{src,connectors}/**/*.ts', { cwd: root });
   const importsOf = (file: string): string[] =>
@@ -24,7 +24,7 @@ function importGraph(): Graph {
   return new Map(files.map((file) => [file, importsOf(file)]));
 }
 
-/** The files that reach themselves. */
+/** The files that import themselves, directly or indirectly. */
 function circlesIn(graph: Graph): string[] {
   const reaches = (start: string): boolean => {
     const seen = new Set<string>();

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const textOf = (file: string): string => readFileSync(resolve(root, file), 'utf8');
 
-/** Literals in capitals that are no error codes of Sluice: names of vendors, Node and examples. */
+/** Uppercase literals that aren't error codes of Sluice: vendors' names, Node's codes and examples. */
 const others = new Set(
   `
     ABORT_ERR ACCESS_DENIED ACCESS_PROHIBITED AREA_WHAT AUTH_SWITCH_PLUGIN_ERROR CATALOG_NAME CLIENT_SECRET
@@ -22,10 +22,10 @@ const others = new Set(
 
 const isForeign = (name: string): boolean => /^(ERR|UND_ERR|SQLITE|OTEL|SLUICE|NODE)_/.test(name) || others.has(name);
 
-/** The caller completes some codes: `FTP` and `HOST_KEY_CHANGED` make `FTP_HOST_KEY_CHANGED`. */
+/** The caller completes some codes: `FTP` and `HOST_KEY_CHANGED` become `FTP_HOST_KEY_CHANGED`. */
 const heads = ['FTP', 'REST', 'SERVICE', 'CONFIG_UNKNOWN'];
 
-/** All sources but the table of SQLite's result codes. */
+/** All sources except the table of SQLite's result codes. */
 const sources = globSync('{src,connectors}/**/*.ts', { cwd: root })
   .filter((file) => file !== 'src/lib/sqlite-error.ts')
   .map(textOf)
@@ -46,7 +46,7 @@ it('docs/errors.md lists every error code of the sources', () => {
   expect([...codes].filter((code) => !isListed(code))).toEqual([]);
 });
 
-it('docs/errors.md lists no error code that the sources do not have, and none twice', () => {
+it('docs/errors.md lists no unknown error code, and none twice', () => {
   const isInSources = (code: string) =>
     ['', ...heads.map((head) => `${head}_`)].some(
       (head) =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Who may import whom among our own rooms. What is not listed is refused. */
+/** The allowed imports between our own rooms. Everything else is rejected. */
 const allowed: Record<string, readonly string[]> = {
   lib: [],
   sdk: ['lib'],
@@ -60,7 +60,10 @@ const allowed: Record<string, readonly string[]> = {
   ],
 };
 
-/** Payload (with the look whether its file is whole) and Config are nouns that the next stage may know; the rest is not. */
+/**
+ * Payload (with the check whether its file is intact) and Config are nouns that the next stage may know; nothing else
+ * is.
+ */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'], 'kept-rows': ['manifest.ts'] },
   config: { 'kept-rows': ['write-rule.ts'], alerts: ['channels.generated.ts'] },
@@ -108,21 +111,21 @@ function faultOf({ file, target }: Import): string | undefined {
 
 const imports = ['src', 'connectors'].flatMap(sourcesBelow).flatMap(importsOf);
 
-describe('the rooms of the house', () => {
-  it('are found at all, so that this test cannot pass by looking at nothing', () => {
+describe('the rooms', () => {
+  it("are found at all, so that this test can't pass without checking anything", () => {
     expect(imports.length).toBeGreaterThan(50);
   });
 
-  it('import only what the picture in src/ARCHITECTURE.md allows', () => {
+  it('import only what src/ARCHITECTURE.md allows', () => {
     expect(imports.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  it('refuse an import that crosses the wall between daemon and service', () => {
+  it('reject an import between daemon and service', () => {
     const crossing = { file: join(root, 'src/daemon/x.ts'), target: join(root, 'src/service/index.ts') };
     expect(faultOf(crossing)).toContain('src/daemon/x.ts may not import src/service/index.ts');
   });
 
-  it('never end the process by force', () => {
+  it('never call process.exit()', () => {
     const forced = ['src', 'connectors']
       .flatMap(sourcesBelow)
       .filter((file) => !file.endsWith('/loop-watch/watch-worker.ts'))
@@ -130,7 +133,7 @@ describe('the rooms of the house', () => {
     expect(forced.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('cut what they show by the functions of redact.ts alone, which take secrets out first', () => {
+  it('truncate output only with the functions of redact.ts, which redact secrets first', () => {
     const cut =
       /(?:seen|message|allowed|next): .*\.(?:slice|substring)\(0, \d|(?:shorten|excerpt|cutText|shown)\(.*(?:\.slice|\.substring|toString\('[\w-]+',)/;
     const cutting = ['src', 'connectors'].flatMap(sourcesBelow).flatMap((file) => {
@@ -148,14 +151,14 @@ describe('the rooms of the house', () => {
     expect(lacking.map((file) => relative(root, file)).filter((file) => file !== 'src/lib/temporal.ts')).toEqual([]);
   });
 
-  it('load packages by a computed name in three files only: what the bundler cannot follow may be missing for users', () => {
+  it("import packages by a computed name in only three files: the bundler can't follow these imports", () => {
     const computed = ['src', 'connectors']
       .flatMap(sourcesBelow)
       .filter((file) => /\bcreateRequire\(/.test(readFileSync(file, 'utf8')));
     expect(computed.map((file) => relative(root, file)).sort()).toEqual([
       'connectors/db/sqlserver-driver.ts',
       'src/lib/late.ts',
-      // A file of ours that is an entry of the bundle: see knip.entry in package.json.
+      // An entry file of the bundle: see knip.entry in package.json.
       'src/lib/temporal.ts',
     ]);
   });

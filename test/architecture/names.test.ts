@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * Names that are still declared in more than one file. This list only shrinks: a new type takes a name of its own.
- * A name stays only if both worlds are separate on purpose; then a comment says why.
+ * Names that are still declared in more than one file. This list only shrinks: a new type needs a unique name. A name
+ * stays only if both worlds are separate on purpose; then a comment says why.
  */
 const declaredTwice = new Set(
   `
@@ -31,7 +31,7 @@ it('an exported type or class name is declared in one file only', () => {
   expect(twice.filter(([name]) => !declaredTwice.has(name))).toEqual([]);
 });
 
-it('the list of names declared twice holds no name that is declared once', () => {
+it('every name on the list of duplicates is declared at least twice', () => {
   const found = declarations();
   expect([...declaredTwice].filter((name) => (found.get(name)?.length ?? 0) < 2)).toEqual([]);
 });

@@ -41,12 +41,12 @@ it('texts, comments and docs use contemporary words', () => {
   expect(found).toEqual([]);
 });
 
-it('advice follows a label ("next", "Fix:"), so it begins with a small letter', () => {
+it('advice follows a label ("next", "Fix:"), so it starts with a lowercase letter', () => {
   const found = files
     .filter((file) => /^(src|connectors)\/.*\.ts$/.test(file))
     .flatMap((file) => {
       const text = readFileSync(resolve(root, file), 'utf8');
-      // A literal right after the key, or one of two in a condition. Names such as SLUICE_KEY keep their capitals.
+      // A literal right after the key, or one of two in a condition. Names such as SLUICE_KEY stay in capitals.
       return [...text.matchAll(/\b(?:next|fix): (?:[^,;\n]*\?\s+)?['"`]([A-Z][a-z ][^'"`]*)/g)].map(
         ([, advice]) => `${file}: ${advice}`,
       );

@@ -4,7 +4,7 @@ import { DistinctCount } from '../../src/compare/distinct-count.ts';
 import { formatIds } from '../formats/encoding.ts';
 import { type Cells, compared, type Table } from './tables.ts';
 
-/** A sorted table: an id, a name that several rows share, an amount. */
+/** A sorted table: an ID, a name that several rows share, an amount. */
 const sorted = (from: number, to: number): Table => ({
   columns: ['id', 'name', 'amount'],
   rows: Array.from({ length: to - from }, (_, i) => [
@@ -17,7 +17,7 @@ const sorted = (from: number, to: number): Table => ({
 
 describe('two tables', () => {
   it.each(formatIds)(
-    'of which the second lost 2,199 rows at its head differ in these rows alone (%s)',
+    'of which the second lacks the first 2,199 rows differ only in these rows (%s)',
     async (format) => {
       const difference = await compared(sorted(1, 5001), sorted(2200, 5001), { format });
       expect(difference).toMatchObject({
@@ -37,7 +37,7 @@ describe('two tables', () => {
     },
   );
 
-  it('differ in the cells of a row that has the same key, and each column says in how many', async () => {
+  it('differ in the cells of a row with the same key, and each column reports the number of changes', async () => {
     const now = sorted(1, 101);
     const rows = now.rows.map(
       ([id, name, amount]): Cells => [id!, id === '7' ? null : name!, Number(id) > 90 ? '9' : amount!],
@@ -51,7 +51,7 @@ describe('two tables', () => {
     });
   });
 
-  it('are compared by the key that the job declares, in whatever order rows and columns come', async () => {
+  it("are compared by the job's key, whatever the order of rows and columns", async () => {
     const last = {
       columns: ['shop', 'day', 'sold'],
       rows: [
@@ -82,7 +82,7 @@ describe('two tables', () => {
     });
   });
 
-  it('are not compared by a declared key that is not unique, or that a table does not have', async () => {
+  it("are not compared by a key that isn't unique, or that a table doesn't have", async () => {
     const last = {
       columns: ['id', 'name'],
       rows: [
@@ -105,7 +105,7 @@ describe('two tables', () => {
     expect(difference.samples.removed.filter(({ b }) => b === 'y')).toHaveLength(2);
   });
 
-  it('use the unique column that leaves the fewest cells different, not a number of the line', async () => {
+  it('use the unique column with the fewest changed cells, not a line number', async () => {
     const numbered = (ids: readonly number[]): Table => ({
       columns: ['line', 'id', 'half'],
       rows: ids.map((id, i) => [String(i), `id ${id}`, `${id % 3}`]),
@@ -116,7 +116,7 @@ describe('two tables', () => {
     expect(difference.columns.map(({ changed }) => changed)).toEqual([30, 0, 0]);
   });
 
-  it('with other columns are compared by those that both have; the others are told', async () => {
+  it('with different columns are compared by the common ones; the others are reported', async () => {
     const difference = await compared(
       {
         columns: ['id', 'old'],
@@ -157,12 +157,12 @@ describe('two tables', () => {
     expect(await compared(empty, empty, { format })).toMatchObject({ removed: 0, added: 0, changed: 0 });
   });
 
-  it('without any column in common differ in every row', async () => {
+  it('without any common column differ in every row', async () => {
     const difference = await compared({ columns: ['a'], rows: [['1'], ['1']] }, { columns: ['b'], rows: [['1']] });
     expect(difference).toMatchObject({ removed: 2, added: 1, changed: 0 });
   });
 
-  it('are read with the options of their format', async () => {
+  it('are parsed with the options of their format', async () => {
     const table = {
       columns: ['id', 'name'],
       rows: [
@@ -180,7 +180,7 @@ describe('two tables', () => {
     }
   });
 
-  it('tell texts, the empty text and null apart', async () => {
+  it('distinguish text, empty text and null', async () => {
     const rows = (name: string | null): Table => ({ columns: ['id', 'name'], rows: [['1', name]] });
     for (const [last, now, changed] of [
       ['a', 'b', 1],
@@ -193,8 +193,8 @@ describe('two tables', () => {
   });
 });
 
-describe('the figures of a column', () => {
-  it('are its nulls, its extremes by value, and its distinct values', async () => {
+describe('the statistics of a column', () => {
+  it('are its nulls, its minimum and maximum by value, and its distinct values', async () => {
     const values = ['10', '9', '-1.5', null, '9', '123456789012345678901'];
     const table = { columns: ['n', 't'], rows: values.map((n, i) => [n, ['b', 'é', 'a', 'b', '', 'B'][i]!]) };
     const { columns } = await compared(table, table, { format: 'json' });
@@ -204,18 +204,18 @@ describe('the figures of a column', () => {
     ]);
   });
 
-  it('say so where the distinct values were too many to be counted exactly', async () => {
+  it('say so if there were too many distinct values to count them exactly', async () => {
     const { columns, rows } = sorted(0, 30_000);
     const table = { columns: [...columns, 'half'], rows: rows.map((row, i) => [...row, `half ${i >> 1}`]) };
     const [id, name, , half] = (await compared(table, table)).columns;
     expect(half!.last!.distinct.exact).toBe(false);
     expect(Math.abs(half!.last!.distinct.count - 15_000) / 15_000).toBeLessThan(0.07);
     expect(name!.last!.distinct).toEqual({ count: 7, exact: true });
-    // It is the key, so sorting has counted it.
+    // It's the key, so sorting has counted it.
     expect(id!.last!.distinct).toEqual({ count: 30_000, exact: true });
   });
 
-  it('are never more distinct values than there are values', () => {
+  it('never have more distinct values than values', () => {
     for (let first = 0; first < 20; first++) {
       const distinct = new DistinctCount();
       for (let i = 0; i < 6000; i++) distinct.add(`${first}, ${i}`);
@@ -225,7 +225,7 @@ describe('the figures of a column', () => {
   });
 });
 
-/** Few values, so that rows meet. */
+/** Few values, so that rows match. */
 const cell = fc.option(fc.constantFrom('', 'a', 'b', 'ab', '1', '01', '1.0', ',', '"', '\n', 'é'), {
   nil: null,
   freq: 6,
@@ -233,11 +233,11 @@ const cell = fc.option(fc.constantFrom('', 'a', 'b', 'ab', '1', '01', '1.0', ','
 const table = fc.array(fc.tuple(cell, cell), { maxLength: 30 });
 
 describe('any two tables', () => {
-  it('have the counts of a multiset, whether sorted in memory or on the disk', async () => {
+  it('have the counts of a multiset, whether sorted in memory or on disk', async () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.constantFrom(1, 200, undefined), async (last, now, maxBytes) => {
         const columns = ['x', 'y'];
-        // The third column keeps every other one from being unique.
+        // The third column prevents all others from being unique.
         const twice = (rows: Cells[]): Table => ({ columns, rows: [...rows, ...rows] });
         const way = { format: 'json' as const, ...(maxBytes === undefined ? {} : { maxBytes }) };
         const { added, removed, by } = await compared(twice(last), twice(now), way);
@@ -248,7 +248,7 @@ describe('any two tables', () => {
     );
   });
 
-  it('have the counts of a look-up by key', async () => {
+  it('have the counts of a lookup by key', async () => {
     const keyed = fc.uniqueArray(fc.tuple(fc.integer({ min: -20, max: 20 }).map(String), cell), {
       selector: ([key]) => key,
     });
@@ -269,7 +269,7 @@ describe('any two tables', () => {
   });
 });
 
-/** How many rows of the one the other has not, each as often as it is there. */
+/** How many rows of the first are missing in the second, counting duplicates. */
 function surplus(one: readonly Cells[], other: readonly Cells[]): number {
   const left = new Map<string, number>();
   for (const row of other) left.set(JSON.stringify(row), (left.get(JSON.stringify(row)) ?? 0) + 1);

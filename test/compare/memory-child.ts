@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { compareTables } from '../../src/compare/compare-tables.ts';
 import { PayloadTable } from '../../src/compare/payload-table.ts';
 
-/** Compares a table of so many rows with one that lacks the first third of them; prints what was found. */
+/** Compares a table of this many rows with one that lacks the first third of them; prints the result. */
 const [folder = '', count = ''] = process.argv.slice(2);
 const rows = Number(count);
 

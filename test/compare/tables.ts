@@ -23,14 +23,14 @@ export interface Way {
   readonly maxBytes?: number;
 }
 
-/** A folder of the running test. */
+/** A folder for the running test. */
 export function folderOfTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-compare-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 
-/** Encodes both tables as payloads are, and compares the files. */
+/** Encodes both tables as payloads, and compares the files. */
 export async function compared(last: Table, now: Table, way: Way = {}): Promise<TableDifference> {
   const folder = folderOfTest();
   const { key, maxBytes, ...encoding } = way;
@@ -41,7 +41,7 @@ export async function compared(last: Table, now: Table, way: Way = {}): Promise<
   return compareTables(tables, { folder, key, ...(maxBytes === undefined ? {} : { maxBytes }) });
 }
 
-/** Writes a table in a format of ours. */
+/** Writes a table in one of our formats. */
 export function write(
   path: string,
   { columns, rows, types = {} }: Table,

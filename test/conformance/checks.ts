@@ -5,7 +5,7 @@ import { collections, idFields } from './foreign-ids.ts';
 import { fieldsOf, missing, wrongTexts, wrongTypes } from './values.ts';
 import { client, keyWithOnly, keyWithout, other, own, type World } from './world.ts';
 
-/** Something that every endpoint must stand, or every one of a kind. */
+/** Something that must be true for every endpoint, or every one of a kind. */
 export interface Check {
   readonly title: string;
   readonly appliesTo: (endpoint: Endpoint) => boolean;
@@ -33,7 +33,7 @@ function expectNamed(answer: Answer, field: string): void {
 
 const paramsOf = ({ path }: Endpoint): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
-/** What a refusal says, without the ids in it. */
+/** The message of a refusal, without the IDs in it. */
 const said = (answer: Answer, ids: readonly string[]): unknown => [
   answer.status,
   answer.body.meta.error_code,
@@ -245,6 +245,6 @@ export const checks: readonly Check[] = [
 const bodySchema = ({ body }: Endpoint): ReturnType<typeof fieldsOf> =>
   typeof body === 'object' ? fieldsOf(body) : {};
 
-/** The one list in an answer. */
+/** The only list in a response. */
 const listIn = (data: Record<string, unknown>): unknown[] =>
   Object.values(data).find((value) => Array.isArray(value)) as unknown[];

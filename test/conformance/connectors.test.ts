@@ -3,7 +3,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { connectorKit, type World } from '#sdk/testing';
 import { openCatalog } from '../../src/config/catalog/catalog.ts';
 
-/** Every connector of the catalog gets the standard suite in each of its worlds: `connectors/<id>.ts` beside this file. */
+/**
+ * Every connector of the catalog runs the standard suite in each of its worlds: `connectors/<id>.ts` next to this file.
+ */
 const catalog = await openCatalog();
 const connectors = await Promise.all(catalog.ids.map(async (id) => ({ id, connector: await catalog.load(id) })));
 
@@ -14,7 +16,7 @@ async function worldsOf(id: string): Promise<readonly World[]> {
   return [worlds].flat();
 }
 
-it('the catalog can be loaded, all of it', () => {
+it('the whole catalog can be loaded', () => {
   expect(catalog.problems).toEqual([]);
   expect(connectors.length).toBeGreaterThan(2);
 });
@@ -23,7 +25,7 @@ for (const { id, connector } of connectors) {
   if (connector === undefined) continue;
   const worlds = connector.retired === undefined ? await worldsOf(id) : [undefined];
 
-  it(`${id} has a world that it is tested in: test/conformance/connectors/${id}.ts`, () => {
+  it(`${id} has a world for its tests: test/conformance/connectors/${id}.ts`, () => {
     expect(worlds).not.toEqual([]);
   });
 

@@ -21,38 +21,38 @@ describe.each(titled)('%s', (title, endpoint) => {
     if (waivers[waiver] === undefined) it(check.title, () => check.run(world, endpoint));
     else {
       used.add(waiver);
-      it(`still does not hold: "${check.title}"`, async () => {
+      it(`doesn't pass yet: "${check.title}"`, async () => {
         await expect(check.run(world, endpoint)).rejects.toThrow();
       });
     }
   }
 });
 
-it('waivers are kept only for checks that there are', () => {
+it('waivers exist only for existing checks', () => {
   expect(Object.keys(waivers).filter((waiver) => !used.has(waiver))).toEqual([]);
 });
 
-describe('holding an answer against its declaration', () => {
+describe('the comparison of a response with its declaration', () => {
   const answer = (text: object, { status = 200, path = '/datasources' } = {}): string[] =>
     answerFaults({ method: 'GET', path, status, text: JSON.stringify(text) });
   const meta = { success: true, status: 200, count: 0, total: 0 };
 
-  it('finds nothing wrong with a right one', () => {
+  it('finds nothing wrong with a correct one', () => {
     expect(answer({ meta, data: { datasources: [] } })).toEqual([]);
   });
 
   it.each([
     ['a field of the wrong type', { meta, data: { datasources: {} } }],
-    ['a field that is missing', { meta, data: {} }],
+    ['a missing field', { meta, data: {} }],
     ['an undeclared field', { meta, data: { datasources: [], more: 1 } }],
     ['a list without its total', { meta: { success: true, status: 200, count: 0 }, data: { datasources: [] } }],
-    ['a status that is not the one of HTTP', { meta: { ...meta, status: 201 }, data: { datasources: [] } }],
-    ['something without an envelope', []],
+    ['a status that differs from the HTTP status', { meta: { ...meta, status: 201 }, data: { datasources: [] } }],
+    ['a response without an envelope', []],
   ])('finds %s', (_what, text) => {
     expect(answer(text)).not.toEqual([]);
   });
 
-  it('finds a refusal without an envelope and a success where nothing is declared', () => {
+  it('finds a refusal without an envelope, and an undeclared success', () => {
     expect(answer({ error: 'x' }, { status: 404 })).not.toEqual([]);
     expect(answer({ meta, data: {} }, { path: '/nowhere' })).not.toEqual([]);
   });

@@ -8,7 +8,7 @@ const line = (cells: readonly string[]) => `${cells.map(quoted).join(',')}\n`;
 /** Rows of `many.csv`. */
 export const manyRows = 200_000;
 
-/** What connectors that read files have to make of `orders.csv`. */
+/** What connectors that read files must return for `orders.csv`. */
 export const orders = {
   types: { id: 'integer', day: 'date', paid: 'decimal' },
   columns: [
@@ -22,7 +22,7 @@ export const orders = {
   ],
 } as const;
 
-/** Writes the files that the standard suite wants to see: `orders.csv`, `hostile.csv` and `many.csv`. */
+/** Writes the files that the standard suite needs: `orders.csv`, `hostile.csv` and `many.csv`. */
 export async function putOrders(folder: string): Promise<void> {
   await writeFile(join(folder, 'orders.csv'), 'id,day,paid\n1,2026-01-31,1.50\n2,,\n');
   const hostile = hostileValues.map((value) => line(hostileNames.map(() => value)));

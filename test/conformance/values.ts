@@ -2,7 +2,9 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
-/** A value that a schema allows: required fields only, as plain as can be. `made` knows better by a field's name. */
+/**
+ * A value that a schema allows: only required fields, and as simple as possible. `made` overrides values by field name.
+ */
 export function validValue(schema: OpenApiSchema, made: (name: string) => unknown, name = ''): unknown {
   if (schema.enum !== undefined) return schema.default ?? schema.enum[0];
   const known = made(name);
@@ -25,7 +27,7 @@ export function validFields(schema: OpenApiSchema, made: (name: string) => unkno
   return Object.fromEntries(names.map((name) => [name, validValue(schema.properties?.[name] ?? {}, made, name)]));
 }
 
-/** A body with one thing wrong in it, and the way to that thing. */
+/** A body with one error, and the path to it. */
 export interface Broken {
   readonly field: string;
   readonly body: Record<string, unknown>;
@@ -33,7 +35,7 @@ export interface Broken {
 
 const oneOfEach: readonly unknown[] = ['', 'no such word', 7, -1, 1.5, true, [], [1], {}, { a: 1 }];
 
-/** Every declared field, at any depth that a valid body reaches, with values that its schema does not allow. */
+/** Every declared field, at any depth of a valid body, with values that its schema doesn't allow. */
 export function wrongTypes(schema: OpenApiSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
     ...notAllowed(inner).map((value) => ({ field: name, body: { ...valid, [name]: value } })),
@@ -63,7 +65,7 @@ function notAllowed(schema: OpenApiSchema): unknown[] {
   return oneOfEach.filter((value) => !compiled.Check(value));
 }
 
-/** Each required field left out. */
+/** Each required field omitted. */
 export function missing(schema: OpenApiSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
   const names = (schema.required ?? []).filter((name) => schema.properties?.[name]?.default === undefined);
   return names.map((name) => {
@@ -72,7 +74,7 @@ export function missing(schema: OpenApiSchema, valid: Readonly<Record<string, un
   });
 }
 
-/** Texts in a query that are no value of this schema. */
+/** Query strings that aren't valid for this schema. */
 export function wrongTexts(schema: OpenApiSchema): string[] {
   if (schema.enum !== undefined) return ['no such word', ''];
   if (schema.type === 'boolean') return ['yes', '1', '', 'TRUE'];

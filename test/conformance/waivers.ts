@@ -1,4 +1,4 @@
-/** What does not hold for an endpoint, and why that is right. */
+/** What isn't true for an endpoint, and why that is correct. */
 interface Waiver {
   readonly endpoints: readonly string[];
   readonly checks: readonly string[];

@@ -7,7 +7,7 @@ import { startService } from '../../src/service/service.ts';
 import { type Answer, Bench, keys, fixtures as people, type Sent } from '../service/service.ts';
 import { fieldsOf, validFields } from './values.ts';
 
-/** Whose assets something is made of. */
+/** The owner of the assets. */
 export interface Owner {
   readonly key: string;
   readonly client?: string;
@@ -17,7 +17,7 @@ export const own: Owner = { key: keys.acmeAdmin };
 export const other: Owner = { key: keys.otherAdmin };
 export const client: Owner = { key: keys.acmeAdmin, client: 'bakery' };
 
-/** A valid call of an endpoint, ready to be made or to be broken. */
+/** A valid call of an endpoint, to be sent or to be broken. */
 export interface Ready {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Ready {
 
 type Given = (world: World, owner: Owner, params: Readonly<Record<string, string>>) => Promise<unknown>;
 
-/** Where values of a field come from that no schema can tell: ids of things that must be there. */
+/** Values that no schema can determine: IDs of things that must exist. */
 const fieldMakers: Readonly<Record<string, Given>> = {
   tab_id: (world, owner) => world.create('/tabs', owner),
   tab_ids: async (world, owner) => [await world.create('/tabs', owner)],
@@ -43,10 +43,10 @@ const fieldMakers: Readonly<Record<string, Given>> = {
   permissions: async () => ['dashboard.library'],
 };
 
-/** What stands behind the last parameter of a path that no POST creates. */
+/** What the last parameter of a path refers to if no POST creates it. */
 const entities: Readonly<Record<string, string>> = { user: '/users', group: '/groups', role: '/roles' };
 
-/** A service with companies, and for every set of permissions that an endpoint asks for one role without it. */
+/** A service with companies, and one role without each set of permissions that an endpoint requires. */
 export class World {
   readonly bench: Bench;
   readonly #endpoints: readonly Endpoint[];
@@ -87,7 +87,7 @@ export class World {
     return { params, query: { ...asText, ...extra.query }, body: { ...body, ...extra.body } };
   }
 
-  /** Makes the call; what is not said is as it was made ready. */
+  /** Sends the call; whatever isn't set is as prepared. */
   send(
     endpoint: Endpoint,
     ready: Partial<Ready>,
@@ -109,7 +109,7 @@ export class World {
     });
   }
 
-  /** A new thing of a collection, by the POST that is declared for it. */
+  /** A new item of a collection, created by the declared POST. */
   async create(collection: string, owner: Owner, params: Readonly<Record<string, string>> = {}): Promise<string> {
     const endpoint = this.#endpoint('POST', collection);
     if (endpoint === undefined) throw new Error(`nothing is declared that makes a thing of ${collection}`);
@@ -175,11 +175,11 @@ function isRequiredSomewhere(text: string, name: string): boolean {
 
 export const titleOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`;
 
-/** A key for the user whose role has every permission but these. */
+/** A key for the user whose role has every permission except these. */
 export const keyWithout = (endpoint: Endpoint): string =>
   Buffer.from(`without ${endpoint.permission.join()}`).toString('hex').padEnd(40, '0').slice(0, 190);
 
-/** A key for the user whose role has this one permission. */
+/** A key for the user whose role has this permission only. */
 export const keyWithOnly = (permission: string): string => Buffer.from(`only ${permission}`).toString('hex');
 
 function withRoles(endpoints: readonly Endpoint[]): object {
@@ -220,7 +220,7 @@ const shared =
     return holder;
   };
 
-/** Parameters whose value comes about in a way of its own. */
+/** Parameters whose values are created in their own way. */
 const pathMakers: Readonly<Record<string, Given>> = {
   '/datasource-instances/{id}': source,
   '/datasources/{id}/share-rights/{holder}': shared('/datasources'),
@@ -243,7 +243,7 @@ const pathMakers: Readonly<Record<string, Given>> = {
   },
 };
 
-/** What must be there, or be said, for a call to work. */
+/** What must exist, or be sent, for a call to succeed. */
 const prepared: Readonly<Record<string, Given>> = {
   'DELETE /klips/{id}/share-rights': async (world, owner, params) => {
     const group_id = await shared('/klips')(world, owner, params);

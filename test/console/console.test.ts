@@ -12,7 +12,7 @@ let home: Home;
 let url: string;
 let browser: Browser;
 
-/** A daemon with a job that is well, one whose file is missing, and one whose result a guard holds back. */
+/** A daemon with a healthy job, one whose file is missing, and one whose result is quarantined. */
 beforeAll(async () => {
   world = await makeWorld({ scope });
   home = await makeHome(scope);
@@ -44,7 +44,7 @@ beforeAll(async () => {
   scope(() => browser.close());
 });
 
-/** A page in a real browser, with everything that the browser complains of. */
+/** A page in a real browser, with all errors of the browser. */
 async function open(path: string, { width = 1280, dark = false } = {}): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: dark ? 'dark' : 'light' });
   onTestFinished(() => page.close());
@@ -56,7 +56,7 @@ async function open(path: string, { width = 1280, dark = false } = {}): Promise<
 }
 
 describe('the page of all jobs', () => {
-  it('shows first what needs attention, why, and which command fixes it', async () => {
+  it('shows first what needs attention, why, and the command that fixes it', async () => {
     const { page, complaints } = await open('/');
     expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
     const cards = await page.locator('.card.bad').allTextContents();
@@ -73,7 +73,7 @@ describe('the page of all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('leads to each job, with its story, what waits, and its runs', async () => {
+  it('links to each job, with its status, what waits, and its runs', async () => {
     const { page, complaints } = await open('/');
     await page.click('tbody a:text-is("guarded")');
     expect(new URL(page.url()).pathname).toBe('/jobs/guarded');
@@ -85,7 +85,7 @@ describe('the page of all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows what a source says as text, whatever it is', async () => {
+  it("shows a source's message as text, whatever it contains", async () => {
     const { page, complaints } = await open('/jobs/lost');
     expect(await page.textContent('main')).toContain(nasty);
     expect(await page.locator('img').count()).toBe(0);
@@ -93,7 +93,7 @@ describe('the page of all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('finds jobs by a part of their name, and says so where there is none', async () => {
+  it('finds jobs by a part of their name, and reports if there is none', async () => {
     const { page } = await open('/');
     await page.fill('input[name=q]', 'ORD');
     await page.press('input[name=q]', 'Enter');
@@ -109,7 +109,7 @@ describe('the page of all jobs', () => {
     { dark: true, width: 1280 },
     { dark: false, width: 390 },
     { dark: true, width: 390 },
-  ])('fits its window, and its words stand out from the ground: %o', async ({ dark, width }) => {
+  ])('fits its window, and its text has enough contrast: %o', async ({ dark, width }) => {
     for (const path of ['/', '/jobs/guarded']) {
       const { page } = await open(path, { dark, width });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
@@ -118,7 +118,7 @@ describe('the page of all jobs', () => {
   });
 });
 
-/** The smallest contrast of any text with the ground behind it, as WCAG 2.2 (1.4.3) computes it. */
+/** The lowest contrast of any text with its background, as defined by WCAG 2.2 (1.4.3). */
 const faintest = `(() => {
   const parts = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = (color) => parts(color).slice(0, 3).map((one) => one / 255)
@@ -136,20 +136,20 @@ const faintest = `(() => {
   }));
 })()`;
 
-describe('the addresses of the pages', () => {
+describe('the URLs of the pages', () => {
   const status = async (path: string, headers: Record<string, string> = {}) => {
     const { statusCode, body } = await request(url + path, { headers });
     return { status: statusCode, text: await body.text() };
   };
 
-  it('name what is there, and nothing else', async () => {
+  it('exist only for existing things', async () => {
     expect((await status('/jobs/unknown')).status).toBe(404);
     expect((await status('/jobs/%zz')).status).toBe(404);
     expect(await status('/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });
     expect((await request(url, { method: 'POST' })).statusCode).toBe(405);
   });
 
-  it('answer under no name of the public tree, which a page elsewhere could make point here', async () => {
+  it('reject public host names, which a page elsewhere could resolve to this machine', async () => {
     const { port } = new URL(url);
     const under = async (host: string) => (await status('/', { host: `${host}:${port}` })).status;
     expect(await Promise.all(['rebound.example.com', 'localhost', 'sluice', '[::1]', '10.1.2.3'].map(under))).toEqual([
@@ -157,7 +157,7 @@ describe('the addresses of the pages', () => {
     ]);
   });
 
-  it('may load, run and embed nothing', async () => {
+  it('load, run and embed nothing', async () => {
     const { headers } = await request(url);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(headers['cache-control']).toBe('no-store');

@@ -14,7 +14,7 @@ const { services, volumes, secrets } = parse(text) as {
 const { sluice } = services;
 
 describe('deploy/compose.yaml', () => {
-  it('locks the container in: nothing to write but the state, nothing to gain, no end of logs', () => {
+  it('restricts the container: only the state is writable, no extra privileges, limited logs', () => {
     expect(sluice).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -27,7 +27,7 @@ describe('deploy/compose.yaml', () => {
     expect(sluice).not.toHaveProperty('user');
   });
 
-  it('hands secrets over as files, where its first lines say that they are', () => {
+  it('provides secrets as files, where its first lines say', () => {
     expect(Object.keys(secrets)).toEqual(sluice.secrets);
     for (const [name, { file: from }] of Object.entries(secrets)) {
       expect(from).toMatch(/^\.\/secrets\//);
@@ -36,7 +36,7 @@ describe('deploy/compose.yaml', () => {
     expect(sluice).not.toHaveProperty('environment');
   });
 
-  it('asks for health as the image does, and waits longer for its end than it takes', async () => {
+  it('checks health like the image, and allows more time to stop than needed', async () => {
     const last = stagesOf(await readDockerfile()).at(-1);
     const step = last?.steps.find((one) => one.getKeyword() === 'HEALTHCHECK')?.getArgumentsContent() ?? '';
     const words = JSON.parse(step.slice(step.indexOf('['))) as string[];
@@ -44,7 +44,7 @@ describe('deploy/compose.yaml', () => {
     expect(Number.parseInt(String(sluice.stop_grace_period), 10)).toBeGreaterThan(10);
   });
 
-  it('shows the figures to this machine alone', () => {
+  it('publishes the metrics to this machine only', () => {
     expect(sluice.command).toEqual(['run', '--monitor', '0.0.0.0:9464']);
     expect(sluice.ports).toEqual(['127.0.0.1:9464:9464']);
   });

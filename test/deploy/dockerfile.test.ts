@@ -18,11 +18,11 @@ const find = ({ steps }: Stage, keyword: string) => steps.filter((step) => step.
 const lineOf = (keyword: string) => find(last, keyword)[0]?.getArgumentsContent();
 
 describe('the Dockerfile', () => {
-  it('has no fault that a checker of Dockerfiles knows', () => {
+  it('has no error that a Dockerfile linter finds', () => {
     expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 
-  it('builds in one stage and runs in another, both on one Node that package.json allows', async () => {
+  it('builds in one stage and runs in another, both with a Node that package.json allows', async () => {
     const { engines } = JSON.parse(await readFile('package.json', 'utf8')) as { engines: { node: string } };
     const allowed = [...engines.node.matchAll(/(?:\^|>=)(\d+)/g)].map(([, major]) => `node:${major}-slim`);
     const images = stages.map(({ image }) => image);
@@ -31,7 +31,7 @@ describe('the Dockerfile', () => {
     expect(stages.flatMap((stage) => find(stage, 'ADD'))).toEqual([]);
   });
 
-  it('runs as a user by number who is not root, and ends as an engine asks', () => {
+  it("runs as a user with a number who isn't root, and stops on the engine's signal", () => {
     expect(lineOf('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(lineOf('STOPSIGNAL')).toBe('SIGTERM');
     expect(wordsOf(find(last, 'ENTRYPOINT')[0])).toEqual(['node', '/app/src/cli/sluice.js']);
@@ -40,12 +40,12 @@ describe('the Dockerfile', () => {
     expect(lineOf('VOLUME')).toBe('["/data"]');
   });
 
-  it('holds no secret and takes none while it is built', () => {
+  it('contains no secret and reads none during the build', () => {
     expect(text).not.toMatch(/^\s*ARG\b(?! (SLUICE_COMMIT|SOURCE_DATE_EPOCH)=""$)/m);
     expect(lineOf('ENV')).not.toMatch(/KEY|TOKEN|PASS|SECRET/i);
   });
 
-  it('makes, step by step, an image that works: read-only, as its own user, healthy, ended by a signal', async () => {
+  it('builds, step by step, an image that works: read-only, as its own user, healthy, stopped by a signal', async () => {
     const into = await mkdtemp(join(tmpdir(), 'sluice-image-'));
     onTestFinished(() => rm(into, { recursive: true, force: true }));
     await chmod(into, 0o755);
@@ -95,7 +95,7 @@ function collect(child: ChildProcess): () => string {
   return () => said;
 }
 
-/** Every file of the image but for the compiled code that is kept in it. */
+/** Every file of the image except its cache of compiled code. */
 async function inventory(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.filter((name) => !name.startsWith('cache/')).sort();

@@ -7,7 +7,7 @@ import { Copy, DockerfileParser, Env, From, type Instruction, JSONInstruction } 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
-/** One stage of the Dockerfile: what it starts from and what is done. */
+/** One stage of the Dockerfile: its base image and its steps. */
 export interface Stage {
   readonly name: string;
   readonly image: string;
@@ -26,7 +26,7 @@ export function stagesOf(text: string): Stage[] {
   return stages;
 }
 
-/** The words of an instruction in exec form; undefined where it is a line for a shell. */
+/** The words of an instruction in exec form; undefined if it's a shell command. */
 export function wordsOf(step: Instruction | undefined): string[] | undefined {
   if (!(step instanceof JSONInstruction) || step.getOpeningBracket() === null) return undefined;
   return step.getJSONStrings().map((one) => one.getJSONValue());
@@ -36,21 +36,21 @@ export function wordsOf(step: Instruction | undefined): string[] | undefined {
 export interface Image {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A path of the image as one of this machine. */
+  /** The path on this machine for a path of the image. */
   at(path: string): string;
 }
 
 export interface BuildGiven {
   /** An empty folder; each stage becomes a folder in it. */
   readonly into: string;
-  /** The folders of the image that its steps name; in what a step runs, they are those of `into`. */
+  /** The image folders that its steps use; in commands, they are replaced by those of `into`. */
   readonly folders: readonly string[];
 }
 
 /**
- * Carries out a Dockerfile without Docker: each COPY copies, each RUN runs with the image's folders in their place, on
- * the Node of this very process, with nothing of this checkout but what .dockerignore lets through. The user of the
- * image becomes, for a test that is root, that very user; otherwise the one that runs the test.
+ * Executes a Dockerfile without Docker: each COPY copies, each RUN runs with the image's folders replaced, with the
+ * Node of this process, and with only the files of this checkout that .dockerignore includes. If the test runs as root,
+ * the image's user is that user; otherwise it's the one that runs the test.
  */
 export async function carryOut(text: string, given: BuildGiven): Promise<Image> {
   const built = new Map<string, Image>();
@@ -105,7 +105,7 @@ async function runStep(
 ): Promise<void> {
   const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
   const env = { ...how.env, PATH, HOME: join(how.home, 'nobody') };
-  // What npm has fetched before is not fetched again.
+  // What npm has downloaded before isn't downloaded again.
   const cache = process.env.npm_config_cache ?? join(process.env.HOME ?? '/tmp', '.npm');
   await run('/bin/sh', ['-c', line], {
     cwd: how.cwd,
@@ -117,7 +117,7 @@ async function runStep(
   });
 }
 
-/** Where this machine's npm gets its packages from. */
+/** The registry of this machine's npm. */
 function registry(): Record<string, string> {
   const keep = Object.entries(process.env).filter(([name]) =>
     /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|npm_config_cafile)$/i.test(name),
@@ -139,7 +139,10 @@ async function copy(step: Copy, { to, built }: { to: string; built: ReadonlyMap<
   }
 }
 
-/** What .dockerignore lets through: everything is shut out first, then each line that begins with "!" lets one in. */
+/**
+ * The files that .dockerignore includes: everything is excluded first, then each line that starts with "!" includes
+ * one.
+ */
 async function copyContext(place: string): Promise<void> {
   const lines = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
   const rules = lines.filter((line) => line !== '' && !line.startsWith('#'));

@@ -10,7 +10,7 @@ const folder = resolve(import.meta.dirname, '../../deploy/systemd');
 const names = await readdir(folder);
 const services = names.filter((name) => name.endsWith('.service'));
 
-/** The units in a folder of their own, where what they start is a program that every machine has. */
+/** The units in their own folder, with a program that every machine has in place of what they start. */
 async function standIns(): Promise<string[]> {
   const into = await mkdtemp(join(tmpdir(), 'sluice-units-'));
   onTestFinished(() => rm(into, { recursive: true }));
@@ -23,7 +23,7 @@ async function standIns(): Promise<string[]> {
   );
 }
 
-/** What systemd says of these units; of the units that a machine pulls in beside them, it says nothing. Rejects if it finds faults. */
+/** What systemd reports about these units, and not about others that a machine includes. Rejects if it finds errors. */
 async function verify(units: readonly string[]): Promise<string> {
   const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', '--recursive-errors=no', ...units]);
   return stdout + stderr;
@@ -32,12 +32,12 @@ async function verify(units: readonly string[]): Promise<string> {
 const valuesOf = (text: string, key: string): string[] =>
   [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map((match) => match[1]!);
 
-describe('the units for systemd', () => {
-  it('are such that systemd has nothing to say about them', async () => {
+describe('the systemd units', () => {
+  it('cause no warnings of systemd', async () => {
     expect(await verify(await standIns())).toBe('');
   });
 
-  it('start the sluice on the search path of systemd, since npm installs it into /usr/local/bin or /usr/bin', async () => {
+  it("start the sluice on systemd's search path, since npm installs it into /usr/local/bin or /usr/bin", async () => {
     for (const name of services) {
       const text = await readFile(join(folder, name), 'utf8');
       const programs = valuesOf(text, 'Exec(?:Start|StartPre|Reload|Stop)').map((command) => command.split(' ')[0]);
@@ -52,7 +52,7 @@ describe('the units for systemd', () => {
     }
   });
 
-  it('are not blamed for a unit of another package', async () => {
+  it("aren't blamed for a unit of another package", async () => {
     const units = await standIns();
     const into = dirname(units[0]!);
     await mkdir(join(into, 'sysinit.target.wants'));
@@ -63,7 +63,7 @@ describe('the units for systemd', () => {
     await expect(verify(units)).rejects.toThrow('UnheardOf');
   });
 
-  it.each(services)('%s is locked in so far that systemd calls it safe', async (name) => {
+  it.each(services)('%s is restricted enough that systemd rates it as safe', async (name) => {
     const unit = (await standIns()).find((path) => path.endsWith(`/${name}`))!;
     const { stdout } = await run('systemd-analyze', [
       'security',
@@ -82,17 +82,17 @@ describe('the units for systemd', () => {
     const [state] = valuesOf(text, 'StateDirectory');
     expect(valuesOf(text, 'Environment')).toContain(`SLUICE_STATE=/var/lib/${state}`);
     const [credential] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[0]);
-    // What systemd hands over in the unit, and the file itself for root, who looks after it without systemd.
+    // What systemd provides in the unit, and the file itself for root, who manages it without systemd.
     const [loaded] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[1]!);
     expect(text).toContain(`api_key: \${file:\${env:CREDENTIALS_DIRECTORY:-${dirname(loaded!)}}/${credential}}`);
   });
 
-  it('give the daemon longer to end than it asks for, and its helper the right to speak', async () => {
+  it('give the daemon more time to stop than it needs, and its helper permission to notify systemd', async () => {
     const text = await readFile(join(folder, 'sluice.service'), 'utf8');
     expect(Number.parseInt(valuesOf(text, 'TimeoutStopSec')[0]!, 10)).toBeGreaterThan(10);
     expect(valuesOf(text, 'Type')).toEqual(['notify']);
     expect(valuesOf(text, 'NotifyAccess')).toEqual(['all']);
-    // The schedules may be silent for two and a half minutes before that counts; pings come twice a period.
+    // Schedules may be silent for two and a half minutes before that is an error; pings are sent twice per period.
     expect(Number.parseInt(valuesOf(text, 'WatchdogSec')[0]!, 10)).toBeGreaterThanOrEqual(30);
   });
 });

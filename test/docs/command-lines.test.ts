@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
 
-/** What is wrong with a command that was typed: it failed, or, where it was not run, it has another shape. */
+/** What is wrong with a command: it failed, or, if it was not run, its arguments are invalid. */
 async function faultOf({ place, code, words }: Typed): Promise<string | undefined> {
   const line = words.join(' ');
   const said = (what: string) => `${place}: ${line}: ${what}`;
@@ -38,11 +38,11 @@ async function faultsOf({ typed, output, isWhole }: Walk): Promise<string[]> {
 
 const withBlocks = pages.filter(({ blocks }) => blocks.length > 0);
 
-describe('the commands of a page, typed one after another', () => {
+describe('the commands of a page, run one after another', () => {
   it.each(withBlocks)('$file', async ({ file, blocks }: Page) => {
     const walk = await typeAll(world, { blocks, ...preparations[file] });
     expect(await faultsOf(walk)).toEqual([]);
-    // Nothing is lost between the page and the record.
+    // No command of the page is missing in the record.
     for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
   });
 });
@@ -57,7 +57,7 @@ const placeholders: Readonly<Record<string, string>> = {
   '<job>': 'orders',
 };
 
-/** The words behind `sluice`, quotes taken away; undefined for another program. */
+/** The words after `sluice`, without quotes; undefined for another program. */
 function sluiceWords(text: string): string[] | undefined {
   const [, line] = /^(?:npx )?sluice (.*)$/.exec(text) ?? [];
   return line?.match(/"[^"]*"|'[^']*'|\S+/g)?.map((word) => placeholders[word] ?? word.replaceAll(/^["']|["']$/g, ''));
@@ -70,13 +70,13 @@ const isNamed = (fault: string | undefined): boolean =>
 describe('a command in a sentence', () => {
   const all = [...new Map(pages.flatMap((page) => page.inline).map((one) => [one.text, one])).values()];
   const inline = all.filter(({ text }) => !notTyped.some(({ words }) => words.test(text)));
-  // The first words of what blocks run: `config show`, `sync`.
+  // The first words of what code blocks run: `config show`, `sync`.
   const inBlocks = pages.flatMap(({ blocks }) =>
     blocks.flatMap(({ text }) => [...text.matchAll(/\bsluice ([a-z]+)/g)]),
   );
   const isRunInBlock = new Set(inBlocks.map(([, name]) => name));
 
-  it('is one that the command line takes, or names one', async () => {
+  it('is accepted by the command line, or only names a command', async () => {
     const faults = [];
     for (const { place, text } of inline) {
       const words = sluiceWords(text);
@@ -88,7 +88,7 @@ describe('a command in a sentence', () => {
     expect(faults).toEqual([]);
   });
 
-  it('works, where no block of commands has the like and it needs neither a vendor nor a decision', async () => {
+  it('works, unless a code block runs the same, or it needs a vendor or a decision', async () => {
     const isTyped = async ({ text }: CommandBlock): Promise<boolean> => {
       const words = sluiceWords(text);
       if (words === undefined) return true;
@@ -110,22 +110,22 @@ describe('a command in a sentence', () => {
   });
 });
 
-describe('a line that is wrong', () => {
+describe('an invalid line', () => {
   const walkOf = (text: string) => typeAll(world, { blocks: [{ place: 'here', text }] });
 
   it.each([
     ['an unknown command', 'sluice synk', 'ended with 2'],
     ['an unknown flag', 'sluice plan --fast', 'ended with 2'],
     ['an unknown program', 'frobnicate --now', 'nothing is known of this program'],
-    ['a script that there is not', 'npm run nothing', 'package.json has no script nothing'],
-    ['a flag of a program that is not run', 'systemctl enable --later sluice', 'unknown flag --later'],
+    ['an unknown script', 'npm run nothing', 'package.json has no script nothing'],
+    ["an unknown flag of a program that isn't run", 'systemctl enable --later sluice', 'unknown flag --later'],
     ['a login without a source', 'sluice login "" --pasted', "unknown option '--pasted'"],
-    ['a variable that nothing sets', 'sluice status $NOWHERE', 'did not come to the end'],
-  ])('%s is found', async (_, line, fault) => {
+    ['an undefined variable', 'sluice status $NOWHERE', 'did not come to the end'],
+  ])('%s is detected', async (_, line, fault) => {
     expect((await faultsOf(await walkOf(line))).join('\n')).toContain(fault);
   });
 
-  it('has a reason wherever a program is not run', () => {
+  it("has a reason wherever a program isn't run", () => {
     for (const { why } of Object.values(shapes)) expect(why).not.toBe('');
     for (const { why } of [...otherEnds, ...onlyParsed, ...notTyped]) expect(why).not.toBe('');
   });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
-/** Commands of a page that a reader types one after another. */
+/** Commands of a page that a reader runs one after another. */
 export interface CommandBlock {
   /** `docs/operate.md:11`. */
   readonly place: string;
@@ -13,13 +13,13 @@ export interface CommandBlock {
 export interface Page {
   readonly file: string;
   readonly blocks: readonly CommandBlock[];
-  /** Commands between backticks in a sentence or a table. */
+  /** Commands in backticks in a sentence or a table. */
   readonly inline: readonly CommandBlock[];
 }
 
 const fence = /^```(\w*)\n(.*?)^```$/gms;
 
-/** The README and every page of docs/, with their commands. A fence without a language is a mistake of the page. */
+/** The README and every page of docs/, with their commands. A code block without a language is an error of the page. */
 export function readPages(): Page[] {
   const files = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
   return files.map((file) => {
@@ -37,7 +37,7 @@ function blocksOf(file: string, text: string): CommandBlock[] {
   });
 }
 
-/** Of a console only what is typed; the rest is what it answers. */
+/** In a console block, only the typed lines; the rest is output. */
 function typedIn(content: string): string {
   const typed = content.split('\n').filter((line) => line.startsWith('$ '));
   return `${typed.map((line) => line.slice(2)).join('\n')}\n`;

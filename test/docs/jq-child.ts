@@ -1,11 +1,13 @@
-/** As much of jq as the pages need: `-r .NAME FILE` prints a member; a filter of a document must begin with a member that is there. */
+/**
+ * The subset of jq that the pages need: `-r .NAME FILE` prints a member; a filter must start with an existing member.
+ */
 import { readFileSync } from 'node:fs';
 
 const words = process.argv.slice(2);
 const [filter = '', file] = words.filter((word) => !word.startsWith('-'));
 const input = readFileSync(file ?? 0, 'utf8');
 const name = /\.(\w+)/.exec(filter)?.[1] ?? '';
-// A log is a document in each line.
+// A log has one document per line.
 const documents = file === undefined && filter.startsWith('select') ? input.trim().split('\n') : [input];
 for (const text of documents.filter((one) => one !== '')) {
   const document = JSON.parse(text) as Record<string, unknown>;

@@ -8,26 +8,29 @@ import { adminKey, type World } from '../journey/world.ts';
 import { freePort } from '../oauth/free-port.ts';
 import { type CommandBlock, root } from './command-lines.ts';
 
-/** What a command came to. */
+/** The result of a command. */
 export interface Typed {
   readonly place: string;
-  /** Its exit code; undefined where it was recorded in place of being run. */
+  /** Its exit code; undefined if it was recorded instead of run. */
   readonly code: number | undefined;
   readonly words: readonly string[];
 }
 
 export interface Walk {
   readonly typed: readonly Typed[];
-  /** All that was printed, to see why a command failed. */
+  /** All output, to see why a command failed. */
   readonly output: string;
-  /** Whether the shell came to the end of the page. */
+  /** Whether the shell reached the end of the page. */
   readonly isWhole: boolean;
 }
 
 /** Small programs of every Debian that a page may use as they are. */
 const tools = ['cat', 'cp', 'curl', 'date', 'find', 'mkdir', 'mkfifo', 'openssl', 'rm', 'sed'];
 
-/** What a page names and is elsewhere here: addresses, ports and folders of the reader's machine, and what would take long. */
+/**
+ * What a page names and is different here: addresses, ports and folders of the reader's machine, and what would take
+ * long.
+ */
 async function replacements(world: World): Promise<[string, string][]> {
   const free = await freePort();
   return [
@@ -45,7 +48,7 @@ async function replacements(world: World): Promise<[string, string][]> {
   ];
 }
 
-/** A folder with what the pages take for granted: a shop's database and files, a config, a key. */
+/** A folder with what the pages assume: a shop's database and files, a config, a key. */
 async function makeMachine(world: World, { keeps }: { readonly keeps: boolean }): Promise<string> {
   const folder = await makeFolder();
   const bin = join(folder, 'bin');
@@ -91,13 +94,13 @@ async function makeMachine(world: World, { keeps }: { readonly keeps: boolean })
 
 export interface Script {
   readonly blocks: readonly CommandBlock[];
-  /** Lines that are typed before a line of the page, by a part of that; they have to succeed. */
+  /** Lines to run before a line of the page that contains this text; they must succeed. */
   readonly before?: Readonly<Record<string, string>>;
   /** The job keeps its rows. */
   readonly keeps?: boolean;
 }
 
-/** Types all blocks into one shell, one after another, in a folder of their own. */
+/** Runs all blocks in one shell, one after another, in a separate folder. */
 export async function typeAll(world: World, { blocks, before = {}, keeps = false }: Script): Promise<Walk> {
   const folder = await makeMachine(world, { keeps });
   const swaps = await replacements(world);
@@ -142,7 +145,7 @@ function typedOf(line: string): Typed {
   return { place, code: code === '-' ? undefined : Number(code), words: unquoted(words) };
 }
 
-/** The words behind `printf %q`. */
+/** The words after `printf %q`. */
 function unquoted(text: string): string[] {
   const words = [...text.matchAll(/(?:\$'(?:\\.|[^'])*'|\\.|[^\s\\])+|''/gs)].map(([word]) => word);
   return words.map((word) => (word === "''" ? '' : word.replaceAll(/^\$'|'$/g, '').replaceAll(/\\(.)/gs, '$1')));

@@ -2,7 +2,7 @@ import type { Script } from './machine.ts';
 
 type Preparation = Omit<Script, 'blocks'>;
 
-/** What a page takes for granted when a reader comes to a line. */
+/** What a page assumes when a reader reaches a line. */
 export const preparations: Readonly<Record<string, Preparation>> = {
   'docs/guards.md': {
     before: {
@@ -31,7 +31,7 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   },
 };
 
-/** Lines, behind their place, that end with another exit code than 0, as the page says, or as things are here. */
+/** Lines, by location, that exit with a code other than 0, as the page says, or because of this environment. */
 export const otherEnds: readonly { readonly words: RegExp; readonly code: number; readonly why: string }[] = [
   {
     words: /^before docs\/guards.*: sluice sync$/,
@@ -43,13 +43,13 @@ export const otherEnds: readonly { readonly words: RegExp; readonly code: number
   { words: /^docs\/service-control.*: curl .*\/profile$/, code: 56, why: 'the page shows how an answer is lost' },
 ];
 
-/** Commands in sentences that are only parsed, and why they are not run. */
+/** Commands in sentences that are only parsed, and why they aren't run. */
 export const onlyParsed: readonly { readonly words: RegExp; readonly why: string }[] = [
   { words: /^(login|logins revoke)/, why: 'needs a vendor and a person' },
   { words: /^alerts test/, why: 'sends to a channel of the reader' },
 ];
 
-/** Words in sentences that look like a command and are not there to be typed. */
+/** Words in sentences that look like a command and aren't meant to be run. */
 export const notTyped: readonly { readonly words: RegExp; readonly why: string }[] = [
   { words: /^npx sluice$/, why: 'names the command' },
   { words: /^(psql|curl)\b[^|]*\|/, why: 'names what Sluice is compared with' },

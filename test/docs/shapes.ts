@@ -7,16 +7,16 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const there = (path: string): boolean => existsSync(join(root, path));
 
 interface Shape {
-  /** Why it is only looked at. */
+  /** Why it's only checked. */
   readonly why: string;
-  /** Subcommands that a page may use; undefined where the program has none. */
+  /** Subcommands that a page may use; undefined if the program has none. */
   readonly verbs?: readonly string[];
   readonly flags: readonly string[];
   /** What is wrong with the other words, if anything. */
   readonly fault?: (words: readonly string[]) => string | undefined;
 }
 
-/** Programs that a test cannot run, and what has to be true of a line with one of them. */
+/** Programs that a test can't run, and what must be true of a line with one of them. */
 export const shapes: Readonly<Record<string, Shape>> = {
   npm: {
     why: 'reads a registry, or runs a whole suite',
@@ -78,7 +78,7 @@ export async function shapeFault([program = '', ...words]: readonly string[]): P
   return shape.fault?.(rest);
 }
 
-/** What is typed behind `exec CONTAINER sluice`, or `exec SERVICE node …/sluice.js`. */
+/** What follows `exec CONTAINER sluice`, or `exec SERVICE node …/sluice.js`. */
 function insideContainer(words: readonly string[]): string[] | undefined {
   const start = words.findIndex(
     (word, i) => i > words.indexOf('sluice') && (word === 'sluice' || word === '/app/src/cli/sluice.js'),

@@ -3,11 +3,16 @@ import { type Dialog, mutate, randomOf } from './mutate.ts';
 import { type Protocol, protocols } from './protocols.ts';
 import { replay } from './replay.ts';
 
-/** `node test/fuzz/fuzz-child.ts PROTOCOL COUNT SEED`: plays so many mutated dialogs; the seeds of those that went wrong. */
+/**
+ * `node test/fuzz/fuzz-child.ts PROTOCOL COUNT SEED`: runs this many mutated dialogs; prints the seeds of those that
+ * failed.
+ */
 const [name = '', count = '500', seed = '1'] = process.argv.slice(2);
 const protocol = protocols[name] as Protocol;
 const atATime = 32;
-/** A peer that says nothing is given up after this, as a run that is stopped; it must then end, on a busy machine too. */
+/**
+ * A peer that sends nothing is given up after this time, like a stopped run; it must then end, on a busy machine too.
+ */
 const stopAfterMs = 1_500;
 const endsWithinMs = 60_000;
 
@@ -29,7 +34,7 @@ interface Played {
   readonly patienceMs?: number;
 }
 
-/** The cells that were delivered; undefined where none were. */
+/** The delivered cells; undefined if there were none. */
 async function play({
   dialog,
   data,
@@ -78,7 +83,7 @@ async function playSeed(one: number): Promise<void> {
   }
 }
 
-/** As UTF-8, or as UTF-16 for SQL Server; what the peer sent as no text cannot be compared. */
+/** As UTF-8, or as UTF-16 for SQL Server; what the peer did not send as text can't be compared. */
 function wasSaid(cell: string, said: string): boolean {
   const forms = (['utf8', 'utf16le'] as const).map((encoding) => Buffer.from(cell, encoding).toString('latin1'));
   return cell.includes('\ufffd') || forms.some((form) => said.includes(form));

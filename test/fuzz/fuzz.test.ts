@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { protocols } from './protocols.ts';
 
-/** `npm run test:fuzz` plays more. */
+/** `npm run test:fuzz` runs more. */
 const dialogs = Number(process.env.SLUICE_FUZZ_DIALOGS ?? 150);
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
-/** A child that says nothing for so long is in an endless loop. */
+/** A child that prints nothing for this long is in an endless loop. */
 const silenceMs = 180_000;
 
 it.concurrent.each(Object.keys(protocols))(
-  'no mutated dialog of %s ends or holds the process, or delivers what was not sent',
+  'no mutated dialog of %s ends or blocks the process, or delivers what was not sent',
   async (name) => {
     const child = spawn(
       process.execPath,

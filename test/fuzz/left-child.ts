@@ -4,15 +4,18 @@ import { type Dialog, mutate, randomOf } from './mutate.ts';
 import { type Protocol, protocols } from './protocols.ts';
 import { replay } from './replay.ts';
 
-/** `node test/fuzz/left-child.ts PROTOCOL COUNT`: what is left in this process of so many broken connections, as JSON. */
+/**
+ * `node test/fuzz/left-child.ts PROTOCOL COUNT`: prints as JSON what this many broken connections leave behind in this
+ * process.
+ */
 const [name = '', count = '200'] = process.argv.slice(2);
 const protocol = protocols[name] as Protocol;
 const settlesWithinMs = 30_000;
 const atATime = 16;
-/** On the signals of all runs that have ended. */
+/** On the abort signals of all ended runs. */
 let listeners = 0;
 
-/** A run that is given up ends by a signal of its own. */
+/** A run that is given up ends by its own signal. */
 async function playBroken(dialog: Dialog, isSilent: boolean): Promise<void> {
   const { greets = false, data = () => [] } = protocol;
   const server = await replay({ dialog, data: data(), greets, isPushing: false, isSilent });
@@ -32,7 +35,7 @@ interface Left {
 function left(): Left {
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  // Of this child's own output; no protocol here has pipes.
+  // Of this child's own output; no protocol here uses pipes.
   delete resources.PipeWrap;
   return { resources, listeners };
 }
@@ -61,7 +64,7 @@ const play = async (some: number): Promise<void> => {
   await Promise.all(Array.from({ length: atATime }, one));
 };
 
-// What is loaded and kept with the first is no leak.
+// What is loaded and kept by the first one isn't a leak.
 await play(atATime);
 await wait(2000);
 const before = await settled(undefined);

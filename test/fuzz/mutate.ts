@@ -1,13 +1,13 @@
-/** What a server says in a conversation: one piece for each of the client's turns. */
+/** What a server sends in a conversation: one piece per turn of the client. */
 export type Dialog = readonly Buffer[];
 
 export interface Mutated {
   readonly dialog: Dialog;
-  /** The dialog is the true one up to here and ends there; absent: it was changed in another way. */
+  /** The dialog is unchanged up to here and ends there; undefined if it was changed in another way. */
   readonly cutAt?: { readonly piece: number; readonly byte: number };
 }
 
-/** Numbers of at least 0 and less than 1, the same for the same seed. */
+/** Numbers of at least 0 and less than 1, always the same for the same seed. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,7 +20,7 @@ export function randomOf(seed: number): () => number {
 
 const lengths = ['00', 'ff', '7fffffff', '80000000', 'ffffffff', '00000000', '00000004', '0d0a', '0a0a', 'fe', 'fb'];
 
-/** Changes a dialog in one to three places, or cuts it off. */
+/** Changes a dialog in one to three places, or truncates it. */
 export function mutate(dialog: Dialog, random: () => number): Mutated {
   const pick = (below: number) => Math.floor(random() * below);
   if (random() < 0.15) {

@@ -23,21 +23,23 @@ export interface PlayOptions {
 
 /** One protocol that a peer speaks to Sluice. */
 export interface Protocol {
-  /** The true dialog, as a server said it: `node test/fuzz/record.ts`. */
+  /** The real dialog of a server: `node test/fuzz/record.ts`. */
   readonly dialog: () => Dialog;
   readonly data?: () => Dialog;
   readonly greets?: boolean;
-  /** Talks to the peer as Sluice does; the cells that a delivery would have. Throws where there would be none. */
+  /**
+   * Talks to the peer like Sluice does; returns the cells that a delivery would have. Throws if there would be none.
+   */
   readonly play: (options: PlayOptions) => Promise<readonly (string | null)[]>;
-  /** The peer never speaks unasked. */
+  /** The peer never sends anything first. */
   readonly asksForAll?: true;
-  /** Its own limit of time, which has a test of its own, is longer than a dialog of this kind should take. */
+  /** Its own timeout, which is tested separately, is longer than a dialog of this kind should take. */
   readonly isNeverSilent?: true;
-  /** What the true dialog gives. */
+  /** The result of the real dialog. */
   readonly gives: readonly (string | null)[];
-  /** A dialog that ends before this piece is whole gives nothing; absent: it depends. */
+  /** A dialog that ends before this piece is complete returns nothing; undefined: it depends. */
   readonly wholeAt?: (dialog: Dialog) => number;
-  /** Cells may be made of bytes by more than taking them as they are. */
+  /** Cells may be decoded from bytes, not only copied. */
   readonly isDecoded?: true;
 }
 

@@ -19,8 +19,8 @@ import { startSshd } from '../servers/sshd.ts';
 import { type Protocol, protocols } from './protocols.ts';
 
 /**
- * Writes down what real servers say to Sluice: `node test/fuzz/record.ts`. Only what the servers say is kept, cut where the
- * client spoke.
+ * Records what real servers send to Sluice: `node test/fuzz/record.ts`. Only what the servers send is kept, split at
+ * the client's messages.
  */
 async function recordThrough(to: number): Promise<{ port: number; pieces: Buffer[]; data: Buffer[] }> {
   const [pieces, data]: [Buffer[], Buffer[]] = [[], []];
@@ -79,7 +79,7 @@ async function keep(name: string, to: number, login: Login = {}): Promise<void> 
 }
 
 const postgres = await startPostgres();
-// The answers to SCRAM fit the client's number of that one time alone.
+// The SCRAM responses match only the client's nonce of that time.
 await writeFile(join(postgres.folder, 'data/pg_hba.conf'), 'host all all 127.0.0.1/32 password\n');
 const client = new pg.Client(postgres.url);
 await client.connect();
@@ -103,7 +103,7 @@ const text = (value: string) => {
   const bytes = Buffer.from(value, 'utf16le');
   return `${Buffer.from([bytes.length, 0]).toString('hex')}${bytes.toString('hex')}`;
 };
-// No SQL Server runs here: its double says what the specification of the protocol has.
+// No SQL Server runs here: its double sends what the protocol's specification says.
 const tds = await startTdsServer(() => [
   columns([{ name: 'word', type: 'e7 64 00 09 04 d0 00 34' }]),
   ...['one', 'two', undefined, 'three'].map((word) => row([word === undefined ? 'ffff' : text(word)])),
@@ -116,7 +116,7 @@ const api = fastify();
 api.get('/rows', (request, reply) => {
   const { from } = request.query as { from?: string };
   if (from === undefined) return reply.send({ rows: [{ n: 'aa' }, { n: 'bb' }], more: 2 });
-  // Of unknown length, and so in chunks.
+  // Of unknown length, and thus chunked.
   return reply.type('application/json').send(Readable.from(['{"rows":[{"n":', '"cc"}],"more":null}']));
 });
 await api.listen({ host: '127.0.0.1', port: 0 });

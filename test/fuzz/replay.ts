@@ -2,33 +2,33 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Dialog } from './mutate.ts';
 
-/** A client writes one request in several pieces. */
+/** A client sends one request in several pieces. */
 const quietMs = 2;
-/** A client that says nothing for so long is given the next piece all the same. */
+/** A client that sends nothing for this long gets the next piece anyway. */
 const idleMs = 25;
 
 export interface Replay {
   readonly port: number;
-  /** Resolves when there is nothing left to say, and a client waits for more. */
+  /** Resolves when there is nothing left to send, and a client waits for more. */
   readonly silent: Promise<void>;
-  /** Connections that are open now. */
+  /** Currently open connections. */
   open(): number;
   close(): void;
 }
 
 export interface ReplayOptions {
   readonly dialog: Dialog;
-  /** Said on the connections that the dialog of FTP names; each is closed after it. */
+  /** Sent on the connections that the FTP dialog names; each is closed afterwards. */
   readonly data?: Dialog;
-  /** The server speaks first. */
+  /** The server sends first. */
   readonly greets?: boolean;
-  /** A client that waits is given the next piece, though it did not ask. */
+  /** A waiting client gets the next piece, though it has not sent anything. */
   readonly isPushing: boolean;
   /** The server stays silent at the end, instead of closing the connection. */
   readonly isSilent: boolean;
 }
 
-/** Says the pieces of a dialog, one for each turn of the client, over however many connections it opens. */
+/** Sends the pieces of a dialog, one per turn of the client, over however many connections it opens. */
 export async function replay({
   dialog,
   data = [],
@@ -78,7 +78,7 @@ export async function replay({
   return { port, silent, open: () => sockets.size, close };
 }
 
-/** The answer to EPSV names a port, which is another one each time. */
+/** The response to EPSV names a port, which differs each time. */
 function atPort(piece: Buffer, port: number): Buffer {
   const text = piece.toString('latin1');
   return port === 0 ? piece : Buffer.from(text.replace(/\|\|\|\d+\|/, `|||${port}|`), 'latin1');

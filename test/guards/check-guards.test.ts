@@ -13,7 +13,7 @@ function result(given: Partial<Result>): Result {
   return { rows: 200, bytes: 5000, columns: ['id', 'day'], at: noon, mayBeEmpty: false, ...given };
 }
 
-/** What the guards say of a result, as a person reads it. */
+/** The findings of the guards for a result, as a user reads them. */
 function told(guards: Guards, given: Partial<Result>, last?: LastGood) {
   return checkGuards(guards, result(given), last).map(({ message, allowed }) => [message, allowed]);
 }
@@ -23,7 +23,7 @@ function found(guards: Guards, given: Partial<Result>, last?: LastGood) {
 }
 
 describe('the numbers of rows and bytes', () => {
-  it('may be what they are allowed at the edge, and nothing beyond', () => {
+  it('may equal their limits, and not exceed them', () => {
     const rows = { minimum: 10, maximum: 20 };
     expect([10, 20].flatMap((n) => found({ rows }, { rows: n }))).toEqual([]);
     expect([9, 21].flatMap((n) => found({ rows }, { rows: n }))).toEqual([
@@ -33,7 +33,7 @@ describe('the numbers of rows and bytes', () => {
     expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5,000 bytes']]);
   });
 
-  it('are told as too few or too many, with the bound that counts', () => {
+  it('are reported as too few or too many, with the limit', () => {
     const rows = { minimum: 10, maximum: 20 };
     expect(told({ rows }, { rows: 9 })).toEqual([['Fewer rows than a result must have', 'at least 10 rows']]);
     expect(told({ rows }, { rows: 21 })).toEqual([['More rows than a result may have', 'at most 20 rows']]);
@@ -43,28 +43,28 @@ describe('the numbers of rows and bytes', () => {
   });
 });
 
-describe('a change of the number of rows', () => {
+describe('a change in the number of rows', () => {
   const rowChange = { down: 0.3, up: 1, from: 100 };
   const last = { rows: 1000, run: 'r1' };
 
-  it('is allowed up to its limits, which are whole rows and not a rounding', () => {
+  it('is allowed up to its limits, in whole rows and without rounding errors', () => {
     expect([700, 1000, 2000].flatMap((rows) => found({ rowChange }, { rows }, last))).toEqual([]);
     expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1,000 in run r1']]);
     expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
   });
 
-  it('is not looked at without a last good result, or where that was small', () => {
+  it("isn't checked without a last good result, or if that was small", () => {
     expect(found({ rowChange }, { rows: 1 })).toEqual([]);
     expect(found({ rowChange }, { rows: 1 }, { rows: 99, run: 'r1' })).toEqual([]);
     expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
   });
 
-  it('is looked at from so many rows on, with or without any other guard', () => {
+  it('is checked from a minimum number of rows on, with or without other guards', () => {
     expect(found({ rowChange }, { rows: 1 }, { rows: 100, run: 'r1' })).toHaveLength(1);
     expect(found({}, { rows: 1 }, last)).toEqual([]);
   });
 
-  it('is told as a loss or a gain, with the rows that would have been right', () => {
+  it('is reported as a loss or a gain, with the allowed number of rows', () => {
     expect(told({ rowChange }, { rows: 600 }, last)).toEqual([
       ['The number of rows fell by 40% against the last good result', 'a loss of 30%: at least 700 rows'],
     ]);
@@ -73,20 +73,20 @@ describe('a change of the number of rows', () => {
     ]);
   });
 
-  it('counts for an empty result that is wrong, and for one with rows where an empty one would be right', () => {
+  it('also counts for an unexpected empty result, and for one with rows if an empty one is allowed', () => {
     const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
     const names = (given: Partial<Result>) => checkGuards(guards, result(given), last).map(({ guard }) => guard);
     expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
     expect(names({ rows: 600, mayBeEmpty: true })).toEqual(['row_change', 'newest']);
   });
 
-  it('is none where an empty result is right', () => {
+  it("isn't reported if an empty result is allowed", () => {
     const empty = { rows: 0, mayBeEmpty: true };
     expect(found({ rowChange, newest: { column: 'day', withinMs: day } }, empty, last)).toEqual([]);
     expect(found({ rowChange, rows: { minimum: 1 } }, empty, last)).toEqual([['rows', '0 rows']]);
   });
 
-  it('is told with a part that is never rounded to nothing or to all', () => {
+  it('is reported with a percentage that is never rounded to 0 or 100', () => {
     const by = (rows: number, before: number, up = 0) => {
       const [finding] = checkGuards({ rowChange: { down: 0, up, from: 0 } }, result({ rows }), {
         rows: before,
@@ -105,7 +105,7 @@ describe('a change of the number of rows', () => {
 });
 
 describe('columns', () => {
-  it('that any guard names have to be there, and are all named once', () => {
+  it('named by any guard must exist, and missing ones are all named once', () => {
     const guards: Guards = {
       columns: ['id', 'gone'],
       nulls: new Map([['gone', 0.5]]),
@@ -121,26 +121,26 @@ describe('columns', () => {
     });
   });
 
-  it('are told as missing where there are none at all', () => {
+  it('are reported as missing if there are none at all', () => {
     const [finding, ...more] = checkGuards({ columns: ['id'] }, result({ columns: [] }), undefined);
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
   });
 });
 
-describe('a watch', () => {
+describe('a guard of cells', () => {
   const extract = (timezone?: string) => ({ extract: { timezone } }) as unknown as Pick<Job, 'extract'>;
   const watched = (guards?: Guards) =>
     GuardCounters.of({ ...extract(), ...(guards && { guards }) } as Job, noon) !== undefined;
 
-  it('is there only if a guard looks at cells', () => {
+  it('exists only if a guard checks cells', () => {
     expect(watched()).toBe(false);
     expect(watched({ rows: { minimum: 1 }, nulls: new Map() })).toBe(false);
     expect(watched({ nulls: new Map([['a', 0]]) })).toBe(true);
     expect(watched({ newest: { column: 'a', withinMs: day } })).toBe(true);
   });
 
-  it('means dates in the zone of the job, or in UTC', () => {
+  it("reads dates in the job's zone, or in UTC", () => {
     const newest = (timezone?: string) => {
       const guards: Guards = { newest: { column: 'a', withinMs: day } };
       const watch = GuardCounters.of({ ...extract(timezone), guards } as Job, noon)!;
@@ -151,7 +151,7 @@ describe('a watch', () => {
     expect(newest()).toBe('2026-06-14T10:00:00.000Z');
   });
 
-  it('counts and looks at the columns that are asked for alone, also where rows lie together as bytes', () => {
+  it('counts and checks only the configured columns, even if rows are stored together as bytes', () => {
     const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
     const batch = batchOf(columns, [
       ['v', 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
@@ -186,7 +186,7 @@ const rowsOf = (column: Column, values: readonly Value[]) =>
 describe('missing cells', () => {
   const guards: Guards = { nulls: new Map([['a', 0.25]]) };
 
-  it('are null or of no length, as values and as bytes, and only in rows that can be seen', () => {
+  it('are null or empty, as values and as bytes, and only count in visible rows', () => {
     const values = rowsOf(text, [null, '', 'x', 0, false]);
     const bytes = Buffer.from('xyz');
     const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
@@ -221,16 +221,16 @@ describe('the newest date or time', () => {
 
   it.for([
     ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-14T23:59:59.000Z'],
-    ['a zone behind a blank', ['2026-06-14 10:00:00 Z'], '2026-06-14T10:00:00.000Z'],
-    ['the very end of the day that may lie ahead', ['2026-06-16T12:00:00Z'], '2026-06-16T12:00:00.000Z'],
+    ['a zone after a space', ['2026-06-14 10:00:00 Z'], '2026-06-14T10:00:00.000Z'],
+    ['the very end of the allowed future day', ['2026-06-16T12:00:00Z'], '2026-06-16T12:00:00.000Z'],
     ['the same without a zone', ['2026-06-16T12:00:00'], '2026-06-16T12:00:00.000Z'],
     ['times without a zone', ['2026-06-14 10:00', '2026-06-14T09:59:59.9'], '2026-06-14T10:00:00.000Z'],
     ['zones', ['2026-06-14T10:00:00+05:00', '2026-06-14T06:00:00Z', null], '2026-06-14T06:00:00.000Z'],
     ['zones west of Greenwich', ['2026-06-14T10:00:00-05:30', '2026-06-14T15:29:59Z'], '2026-06-14T15:30:00.000Z'],
-    ['zones of hours alone', ['2026-06-14T10:00:00-0330', '2026-06-14T10:00:00-04'], '2026-06-14T14:00:00.000Z'],
-    ['seconds behind a time without any', ['2026-06-14T10:00Z', '2026-06-14T10:00:30Z'], '2026-06-14T10:00:30.000Z'],
+    ['zones in whole hours', ['2026-06-14T10:00:00-0330', '2026-06-14T10:00:00-04'], '2026-06-14T14:00:00.000Z'],
+    ['seconds after a time without any', ['2026-06-14T10:00Z', '2026-06-14T10:00:30Z'], '2026-06-14T10:00:30.000Z'],
     [
-      'a time in UTC behind a newer one in a zone',
+      'a time in UTC after a newer one in a zone',
       ['2026-06-14T08:00:00Z', '2026-06-14T12:00:00+03:00', '2026-06-14T09:30:00Z'],
       '2026-06-14T09:30:00.000Z',
     ],
@@ -239,31 +239,31 @@ describe('the newest date or time', () => {
       ['2026-06-14T10:00:00.5Z', '2026-06-14T10:00:00Z', '2026-06-14T10:00:01.25Z'],
       '2026-06-14T10:00:01.000Z',
     ],
-    ['a date behind a time of that day', ['2026-06-14 10:00', '2026-06-14'], '2026-06-14T23:59:59.000Z'],
+    ['a date after a time of that day', ['2026-06-14 10:00', '2026-06-14'], '2026-06-14T23:59:59.000Z'],
     [
       'a later time in a zone that sorts before one in UTC',
       ['2026-06-14T10:00:00Z', '2026-06-14T09:30:00-05:00'],
       '2026-06-14T14:30:00.000Z',
     ],
-    ['a blank in place of the T', ['2026-06-14T09:00:00Z', '2026-06-14 10:00:00Z'], '2026-06-14T10:00:00.000Z'],
-    ['dates beside times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
+    ['a space in place of the T', ['2026-06-14T09:00:00Z', '2026-06-14 10:00:00Z'], '2026-06-14T10:00:00.000Z'],
+    ['dates mixed with times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
     [
-      'what lies a day ahead and no further',
+      'what is up to a day in the future',
       ['2026-06-16T11:59:00Z', '2999-01-01', '2999-01-01T00:00:00Z'],
       '2026-06-16T11:59:00.000Z',
     ],
     ['nothing that is no date', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
-    ['a day that no month has as the last that it has', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
-  ] as const)('counts %s', ([, values, expected]) => {
+    ['an invalid day of a month as its last day', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
+  ] as const)('supports %s', ([, values, expected]) => {
     expect(newest(values)).toBe(expected);
   });
 
-  it('without a zone is meant in that of the job, in summer as in winter', () => {
+  it("without a zone is read in the job's zone, in summer and in winter", () => {
     expect(newest(['2026-06-14 10:00'], 'Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
     expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
   });
 
-  it('may be as old as allowed, and a column without any date does not pass', () => {
+  it('may be as old as allowed, and a column without any date fails', () => {
     const at = (newest?: number) =>
       found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
     expect(at(noon - 2 * day)).toEqual([]);
@@ -278,7 +278,7 @@ describe('the newest date or time', () => {
     expect(message()[0]?.[0]).toBe('Column a contains no date or time');
   });
 
-  it('is the same however the rows are cut into batches and in whatever order they come', () => {
+  it('is the same however the rows are split into batches and whatever their order', () => {
     const values = Array.from({ length: 50 }, (_, i) => new Date(noon - ((i * 37) % 50) * 3_600_000).toISOString());
     const whole = counted(guards, [rowsOf(text, values)]).newest;
     const cut = counted(

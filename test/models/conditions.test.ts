@@ -67,7 +67,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** A store that a history is played into, and the surfaces over it. */
+/** A store with a random history, and the user interfaces that read it. */
 async function newWorld() {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -160,7 +160,7 @@ async function newWorld() {
   return { store, clock, pulse, config: () => config, play: (one: Step) => acts[one.what]!(one as never) };
 }
 
-/** What every surface says, read from what it shows and not from what it was made of. */
+/** What every user interface reports, read from its output and not from its input. */
 async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<typeof newWorld>>) {
   if ((await store.leases.holder('daemon')) !== undefined) await pulse.write();
   const status = await reportStatus(config(), store, clock);
@@ -190,7 +190,7 @@ async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<ty
 
 const bad = /^(failing|quarantined|dead|credentials refused|needs a login|on hold|late)/;
 
-it('no two surfaces disagree whether anything is wrong, and about which jobs, whatever has happened', async () => {
+it('all user interfaces agree whether anything is wrong, and about which jobs, whatever has happened', async () => {
   await fc.assert(
     fc
       .asyncProperty(fc.array(step, { maxLength: 8 }), async (history) => {

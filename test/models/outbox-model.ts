@@ -1,4 +1,4 @@
-/** What becomes of a payload, as a person would tell it. */
+/** What happens to a payload, as a user would describe it. */
 export interface Piece {
   readonly id: number;
   readonly text: string;
@@ -6,59 +6,62 @@ export interface Piece {
   readonly asOf: number;
   readonly path: string;
   state: 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'discarded' | 'dead';
-  /** A person put it back or let it go: it may be older than what is shown without anybody's knowledge. */
+  /** A user restored or approved it: it may be older than what is shown. */
   putBack: boolean;
-  /** Its file is gone. */
+  /** Its file is missing. */
   lost?: true;
-  /** It gave way, and its file with it, or that was lost: even if the service then takes it, it cannot be put back. */
+  /**
+   * It was superseded and its file deleted, or the file was lost: even if the service then accepts it, it can't be
+   * restored.
+   */
   gone?: true;
-  /** When it was last tried. */
+  /** When it was last attempted. */
   triedAt?: number;
-  /** That attempt has had no end. */
+  /** That attempt has not ended. */
   open?: boolean;
   /** Nor has that of one that was superseded, or sent again. */
   isAdrift?: boolean;
-  /** When an attempt at it was last given up. */
+  /** When an attempt to send it was last given up. */
   unansweredAt?: number;
-  /** A resend failed: not again before this. */
+  /** A resend failed: the next one not before this time. */
   notBefore?: number;
 }
 
-/** A request that was given up, and may be carried out all the same. */
+/** A request that was given up, and may be executed anyway. */
 interface Late {
   readonly text: string;
   readonly asOf: number;
   readonly until: number;
 }
 
-/** What is believed of the instance: what it holds, surely or not, and the newest data that was ever tried there. */
+/** What is known about the instance: what it has, certainly or not, and the newest data that was ever sent to it. */
 interface Belief {
   text: string;
   asOf: number;
   certain: boolean;
   tried: number;
-  /** When the service last took something. */
+  /** When the service last accepted something. */
   at: number;
 }
 
-/** A request that was given up may be carried out this much later. */
+/** A request that was given up may be executed this much later. */
 const lateMs = 10 * 60_000;
 
-/** The outbox of one instance in fifty lines: it knows no database, no file and no process. */
+/** The outbox of one instance in fifty lines: without a database, files or processes. */
 export class OutboxModel {
   readonly pieces: Piece[] = [];
   belief: Belief | undefined;
   /** What the instance really shows. */
   shown: { readonly text: string; readonly asOf: number } | undefined;
-  /** Under way to the service now. */
+  /** Currently in transit to the service. */
   sending: Piece | undefined;
-  /** What was known for sure before that. */
+  /** What was known for certain before that. */
   wasCertain = false;
   /** When an attempt before that was given up. */
   answeredBefore: number | undefined;
   late: Late[] = [];
 
-  /** What the instance waits for. */
+  /** What waits for the instance. */
   get waiting(): Piece[] {
     return this.pieces.filter(({ state }) => state === 'owed' || state === 'quarantined' || state === 'dead');
   }
@@ -67,7 +70,7 @@ export class OutboxModel {
     return this.pieces.find(({ state }) => state === 'owed');
   }
 
-  /** What a finished extract comes to. */
+  /** The result of a finished extract. */
   commit(text: string, asOf: number, now: number): 'owed' | 'superseded' | 'unchanged' {
     if (Math.max(this.owed?.asOf ?? 0, this.belief?.tried ?? 0) > asOf) return 'superseded';
     this.supersede();
@@ -77,7 +80,7 @@ export class OutboxModel {
     return 'unchanged';
   }
 
-  /** Until when an abandoned attempt with other data may still arrive; infinitely far if there is none. */
+  /** Until when an abandoned attempt with other data may still arrive; infinite if there is none. */
   contestedUntil(): number {
     const { text, at, certain } = this.belief ?? { text: '', at: 0, certain: false };
     if (!certain) return Number.POSITIVE_INFINITY;
@@ -95,13 +98,13 @@ export class OutboxModel {
     return this.pieces.findLast(({ state, text }) => state === 'delivered' && text === this.belief!.text);
   }
 
-  /** The service takes that; `isAnswered`: and we are told. */
+  /** The service accepts it; `isAnswered`: and we get the response. */
   takeAgain(piece: Piece, now: number, isAnswered: boolean): void {
     this.shown = { text: piece.text, asOf: this.belief!.asOf };
     if (isAnswered) this.belief = { ...this.belief!, at: now };
   }
 
-  /** A request that was given up is carried out. */
+  /** A request that was given up is executed. */
   arrive(now: number): void {
     this.late = this.late.filter(({ until }) => until >= now);
     const [first] = this.late.splice(0, 1);
@@ -114,7 +117,7 @@ export class OutboxModel {
     if (!taken) this.late.push({ text, asOf, until: now + lateMs });
   }
 
-  /** All that waits gives way, but for one. */
+  /** Everything that waits is superseded, except one. */
   supersede(but?: Piece): void {
     for (const piece of this.waiting) {
       if (piece === but) continue;
@@ -151,7 +154,7 @@ export class OutboxModel {
     };
   }
 
-  /** The service takes what is under way. Whole payloads only, and by itself nothing older than what is shown. */
+  /** The service accepts what is in transit. Only complete payloads, and by itself nothing older than what is shown. */
   take(): void {
     const { text, asOf, putBack } = this.sending!;
     if (!putBack && this.shown !== undefined && asOf < this.shown.asOf) {
@@ -160,7 +163,7 @@ export class OutboxModel {
     this.shown = { text, asOf };
   }
 
-  /** The answer says that it was taken. */
+  /** The response says that it was accepted. */
   confirm(now: number): void {
     const piece = this.sending!;
     const { text, asOf } = piece;
@@ -172,13 +175,13 @@ export class OutboxModel {
     if (['owed', 'superseded', 'dead'].includes(piece.state)) piece.state = 'delivered';
   }
 
-  /** Whether newer data is known to be there or on its way: a decision for this piece comes too late. */
+  /** Whether newer data is known to be there or in transit: a decision for this payload comes too late. */
   isLate(piece: Piece): boolean {
     const isShown = this.belief?.certain === true && this.belief.asOf > piece.asOf;
     return isShown || (this.owed?.asOf ?? 0) > piece.asOf;
   }
 
-  /** What a rollback would put back: the newest data from before the present one. */
+  /** What a rollback would restore: the newest data from before the current one. */
   former(): Piece | undefined {
     const present = this.pieces.findLast(({ state }) => state === 'owed' || state === 'delivered');
     return this.pieces

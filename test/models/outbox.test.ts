@@ -24,7 +24,7 @@ type Command = fc.AsyncCommand<OutboxModel, Real>;
 const key = { url: place.url, instance: 'i' };
 const by = { who: 'a person', why: '' };
 
-/** A command by its words; after each, the store and the model are compared. */
+/** A command by its text; after each one, the store and the model are compared. */
 function command(
   words: string,
   can: (model: OutboxModel) => boolean,
@@ -40,7 +40,7 @@ function command(
   };
 }
 
-/** Whatever happened: nothing vanished, every state is as it should be, and what may be wanted is on the disk whole. */
+/** Whatever happened: nothing was lost, every state is as expected, and every file that may be needed is intact. */
 async function compare(model: OutboxModel, { store }: Real): Promise<void> {
   for (const { id, state } of model.pieces)
     expect(await store.outbox.find(id), `payload ${id}`).toMatchObject({ state });
@@ -69,7 +69,7 @@ function add(model: OutboxModel, row: Pick<OutboxRow, 'id' | 'path'>, piece: Omi
   model.pieces.push({ ...piece, id: row.id, path: row.path });
 }
 
-/** `early`: the instance is asked what it shows before the payload is safe, as a run does. */
+/** `early`: checks what the instance shows before the payload is durable, as a run does. */
 const commit = (text: string, age: number, early: boolean): Command =>
   command(`commit ${text}, ${age} old${early ? ', early' : ''}`, always, async (model, real) => {
     const asOf = real.clock.now() - age;
@@ -133,7 +133,7 @@ const end = (how: End): Command =>
     [real.sending, model.sending] = [undefined, undefined];
   });
 
-/** The power goes: what is under way may have been taken, or not. */
+/** A power failure: what is in transit may have been accepted, or not. */
 const crash = (taken: boolean): Command =>
   command(`crash, ${taken ? 'after' : 'before'} the service took it`, always, async (model, real) => {
     if (taken && model.sending !== undefined) model.take();
@@ -287,7 +287,7 @@ async function openReal(): Promise<Real> {
     sending: undefined,
     reopen: async () => {
       await real.store.close();
-      // No start comes within the millisecond of what it follows.
+      // No start happens within the millisecond of the previous one.
       clock.advance(1);
       real.store = await open();
       await recover(real.store);
@@ -296,7 +296,7 @@ async function openReal(): Promise<Real> {
   return real;
 }
 
-/** Nothing goes wrong any more: what is owed goes out, and the instance shows it. */
+/** Nothing fails any more: what is owed is sent, and the instance shows it. */
 async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
   if (model.sending !== undefined) await end('taken').run(model, real);
   const last = model.owed;
@@ -308,7 +308,7 @@ async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
   await bringToRestLate(last, model, real);
 }
 
-/** Whatever was given up is carried out, as late as it can be: the instance shows what was delivered last all the same. */
+/** Everything that was given up is executed, as late as possible: the instance still shows what was delivered last. */
 async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Promise<void> {
   while (model.late.length > 0) model.arrive(real.clock.now());
   for (let minutes = 0; minutes <= 30; minutes += 10) {
@@ -319,7 +319,7 @@ async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Pro
   expect(await real.store.resends.all()).toEqual([]);
 }
 
-it('the outbox does what its model says, whatever people, crashes and the service do to it', async () => {
+it('the outbox behaves like its model, whatever users, crashes and the service do', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (history) => {
       const real = await openReal();

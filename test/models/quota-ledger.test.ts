@@ -13,9 +13,9 @@ import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 afterEach(cleanUp);
 
 /**
- * The ledger of the day, under everything that can happen to it: several processes, people and schedules, answers that
- * take their time, crashes between the payment and the request, midnight in New York on days of 23, 24 and 25 hours, a
- * wall clock that jumps, others on the same account. The model below knows no database and no process.
+ * The daily quota ledger, under everything that can happen to it: several processes, users and schedules, slow
+ * responses, crashes between the charge and the request, midnight in New York on days of 23, 24 and 25 hours, a wall
+ * clock that jumps, others on the same account. The model below has no database and no processes.
  */
 
 const slots = 5;
@@ -25,9 +25,9 @@ const hour = 3600 * second;
 interface Model {
   readonly limit: number;
   readonly reserve: number;
-  /** By day of our wall clock: requests paid for, what others were seen to use, and what the service said. */
+  /** By day of our wall clock: charged requests, the observed usage of others, and what the service reported. */
   readonly days: Map<string, { ours: number; others: number; closed?: { from: number; until: number } }>;
-  /** The days that each request under way was paid on. */
+  /** The days on which each request in progress was charged. */
   readonly underway: (readonly string[])[];
   /** The same for requests whose process died, until that is noticed. */
   ghosts: (readonly string[])[];
@@ -48,7 +48,7 @@ interface Member {
 
 interface Real {
   readonly clock: SteppingClock;
-  /** What the service's clock shows beyond ours; grows with each jump of ours. */
+  /** How far the service's clock is ahead of ours; grows with each jump of ours. */
   skew: number;
   readonly underway: Underway[];
   readonly members: Member[];
@@ -65,10 +65,10 @@ const dayOf = (at: number): string => eastern.format(at);
 const daysOf = (now: number, ahead = 0): string[] => [
   ...new Set([dayOf(now - 5 * second), dayOf(now + ahead + 5 * second)]),
 ];
-/** So long after its process has died a request may still arrive. */
+/** A request may still arrive this long after its process has died. */
 const travel = 30 * second;
 
-/** The first instant of the next day in New York, found by halving. */
+/** The start of the next day in New York, found by bisection. */
 function midnightAfter(at: number): number {
   let [before, after] = [at, at + 26 * hour];
   while (after - before > 1) {
@@ -92,7 +92,7 @@ function arrivals({ arrived, clock, skew }: Real) {
   return known;
 }
 
-/** Whether the model lets a request through now. */
+/** Whether the model allows a request now. */
 function isOpen(model: Model, priority: Priority, now: number): boolean {
   const most = priority === 'person' ? model.limit : model.limit - model.reserve;
   return daysOf(now).every((day) => {
@@ -143,7 +143,7 @@ class Send implements fc.AsyncCommand<Model, Real> {
       send: () => new Promise<RequestOutcome>((answer) => sent.resolve(answer)),
     });
     const first = await Promise.race([sent.promise, done]);
-    // The wait for a place has taken time; what counts is the moment of the payment.
+    // The wait for a slot has taken time; the time of the charge counts.
     const now = real.clock.now();
     if (typeof first !== 'function') {
       expect(first, 'turned away').toMatchObject({ closed: { why: 'quota' } });
@@ -193,7 +193,7 @@ class Answer implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** A process dies with what it has under way; another one takes its place. */
+/** A process dies with its requests in progress; another one replaces it. */
 class Crash implements fc.AsyncCommand<Model, Real> {
   readonly #which: number;
 
@@ -214,7 +214,7 @@ class Crash implements fc.AsyncCommand<Model, Real> {
       model.ghosts.push(one.charged);
     }
     real.members[at] = await real.open();
-    // Its slots rest from the moment that its death is noticed.
+    // Its slots rest from the time at which its death is noticed.
     real.clock.advance(2 * second);
   }
 }
@@ -335,8 +335,8 @@ const givenOf = (skew: fc.Arbitrary<number>, allowance: fc.Arbitrary<number>) =>
     allowance,
   });
 
-describe('the ledger of the day', () => {
-  it('lets no more of ours through on any day of the service than its allowance, and lets all of them through', async () => {
+describe('the daily ledger', () => {
+  it('never allows more of our requests on a day of the service than its allowance, and always allows all of them', async () => {
     const given = givenOf(fc.integer({ min: -4_900, max: 4_900 }), fc.constant(1_000));
     await fc.assert(
       fc.asyncProperty(given, fc.commands(plain, { maxCommands: 40, size: 'max' }), async (one, commands) => {
@@ -348,7 +348,7 @@ describe('the ledger of the day', () => {
     );
   });
 
-  it('agrees with the model under jumps of the clock, others on the account, and a service that says it is enough', async () => {
+  it('agrees with the model under clock jumps, others on the account, and a service that reports a limit', async () => {
     const given = givenOf(fc.integer({ min: -9 * hour, max: 9 * hour }), fc.integer({ min: 1, max: 8 }));
     const wild = [
       ...plain,

@@ -15,7 +15,7 @@ const destination = destinationOf('http://127.0.0.1:1/api/1.0');
 const job = (name: string, schedule: Schedule): Job =>
   jobOf({ name, destination, instance: name, source: new Source(), schedule });
 
-/** One process's life over the store. */
+/** One process's lifetime with the store. */
 export class Life {
   readonly #stop = new AbortController();
   readonly #scheduler: Scheduler;
@@ -61,7 +61,7 @@ export class Life {
     this.#take();
   }
 
-  /** The guard of the timer compares its two clocks. */
+  /** The timer's watchdog compares its two clocks. */
   compareClocks(): void {
     vi.advanceTimersByTime(5_000);
     this.#take();
@@ -79,7 +79,7 @@ export class Life {
     return this.#scheduler.next().map(({ job: name, at }) => `${name} ${text(at)}`);
   }
 
-  /** Gone without a word: nothing is written any more. */
+  /** Gone without a shutdown: nothing more is written. */
   crash(): void {
     this.#isOver = true;
     this.#scheduler.stop();
@@ -92,7 +92,7 @@ export class Life {
     this.#isOver = true;
   }
 
-  /** As the daemon does with what is due. */
+  /** As the daemon handles what is due. */
   #take(): void {
     for (const { job: due, firing, skipped } of this.#scheduler.due()) {
       if (skipped !== undefined) this.#passOver(due.name, skipped.firings, firing);
@@ -149,7 +149,7 @@ export class Life {
   }
 }
 
-/** What lives on from one process to the next, and what was seen of all of them. */
+/** What persists from one process to the next, and what was seen of all of them. */
 export class Real {
   readonly store: Store;
   readonly clock: SteppingClock;
@@ -179,7 +179,7 @@ export class Real {
     }
   }
 
-  /** Until nothing goes on any more by itself. */
+  /** Until nothing happens any more by itself. */
   async rest(): Promise<void> {
     for (let still = 0; still < 4; still++) {
       await turn();

@@ -1,8 +1,8 @@
 import { firingsBetween, nextFiring, type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
 
 /**
- * What a scheduler has to do, told as plainly as it can be: one thing after the other, every firing looked at by itself.
- * When a schedule fires is taken from the calendar, which has tests of its own.
+ * What a scheduler must do, as simply as possible: one thing after the other, each firing checked individually. The
+ * times of a schedule come from the calendar, which has its own tests.
  */
 
 const minute = 60_000;
@@ -37,17 +37,17 @@ interface Planned {
 }
 
 export class Model {
-  /** By job, what is on the disk. */
+  /** By job, what is on disk. */
   readonly kept = new Map<string, Kept>();
-  /** By job, the runs that began and what became of firings that did not: what a person could have seen. */
+  /** By job, the runs that started and the outcome of firings that didn't: what a user could have seen. */
   readonly seen: string[] = [];
   readonly planned = new Map<string, Planned>();
   readonly standing = new Map<string, Standing>();
   readonly #line: Firing[] = [];
-  /** Runs whose room has not been given on yet. */
+  /** Runs whose place has not been passed on yet. */
   #ending = 0;
 
-  /** A new process, with what is on the disk. */
+  /** A new process, with what is on disk. */
   start(schedules: ReadonlyMap<string, Schedule>, now: number): void {
     this.adopt(schedules, now);
     this.look(now);
@@ -60,7 +60,10 @@ export class Model {
     this.#line.length = 0;
   }
 
-  /** Running runs are given up: the next start fires them again, or an earlier firing if the clock was set back meanwhile. */
+  /**
+   * Running runs are given up: the next start fires them again, or an earlier firing if the clock was set back
+   * meanwhile.
+   */
   stop(): void {
     for (const [name, { state, firing }] of this.standing) {
       const planned = this.planned.get(name);
@@ -100,12 +103,12 @@ export class Model {
       const key = scheduleKey(planned.schedule);
       const before = planned.next;
       planned.next = resumed(planned.schedule, { key, at: before }, now);
-      // A firing that has not begun yet stays on the disk.
+      // A firing that hasn't started yet stays on disk.
       if (planned.next !== null && this.kept.get(name)?.at === before) this.kept.set(name, { key, at: planned.next });
     }
   }
 
-  /** When something can fire next. */
+  /** The next time at which something can fire. */
   nextLook(): number {
     const all = [...this.planned.values()]
       .filter(({ chain }) => chain === undefined)
@@ -179,7 +182,7 @@ export class Model {
     }
   }
 
-  /** Runs that were told to stop: they end once everything that is due has been looked at. */
+  /** Runs that were asked to stop: they end once everything that is due has been checked. */
   readonly #cancelled: Standing[] = [];
 
   settle(now: number): void {
@@ -195,7 +198,7 @@ export class Model {
     this.#advance(now);
   }
 
-  /** Who stands first runs, as long as there is room. */
+  /** The first in the queue runs, as long as there is a free place. */
   #advance(now: number): void {
     while (
       this.#line.length > 0 &&
@@ -216,7 +219,7 @@ export class Model {
     }
   }
 
-  /** What waited for the run has its place in the line before its room is given on. */
+  /** What waited for the run is queued before its place is passed on. */
   #end({ firing, waiting }: Standing, now: number): void {
     this.standing.delete(firing.name);
     this.#ending++;
@@ -234,7 +237,7 @@ export class Model {
     this.#advance(now);
   }
 
-  /** What has come due and not begun stays on the disk, where it is not forgotten. */
+  /** What is due and hasn't started stays on disk. */
   #keep(name: string): void {
     const planned = this.planned.get(name);
     if (planned === undefined) return;
@@ -246,7 +249,9 @@ export class Model {
   }
 }
 
-/** What was planned stays, unless the schedule is another, or it would not be planned for so late a minute from now. */
+/**
+ * What was planned stays, unless the schedule has changed, or it would not be planned for such a late minute from now.
+ */
 function resumed(schedule: Schedule, kept: Kept | undefined, now: number): number | null {
   const fresh = nextFiring(schedule, now);
   if (kept?.key !== scheduleKey(schedule)) return fresh;

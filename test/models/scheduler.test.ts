@@ -7,8 +7,8 @@ import { Life, Real } from './scheduler-life.ts';
 import { Model, text } from './scheduler-model.ts';
 
 /**
- * The real scheduler, its timer, its line and its store, under a clock that the test moves, beside a model of what has to
- * be done. Runs are stood for by promises that the test keeps.
+ * The real scheduler with its timer, queue and store, on a clock that the test advances, next to a model of what must
+ * be done. Promises that the test holds represent runs.
  */
 
 const minute = 60_000;
@@ -38,7 +38,9 @@ abstract class Command implements Step {
   }
 }
 
-/** Both have seen the same, job by job; the same runs go on, the same is planned, and the same stands on the disk. */
+/**
+ * Both have seen the same, job by job; the same runs are active, the same firings are planned, and the same is on disk.
+ */
 async function compare(model: Model, real: Real): Promise<void> {
   await real.rest();
   const { clock, store, seen, faults, life } = real;
@@ -84,7 +86,7 @@ class Advance extends Command {
   toString = () => `advance ${this.milliseconds / minute} min`;
 }
 
-/** Only the wall clock moves: the machine slept, or the clock was set. */
+/** Only the wall clock moves: the machine was suspended, or the clock was set. */
 class Jump extends Command {
   readonly milliseconds: number;
   constructor(milliseconds: number) {
@@ -117,7 +119,7 @@ class Finish extends Command {
   toString = () => `finish ${this.name}`;
 }
 
-/** The process ends, by force or not, and another begins later. */
+/** The process ends, gracefully or not, and another starts later. */
 class Restart extends Command {
   readonly way: 'crash' | 'stop';
   readonly away: number;
@@ -139,7 +141,7 @@ class Restart extends Command {
   toString = () => `${this.way}, ${this.away / minute} min away`;
 }
 
-/** A job is edited, added or taken out, several times in a row. */
+/** A job is edited, added or removed, several times in a row. */
 class Reload extends Command {
   readonly edits: readonly (readonly [string, Schedule | undefined])[];
   constructor(edits: readonly (readonly [string, Schedule | undefined])[]) {
@@ -200,7 +202,7 @@ const steps: fc.Arbitrary<Step>[] = [
 ];
 
 describe('the scheduler', () => {
-  /** Lets the model and the scheduler take the same steps. */
+  /** Applies the same steps to the model and the scheduler. */
   async function takeSteps(given: Iterable<readonly [string, Schedule]>, commands: Iterable<Step>): Promise<void> {
     const clock = new SteppingClock(start);
     const store = await newStore({ clock, durable: false });
@@ -215,7 +217,7 @@ describe('the scheduler', () => {
     await store.close();
   }
 
-  it('does what has to be done, whatever happens to it', async () => {
+  it('behaves like its model, whatever happens to it', async () => {
     const first = fc.array(fc.tuple(fc.constantFrom(...names), schedule), { minLength: 2, maxLength: 4 });
     await fc.assert(fc.asyncProperty(first, fc.commands(steps, { maxCommands: 40 }), takeSteps), {
       numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '60'),
@@ -223,7 +225,7 @@ describe('the scheduler', () => {
     });
   });
 
-  // A run of tomorrow is given back; what is due today must not be lost with it.
+  // A run of tomorrow is returned; what is due today must not be lost with it.
   it('continues at the earlier firing if the clock was set back during a run that a stop ended', async () => {
     await takeSteps(
       [['a', { cron: '*/20 * * * *', timezone }]],

@@ -14,23 +14,27 @@ import { TokenVendor, type Weather } from './token-vendor.ts';
 afterEach(cleanUp);
 
 /**
- * A login whose refresh tokens are good for one use, in several processes that crash, at a vendor that is away, that takes
- * a token and is not heard, or that ends the grant. The model knows no store: only what the vendor was asked and told us.
+ * A login whose refresh tokens are valid once, in several processes that crash, at a vendor that is unavailable, that
+ * accepts a token without us getting the response, or that ends the grant. The model has no store: only the requests to
+ * the vendor and its responses.
  */
 
 const second = 1000;
 const minute = 60 * second;
-/** A token is handed out as long as it has this left, or is renewed; less is made do with while the vendor is away. */
+/**
+ * A token is handed out if it has this much time left, and renewed otherwise; less is accepted while the vendor is
+ * unavailable.
+ */
 const fresh = 5 * minute;
-/** After a failure the vendor is left alone. */
+/** After a failure, the vendor gets no requests for this long. */
 const rest = 15 * second;
 
 interface Model {
-  /** A person has agreed, and the vendor has not yet reported the end of the grant. */
+  /** A user has agreed, and the vendor has not yet reported the end of the grant. */
   agreed: boolean;
   /** The vendor has used up the stored token, and its response with a new one was lost. */
   lost: boolean;
-  /** The last request had no answer that told what became of it. */
+  /** The last request got no conclusive response. */
   unheard: boolean;
 }
 
@@ -40,11 +44,11 @@ interface Member {
   readonly book: LoginRegistry;
   readonly entry: NonNullable<ReturnType<LoginRegistry['entry']>>;
   readonly login: Login;
-  /** The token that it was given last. */
+  /** The token that it got last. */
   token: Token | undefined;
-  /** Until when it leaves the vendor alone, monotonic. */
+  /** Until when it sends the vendor nothing, monotonic. */
   restsUntil: number;
-  /** What it was told to use no more. */
+  /** What it was told to use no longer. */
   readonly refused: Set<string>;
 }
 
@@ -64,7 +68,7 @@ type Command = fc.AsyncCommand<Model, Real>;
 
 const memberOf = ({ members }: Real, which: number): Member => members[which % members.length]!;
 
-/** Some of the processes ask, each as often as it says, all together. */
+/** Some of the processes request tokens, each this many times, concurrently. */
 class Ask implements Command {
   readonly #which: readonly number[];
 
@@ -102,7 +106,7 @@ class Ask implements Command {
     member.token = token;
     expect(member.refused, 'not what the vendor has refused').not.toContain(token.access_token);
     const until = vendor.good.get(token.access_token);
-    // What the vendor took back before its time each process has to be told by itself.
+    // Each process must be told separately what the vendor revoked before its time.
     if (until === undefined || !isTrue) return;
     const isRenewed = vendor.weather === 'well' && member.restsUntil <= clock.ticks && !vendor.ended;
     expect(until - clock.ticks, 'it is good for a while').toBeGreaterThan(isRenewed ? fresh - minute : 0);
@@ -123,13 +127,13 @@ class Ask implements Command {
   }
 }
 
-/** What any process finds on the disk is what the vendor takes. */
+/** What any process finds on disk is what the vendor accepts. */
 async function expectKept({ members, vendor }: Real): Promise<void> {
   const kept = await members[0]!.entry.tokenStore.load();
   expect(kept?.granted.refreshToken, 'what the vendor takes is on the disk').toBe(vendor.present);
 }
 
-/** A process asks, the vendor carries it out, and the process dies before it has heard the answer. */
+/** A process sends a request, the vendor executes it, and the process dies before it gets the response. */
 class DieAsking implements Command {
   readonly #which: number;
 
@@ -178,7 +182,7 @@ class Crash implements Command {
   }
 }
 
-/** A request with the token was answered 401. */
+/** A request with the token got a 401. */
 class Refuse implements Command {
   readonly #which: number;
 
@@ -260,7 +264,7 @@ const calm = [
   fc.oneof(fc.nat(20 * second), fc.nat(70 * minute)).map((by) => new Pass(by)),
 ];
 
-/** Three processes on one state, after a person has agreed; everything that was begun is over at the end. */
+/** Three processes with one state, after a user has agreed; everything that was started is finished at the end. */
 async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Command>): Promise<void> {
   const clock = new SteppingClock();
   const [folder, people, vendor] = [newFolder(), new Population(), new TokenVendor(clock, forgives)];
@@ -291,11 +295,11 @@ async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Comma
   }
 }
 
-describe('a login whose refresh tokens are good for one use', () => {
+describe('a login whose refresh tokens are valid once', () => {
   it.each([
-    { vendor: 'takes no token twice', forgives: false },
-    { vendor: 'forgives an answer that was lost', forgives: true },
-  ])('is never lost by us at a vendor that $vendor, and is asked for once for all', async ({ forgives }) => {
+    { vendor: 'accepts no token twice', forgives: false },
+    { vendor: 'tolerates a lost response', forgives: true },
+  ])('is never lost by us at a vendor that $vendor, and is requested once for all', async ({ forgives }) => {
     await fc.assert(
       fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
         play(forgives, true, commands),

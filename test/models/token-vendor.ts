@@ -3,24 +3,26 @@ import type { AddressInfo } from 'node:net';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import type { SteppingClock } from '../clocks.ts';
 
-/** What becomes of the next requests: answered, refused for the moment, or cut off before or after they are carried out. */
+/**
+ * What happens to the next requests: answered, refused temporarily, or disconnected before or after they are executed.
+ */
 export type Weather = 'well' | 'away' | 'unread' | 'unanswered';
 
 export const lifeMs = 3_600_000;
 
-/** A vendor on loopback whose refresh tokens are good for one use; its time is the test's. */
+/** A vendor on loopback whose refresh tokens are valid once; it uses the test's time. */
 export class TokenVendor {
   weather: Weather = 'well';
-  /** Requests so far, and how many of them were told that the grant is over. */
+  /** Requests so far, and how many of them were told that the grant has ended. */
   asked = 0;
   refused = 0;
-  /** The refresh token that it takes now. */
+  /** The refresh token that it currently accepts. */
   present = '';
-  /** The grant was taken back. */
+  /** The grant was revoked. */
   ended = false;
   /** Until when access tokens are valid, by the monotonic clock. */
   readonly good = new Map<string, number>();
-  /** Holds the next request back once it has been carried out. */
+  /** Holds the next response back after its request was executed. */
   hold: ((request: IncomingMessage) => void) | undefined;
   readonly #clock: SteppingClock;
   readonly #forgives: boolean;
@@ -28,7 +30,10 @@ export class TokenVendor {
   #former = '';
   #given = 0;
 
-  /** `forgives`: the token before the present one is taken as long as that was never used (RFC 9700 section 4.14.2 leaves it open). */
+  /**
+   * `forgives`: the previous token is accepted as long as the current one was never used (RFC 9700 section 4.14.2
+   * leaves that open).
+   */
   constructor(clock: SteppingClock, forgives: boolean) {
     this.#clock = clock;
     this.#forgives = forgives;
@@ -44,7 +49,7 @@ export class TokenVendor {
     this.#server.close().closeAllConnections();
   }
 
-  /** A person agrees: a new grant. */
+  /** A user agrees: a new grant. */
   grant(): { accessToken: string; refreshToken: string } {
     this.ended = false;
     this.#former = '';

@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
 
 /**
- * `npm run test:mutation -- src/guards [test/guards/check-guards.test.ts …]`: changes the code at each place where a change should
- * matter, and shows the changes that no test notices. Without named tests, those of the same room run (`test/guards`).
- * Stryker works in a copy outside of the tree, which goes when it ends.
+ * `npm run test:mutation -- src/guards [test/guards/check-guards.test.ts …]`: changes the code at each place where a
+ * change should matter, and shows the changes that no test notices. Without named tests, those of the same room run
+ * (`test/guards`). Stryker works in a copy outside of the tree, which is deleted when it ends.
  */
 const named = process.argv.slice(2).map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''));
 const sources = named.filter((path) => !path.startsWith('test/'));
 const tests = named.filter((path) => path.startsWith('test/'));
 
-/** The folder of tests that mirrors a room: `src/guards/check-guards.ts` is tested in `test/guards`. */
+/** The folder of tests for a room: `src/guards/check-guards.ts` is tested in `test/guards`. */
 function roomOfTests(source: string): string {
   const [top, room = ''] = source.split('/');
   return top === 'src' ? `test/${room}` : 'test/connectors';
 }
 
-/** A folder means all files in it with that ending. */
+/** A folder means all files in it with that extension. */
 function filesIn(path: string, ending: string): string[] {
   if (!existsSync(path)) throw new Error(`There is no ${path}; name sources, and tests if they are in another room`);
   return statSync(path).isDirectory() ? globSync(`${path}/**/*${ending}`) : [path];
@@ -37,11 +37,11 @@ try {
     testRunner: 'vitest',
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
     vitest: { configFile: 'test/vitest.config.ts', pool: 'threads', related: false },
-    // Texts are for people; what programs go by is seen by the other mutations.
+    // Texts are for people; what programs use is covered by the other mutations.
     mutator: { excludedMutations: ['StringLiteral'] },
-    // Tables that are made when a file is loaded: each change of them would run every test.
+    // Tables that are created when a file is loaded: each change of them would run every test.
     ignoreStatic: true,
-    // It would be rewritten by the API of an older TypeScript, and nothing reads it here.
+    // The API of an older TypeScript would rewrite it, and nothing reads it here.
     tsconfigFile: 'none.json',
     reporters: ['clear-text', 'progress'],
     clearTextReporter: { logTests: false, reportTests: false, skipFull: true },

@@ -8,7 +8,10 @@ import type { TestProject } from 'vitest/node';
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
-/** Builds the image and stands it in the place of an installed package: what runs is a container with the limits of compose.yaml. */
+/**
+ * Builds the image and uses it in place of an installed package: what runs is a container with the limits of
+ * compose.yaml.
+ */
 export default async function image({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-image-'));
   const env = { ...process.env, CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf') };
@@ -16,14 +19,14 @@ export default async function image({ provide }: TestProject): Promise<() => Pro
   const close = async (): Promise<void> => {
     await podman('rm', '--all', '--force').catch(() => undefined);
     await podman('image', 'umount', '--all', '--force').catch(() => undefined);
-    // One place may be mounted more than once, and later mounts stand on earlier ones.
+    // One path may be mounted more than once, and later mounts cover earlier ones.
     for (const mount of (await mountsBelow(folder)).toReversed()) await run('umount', ['-l', mount]);
     await rm(folder, { recursive: true, force: true });
   };
   try {
     await run(join(root, '.ci/image'), [folder, 'sluice'], { maxBuffer: 64 * 1024 * 1024 });
     provide('installed', join(await podman('image', 'mount', 'sluice'), 'app'));
-    // Their servers are not in the image; the demo reads the database that needs none.
+    // Their servers aren't in the image; the demo reads the database that needs none.
     provide('nodes', [{ major: 'of the image', path: await writeProgram(folder), without: ['db', 'ftp'] }]);
   } catch (error) {
     await close().catch(() => undefined);
@@ -39,12 +42,12 @@ async function mountsBelow(folder: string): Promise<string[]> {
 }
 
 /**
- * Starts a container where a test starts Node: with the image's own `sluice.js` where that is asked for, else with the image's Node
- * and a program of this checkout, which may send messages.
+ * Starts a container where a test starts Node: with the image's own `sluice.js` if requested, otherwise with the
+ * image's Node and a program of this checkout, which may send messages.
  */
 async function writeProgram(folder: string): Promise<string> {
   const limits = '--read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=512m --user=0:0';
-  // Those of this machine may be higher than a container may have.
+  // Those of this machine may be higher than a container allows.
   const files = '--ulimit=nofile=4096:4096 --ulimit=nproc=4096:4096';
   const world = `--network=host --volume=${tmpdir()}:${tmpdir()} --no-healthcheck --workdir="$here" --env=SLUICE_CONFIG --env=NO_COLOR`;
   const path = join(folder, 'node');

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 type Locked = Readonly<Record<string, { readonly dev?: true; readonly optional?: true; readonly peer?: true }>>;
 
-/** The packages that the bundle leaves out, with those that they cannot do without: what an installation fetches. */
+/** The packages that the bundle excludes, with their required dependencies: what an installation downloads. */
 export async function packagesNeeded(): Promise<string[]> {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Locked };
   const needed = Object.entries(packages).filter(

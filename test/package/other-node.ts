@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { installNodes } from './installed/nodes.ts';
 
 /**
- * `npm run test:other-node`: the unit tests again, under the supported major versions of Node that `npm test` does not use. They are
- * the rooms that start no process of Sluice and no server: what differs between versions of Node shows in them.
+ * `npm run test:other-node`: the unit tests again, under the supported major versions of Node that `npm test` doesn't
+ * use. They are the rooms that start no Sluice process and no server: differences between Node versions show in them.
  */
 const rooms = [
   'architecture',
@@ -27,7 +27,7 @@ const rooms = [
 ];
 
 const root = resolve(import.meta.dirname, '../..');
-// Vitest takes these as filters, so a folder that was renamed would be left out silently.
+// Vitest uses these as filters, so a renamed folder would be skipped silently.
 const absent = rooms.filter((room) => !existsSync(join(root, 'test', room)));
 if (absent.length > 0)
   throw new Error(`test/ has no folder ${absent.join(', ')}: correct the list in ${import.meta.filename}`);

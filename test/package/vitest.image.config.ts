@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import base from './installed/vitest.config.ts';
 
-/** `npm run test:image`: the tests of the installed package that go by its command line, in containers of the real image. */
+/**
+ * `npm run test:image`: the tests of the installed package that use its command line, in containers of the real image.
+ */
 export default defineConfig({
   ...base,
   test: {

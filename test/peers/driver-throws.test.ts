@@ -10,7 +10,7 @@ type Methods = Record<string, () => unknown>;
 const parserOf = (path: string) => (require(path) as { prototype: Methods }).prototype;
 const placeIn = (path: string, method: string) => ({ holder: parserOf(path), method });
 
-/** What a driver calls within the listeners of its socket. */
+/** What a driver calls in the listeners of its socket. */
 const inside: Readonly<Record<string, () => { holder: Methods; method: string }>> = {
   ftp: () => ({ holder: FTPContext.prototype as unknown as Methods, method: '_onControlSocketData' }),
   ssh: () => placeIn('ssh2/lib/protocol/Protocol.js', 'parse'),
@@ -19,7 +19,7 @@ const inside: Readonly<Record<string, () => { holder: Methods; method: string }>
 };
 
 it.each(Object.entries(inside))(
-  'a fault of the driver of %s over what a peer said fails its source alone',
+  "an error of the driver of %s about a peer's message fails only its source",
   async (name, place) => {
     const { holder, method } = place();
     const faulty = vi.spyOn(holder, method).mockImplementation(() => {
@@ -32,7 +32,7 @@ it.each(Object.entries(inside))(
     const thrown = await play({ port: server.port, signal: new AbortController().signal }).catch(
       (error: unknown) => error,
     );
-    // Vitest fails for what is thrown where no one catches it.
+    // Vitest fails on uncaught errors.
     expect(faulty).toHaveBeenCalled();
     expect(thrown).toBeInstanceOf(Problem);
     expect(`${(thrown as Problem).message} ${(thrown as Problem).seen}`).toContain('a fault of the driver');

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A peer that takes connections and then does as a test says, which may be nothing at all. */
+/** A peer that accepts connections and then behaves as a test says, which may be nothing at all. */
 export interface Peer {
   readonly port: number;
-  /** Connections that are open now. */
+  /** Currently open connections. */
   open(): number;
 }
 
@@ -25,7 +25,7 @@ export async function openPeer(converse: (socket: Socket) => void = (socket) => 
   return { port: (server.address() as AddressInfo).port, open: () => sockets.size };
 }
 
-/** Repeats a piece without end, so that a client that waits for silence never continues. */
+/** Repeats a piece endlessly, so that a client that waits for silence never continues. */
 export function drip(socket: Socket, piece: string, everyMs = 50): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.on('close', () => clearInterval(timer));

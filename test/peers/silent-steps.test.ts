@@ -3,7 +3,7 @@ import { Problem } from '../../src/lib/problem.ts';
 import { protocols } from '../fuzz/protocols.ts';
 import { replay } from '../fuzz/replay.ts';
 
-/** How many pieces a server says before Sluice is let in; until then the time to connect is the limit. */
+/** How many pieces a server sends before Sluice is logged in; until then, the connect timeout applies. */
 const loginPieces: Readonly<Record<string, number>> = {
   postgres: 2,
   mysql: 2,
@@ -22,7 +22,7 @@ const steps = Object.entries(protocols)
 
 type Silence = Pick<TestContext, 'onTestFinished'> & { readonly signal: AbortSignal };
 
-/** A peer that falls silent after so many pieces of what it would say, and never hangs up. */
+/** A peer that goes silent after this many pieces, and never disconnects. */
 async function playSilent(name: string, said: number, { signal, onTestFinished }: Silence) {
   const protocol = protocols[name]!;
   const { greets = false, data = () => [] } = protocol;
@@ -45,7 +45,7 @@ it.concurrent.for(logins)(
 );
 
 it.concurrent.for(steps)(
-  'a peer of %s that is silent after %i pieces is left when the run stops',
+  'a peer of %s that is silent after %i pieces is abandoned when the run stops',
   async ([name, said], { expect, onTestFinished }) => {
     const stop = new AbortController();
     const { played, server } = await playSilent(name, said, { signal: stop.signal, onTestFinished });

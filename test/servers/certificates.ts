@@ -18,7 +18,7 @@ export interface Certificates extends Certificate {
   readonly client: Certificate;
 }
 
-/** Makes an authority of its own and a certificate for the names given (`IP:127.0.0.1`, `DNS:db.test`), valid for a day. */
+/** Creates its own authority and a certificate for the given names (`IP:127.0.0.1`, `DNS:db.test`), valid for a day. */
 export async function makeCertificates(names: readonly string[]): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'));
   const at = (name: string) => join(folder, name);

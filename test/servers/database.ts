@@ -4,11 +4,11 @@ interface Database {
   readonly folder: ServerFolder;
   readonly scheme: 'postgres' | 'mysql';
   readonly account: Pick<TestServer, 'user' | 'password' | 'database'>;
-  /** Starts the server on the port, with the data that it has. */
+  /** Starts the server on the port, with its existing data. */
   start(port: number): Promise<Supervised>;
-  /** One try to log in; rejects if the server does not let us. */
+  /** One login attempt; rejects if the server refuses it. */
   answers(port: number): Promise<void>;
-  /** What ends it, with all its processes, as a power cut would. */
+  /** Ends it with all its processes, like a power failure. */
   readonly killSignal: NodeJS.Signals;
 }
 
@@ -35,7 +35,7 @@ export async function startDatabase({
     signal: (name) => server.signal(name),
     restart: async () => {
       let failure: unknown;
-      // Processes of a server that was killed may hold its data for a moment longer.
+      // Processes of a killed server may hold its data for a moment longer.
       for (let tries = 0; tries < 20; tries++) {
         await server.stop({ keepFolder: true });
         server = await start(port);

@@ -22,7 +22,7 @@ type Kinds = {
     isInstalled(): boolean;
     start(settings?: FileServerSettings): Promise<Servers[K]>;
     readonly packages: string;
-    /** It cannot run as any other user. */
+    /** It can't run as any other user. */
     readonly needsRoot?: true;
   };
 };
@@ -47,11 +47,11 @@ function pythonServers() {
 
 export interface FileServerSuite<K extends keyof Servers> {
   readonly server: K;
-  /** Made when the suite begins, so that certificates cost nothing where the server is missing. */
+  /** Created when the suite starts, so that certificates cost nothing if the server is missing. */
   readonly settings?: () => Promise<FileServerSettings> | FileServerSettings;
 }
 
-/** A `describe` over one real file server; the body gets a function that gives it, for use inside tests and hooks. */
+/** A `describe` for one real file server; the body gets a function that returns it, for use in tests and hooks. */
 export function describeWithFileServer<K extends keyof Servers>(
   { server: kind, settings }: FileServerSuite<K>,
   title: string,
@@ -59,7 +59,7 @@ export function describeWithFileServer<K extends keyof Servers>(
 ): void {
   const { isInstalled, start, packages, needsRoot = false } = kinds[kind];
   if (needsRoot && process.getuid?.() !== 0) {
-    it.skip(`${title} (not run: ${kind} needs the rights of root)`, () => {});
+    it.skip(`${title} (not run: ${kind} needs root)`, () => {});
     return;
   }
   if (!isInstalled()) {

@@ -14,15 +14,15 @@ const kinds = {
 export type ServerKind = keyof typeof kinds;
 
 export interface Suite {
-  /** The servers that the suite needs; each is started once for the whole suite. */
+  /** The servers that the suite needs; each one starts once for the whole suite. */
   readonly servers: ServerKind | readonly ServerKind[];
   readonly settings?: ServerSettings | (() => Promise<ServerSettings>);
 }
 
 /**
- * A `describe` over real servers. The body gets a function that gives the running server of a kind (the first one
- * without an argument); call it inside tests and hooks only. Where a machine lacks a server, the suite says by name
- * what it did not run; with `CI` set that is a failure.
+ * A `describe` for real servers. The body gets a function that returns the running server of a kind (by default the
+ * first one); call it only in tests and hooks. If a machine lacks a server, the suite reports by name what it did not
+ * run; with `CI` set, that is a failure.
  */
 export function describeWithServer(
   { servers, settings }: Suite,
@@ -60,12 +60,12 @@ function describeRunning({ wanted, title, settings, body }: Running): void {
   });
 }
 
-/** The Debian packages that bring the servers. */
+/** The Debian packages with the servers. */
 export function packagesOf(missing: readonly ServerKind[]): string {
   return missing.map((kind) => kinds[kind].packages).join(' ');
 }
 
-/** What a machine without the servers gets instead of the suite; `packages` are Debian's. */
+/** What runs instead of the suite on a machine without the servers; `packages` are Debian's. */
 export function reportMissing(title: string, missing: readonly string[], packages: string): void {
   const message = `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
   if (isCi()) {

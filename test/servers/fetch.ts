@@ -10,15 +10,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const maxOutputBytes = 16 * 1024 * 1024;
 
-/** Where servers that come from registries are kept between runs; SLUICE_TEST_CACHE names another folder. */
+/** Where servers from registries are kept between runs; SLUICE_TEST_CACHE sets another folder. */
 function cacheFolder(): string {
   const caches = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return process.env.SLUICE_TEST_CACHE ?? join(caches, 'sluice-test-servers');
 }
 
 /**
- * The folder of this name in the cache. On the first call `make` fills an empty folder, which then takes its place in one
- * step: a download that breaks leaves nothing behind, and of two processes that fill it at once, one result counts.
+ * The folder of this name in the cache. On the first call, `make` fills an empty folder, which then replaces it
+ * atomically: a failed download leaves nothing behind, and if two processes fill it at once, one result counts.
  */
 export async function cached(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const cache = cacheFolder();
@@ -36,7 +36,7 @@ export async function cached(name: string, make: (folder: string) => Promise<voi
   return folder;
 }
 
-/** Runs a program to its end; fails with what it printed. */
+/** Runs a program to its end; fails with its output. */
 export async function runTool(program: string, args: readonly string[]): Promise<void> {
   await run(program, args, { maxBuffer: maxOutputBytes }).catch((failure: { stdout?: string; stderr?: string }) => {
     const printed = `${failure.stdout ?? ''}${failure.stderr ?? ''}`.trim().split('\n').slice(-12).join('\n');
@@ -48,7 +48,7 @@ export interface MavenFile {
   readonly group: string;
   readonly artifact: string;
   readonly version: string;
-  /** Of the jar, in hexadecimal. */
+  /** The jar's hash, in hexadecimal. */
   readonly sha256: string;
 }
 

@@ -4,27 +4,27 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { ServerFolder, Supervised } from './server.ts';
 
-/** A private file server that runs until `stop()`, or until the process that started it is gone, however it went. */
+/** A private file server that runs until `stop()`, or until the process that started it ends in any way. */
 export interface FileServer {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What a client sees when it has logged in, by the server's name for it, too; tests put their files here. */
+  /** What a client sees after login, including the path as the server names it; tests put their files here. */
   readonly files: string;
-  /** The server's private folder, with what else it needs. Removed with the server. */
+  /** The server's private folder with its other files. Deleted with the server. */
   readonly folder: string;
   stop(): Promise<void>;
 }
 
 export interface FileServerSettings {
-  /** PEM texts; with them the server demands TLS. */
+  /** PEM texts; with them, the server requires TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** TLS from the first byte instead of after `AUTH TLS`. */
   readonly implicit?: boolean;
-  /** SFTP instead of FTP, by password, with `tls.key` as the key of the host; ProFTPD alone. */
+  /** SFTP instead of FTP, by password, with `tls.key` as the host key; only with ProFTPD. */
   readonly ssh?: boolean;
-  /** Lines in the server's own words. */
+  /** Lines in the server's own syntax. */
   readonly lines?: readonly string[];
 }
 
@@ -37,13 +37,13 @@ export async function makeFiles(folder: ServerFolder): Promise<string> {
   return files;
 }
 
-/** Ends the server, and removes its folder with what the tests, which may be another user, have put there. */
+/** Stops the server, and deletes its folder with what the tests, possibly as another user, have put there. */
 export async function endServer(server: Supervised, folder: ServerFolder): Promise<void> {
   await server.stop();
   await rm(folder.path, { recursive: true, force: true });
 }
 
-/** Resolves when something listens on the port and, unless TLS comes first, has said a word. */
+/** Resolves when something listens on the port and, unless TLS comes first, has sent something. */
 export async function greets(port: number, { silent = false } = {}): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   socket.setTimeout(2000, () => socket.destroy(new Error('no greeting')));

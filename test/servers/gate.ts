@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** A proxy on real sockets before a server, which holds what the server sends once so many bytes have passed. */
+/** A proxy on real sockets in front of a server, which pauses the server's data after this many bytes. */
 export interface Gate {
   readonly port: number;
-  /** Resolves when a connection is held: its reader is in the middle of something. */
+  /** Resolves when a connection is paused: its reader is in the middle of something. */
   readonly held: Promise<void>;
-  /** From now on everything passes. */
+  /** From now on, everything passes. */
   release(): void;
-  /** Ends the connection that is held on the reader's side: reset, or ended as if that were all. */
+  /** Ends the paused connection on the reader's side: reset, or closed as if complete. */
   cut(how: 'reset' | 'end'): void;
-  /** New connections lead to another server. */
+  /** New connections go to another server. */
   aim(port: number): void;
 }
 
-/** Opens a gate that holds the first connection to which the server sends more than `bytes`. */
+/** Opens a gate that pauses the first connection to which the server sends more than `bytes`. */
 export async function openGate(behind: number, bytes: number, scope: Scope): Promise<Gate> {
   const sockets = new Set<Socket>();
   const isHeld = Promise.withResolvers<void>();

@@ -17,7 +17,9 @@ export function hasMariadb(): boolean {
   return install !== undefined && mariadbd !== undefined;
 }
 
-/** Starts a private MariaDB: utf8mb4, user `sluice` with all rights, database `test`, everything in its own folder. */
+/**
+ * Starts a private MariaDB: utf8mb4, user `sluice` with all privileges, database `test`, everything in its own folder.
+ */
 export async function startMariadb({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const { install, mariadbd } = programs();
   if (install === undefined || mariadbd === undefined) {
@@ -49,7 +51,7 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
 
 const dataFlag = (folder: ServerFolder): string => `--datadir=${join(folder.path, 'data')}`;
 
-/** MariaDB 10.11 rarely crashes while it creates its tables: once in many hundred times. Only that is tried again. */
+/** MariaDB 10.11 rarely crashes while it creates its tables: once in many hundred times. Only that is retried. */
 async function createDataFolder(install: string, triesLeft = 3): Promise<ServerFolder> {
   const folder = await ServerFolder.make('mariadb');
   try {
@@ -65,7 +67,7 @@ const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-d
 
 type Account = Pick<TestServer, 'user' | 'password' | 'database'>;
 
-/** Makes the database and its user; one statement a line, as the server's init-file demands. */
+/** Creates the database and its user; one statement per line, as the server's init-file requires. */
 export function firstStatements({ user, password, database }: Account): string {
   return [
     `CREATE DATABASE IF NOT EXISTS ${database} CHARACTER SET utf8mb4;`,
@@ -85,7 +87,7 @@ export async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNu
   };
 }
 
-/** One try to log in; rejects if the server does not let us. */
+/** One login attempt; rejects if the server refuses it. */
 export async function connectMysql(account: ConnectionOptions): Promise<void> {
   const connection = mysql.createConnection(account);
   await new Promise<void>((resolve, reject) => {

@@ -18,7 +18,7 @@ const artifact = {
   sha256: 'a893e37643da168bab27c56878bede403d938ead1fc08b74bf85dad66be1f414',
 };
 
-/** True where MySQL can be fetched, or has been. */
+/** True if MySQL can be downloaded, or has been. */
 export function hasMysql(): boolean {
   return process.platform === 'linux' && process.arch === 'x64' && findProgram('mvn') !== undefined;
 }
@@ -34,7 +34,7 @@ function programs(): Promise<string> {
   });
 }
 
-/** Since version 13 Debian gives libaio another name; MySQL looks for the old one in its own folder as well. */
+/** Since version 13, Debian names libaio differently; MySQL also looks for the old name in its own folder. */
 async function linkLibaio(folder: string): Promise<void> {
   const [found] = globSync('/usr/lib/*/libaio.so.1t64');
   if (found !== undefined && !existsSync(found.slice(0, -'t64'.length))) {
@@ -42,12 +42,12 @@ async function linkLibaio(folder: string): Promise<void> {
   }
 }
 
-/** Starts a private MySQL 8: user `sluice` with all rights, database `test`, its own ways of logging in and TLS. */
+/** Starts a private MySQL 8: user `sluice` with all privileges, database `test`, its own login methods and TLS. */
 export async function startMysql({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const home = await programs();
   const folder = await ServerFolder.make('mysql');
   const mysqld = join(home, 'bin', 'mysqld');
-  // The cache may be readable by its owner alone, so the server runs as that user.
+  // The cache may be readable only by its owner, so the server runs as that user.
   const basic = [
     '--no-defaults',
     `--basedir=${home}`,

@@ -17,7 +17,9 @@ export interface Pgbouncer extends TestServer {
   admin(command: string): Promise<void>;
 }
 
-/** Starts a PgBouncer before a private PostgreSQL, with the same users and passwords; settings in its own words. */
+/**
+ * Starts a PgBouncer in front of a private PostgreSQL, with the same users and passwords; settings in its own syntax.
+ */
 export async function startPgbouncer(
   { port: behind, user, password, database }: TestServer,
   mode: PoolMode,

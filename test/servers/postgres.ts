@@ -8,7 +8,7 @@ const user = 'sluice';
 const password = 'pg-test-password';
 const database = 'postgres';
 
-/** The programs of PostgreSQL's server, where this machine has them. */
+/** The programs of PostgreSQL's server, if this machine has them. */
 export function postgresPrograms() {
   const [initdb, postgres, basebackup] = ['initdb', 'postgres', 'pg_basebackup'].map((name) =>
     findProgram(name, folders),
@@ -21,7 +21,7 @@ export function hasPostgres(): boolean {
   return initdb !== undefined && postgres !== undefined;
 }
 
-/** Starts a private PostgreSQL: SCRAM passwords, UTF-8, superuser `sluice`, no fsync, everything in a folder of its own. */
+/** Starts a private PostgreSQL: SCRAM passwords, UTF-8, superuser `sluice`, no fsync, everything in its own folder. */
 export async function startPostgres({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const { initdb, postgres } = postgresPrograms();
   if (initdb === undefined || postgres === undefined) throw new Error('PostgreSQL (initdb, postgres) is not installed');
@@ -42,7 +42,10 @@ export async function startPostgres({ settings = {}, tls }: ServerSettings = {})
   return servePostgres({ folder, postgres, settings: { ...secure, ...settings } });
 }
 
-/** Starts the server on the data in its folder: of a new cluster, or of a copy of one that {@link startPostgres} made. */
+/**
+ * Starts the server on the data in its folder: of a new cluster, or of a copy of one that {@link startPostgres}
+ * created.
+ */
 export function servePostgres({
   folder,
   postgres,
@@ -64,7 +67,7 @@ export function servePostgres({
   });
 }
 
-/** Where a server's data lies in its folder. */
+/** The path of a server's data in its folder. */
 export const dataIn = (folder: ServerFolder): string => join(folder.path, 'data');
 
 const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
@@ -83,7 +86,7 @@ interface Login {
   readonly ssl?: boolean;
 }
 
-/** One try to log in to a server, or to what stands before it; rejects if we are not let in. */
+/** One login attempt at a server, or at what is in front of it; rejects if it's refused. */
 export async function connectPostgres(port: number, { database: wanted = database, ssl = false }: Login = {}) {
   const tls = ssl ? { rejectUnauthorized: false } : false;
   const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: wanted, ssl: tls });

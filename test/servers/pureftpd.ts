@@ -10,14 +10,14 @@ const folders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin'];
 const program = () => findProgram('pure-ftpd', folders);
 const accounts = () => findProgram('pure-pw', folders);
 
-/** Only root can start it: it takes on the rights of the user who logs in. */
+/** Only root can start it: it switches to the user who logs in. */
 export function hasPureFtpd(): boolean {
   return program() !== undefined && accounts() !== undefined;
 }
 
 /**
- * Starts a private Pure-FTPd with a user of its own: it knows MLSD, dislikes wildcards, and with TLS it wants it for data
- * as well, but does not ask that sessions are resumed.
+ * Starts a private Pure-FTPd with its own user: it supports MLSD, rejects wildcards, and with TLS it also requires it
+ * for data, but doesn't require that sessions are resumed.
  */
 export async function startPureFtpd(settings: FileServerSettings = {}): Promise<FileServer> {
   const [server, pw] = [program(), accounts()];
@@ -37,10 +37,10 @@ export async function startPureFtpd(settings: FileServerSettings = {}): Promise<
   return { host: '127.0.0.1', port, user, password, files, folder: folder.path, stop };
 }
 
-/** IPv4 alone, no guests, no names looked up, users of any id, as many connections of one client as the tests open. */
+/** Only IPv4, no guests, no name lookups, users with any ID, as many connections per client as the tests open. */
 const common = ['-4', '-E', '-H', '-u', '1', '-c', '50', '-C', '50'];
 
-/** Its own way to store a password takes seconds to check one. */
+/** Its own password hash takes seconds to check. */
 async function addUser(pw: string, { folder, files }: { folder: ServerFolder; files: string }): Promise<string> {
   const { uid = process.getuid!(), gid = process.getgid!() } = folder.identity;
   const hash = execFileSync('openssl', ['passwd', '-6', password], { encoding: 'utf8' }).trim();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
 import { launch, ServerFolder } from './server.ts';
 
-/** Debian's own, for which its packages are made, whatever stands first in PATH. */
+/** Debian's own, for which its packages are built, whatever is first in PATH. */
 const python = '/usr/bin/python3';
 const user = 'sluice';
 const password = 'python-test-password';
@@ -13,7 +13,7 @@ const password = 'python-test-password';
 /** The libraries that serve files, by the script that starts them. */
 export type PythonServer = 'pyftpdlib' | 'twisted' | 'asyncssh';
 
-/** True where Debian's Python has the library. */
+/** True if Debian's Python has the library. */
 export function hasPythonServer(library: PythonServer): boolean {
   if (!existsSync(python)) return false;
   try {
@@ -25,11 +25,11 @@ export function hasPythonServer(library: PythonServer): boolean {
 }
 
 export interface PythonFileServer extends FileServer {
-  /** The host's public key, if it is an SSH server. */
+  /** The host's public key, if it's an SSH server. */
   readonly hostKey: string | undefined;
 }
 
-/** Starts a private file server of a Python library; `lines` of the settings are what it leaves out. */
+/** Starts a private file server of a Python library; `lines` of the settings are the features to omit. */
 export async function startPythonServer(
   library: PythonServer,
   { lines = [] }: FileServerSettings = {},

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A private server that runs until `stop()`, or until the process that started it is gone, however it went. */
+/** A private server that runs until `stop()`, or until the process that started it ends in any way. */
 export interface TestServer {
   /** Ready to use: scheme, user, password, host, port, database. */
   readonly url: string;
@@ -18,26 +18,26 @@ export interface TestServer {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** The server's private folder; its user may write here, everybody may read. Removed with the server. */
+  /** The server's private folder; its user may write here, everyone may read. Deleted with the server. */
   readonly folder: string;
-  /** Ends the server at once and removes its folder. */
+  /** Stops the server immediately and deletes its folder. */
   stop(): Promise<void>;
-  /** Kills the server as a power cut would; connections see a reset. `stop()` is still due. */
+  /** Kills the server like a power failure would; connections see a reset. `stop()` is still required. */
   kill(): Promise<void>;
-  /** Sends a signal to the server's first process, and does not wait. */
+  /** Sends a signal to the server's first process, and doesn't wait. */
   signal(name: NodeJS.Signals): Promise<void>;
-  /** Ends the server at once if it still runs, and starts it on the same port and the same data. */
+  /** Stops the server immediately if it's still running, and starts it on the same port with the same data. */
   restart(): Promise<void>;
 }
 
 export interface ServerSettings {
-  /** Settings in the server's own words: `{max_connections: 5}`. */
+  /** Settings in the server's own syntax: `{max_connections: 5}`. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** PEM files; with them the server offers TLS. */
+  /** PEM files; with them, the server offers TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
-/** The file of a program: first in PATH, then in the folders given (globs allowed); undefined when it is nowhere. */
+/** The file of a program: first in PATH, then in the given folders (globs allowed); undefined if it doesn't exist. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const inPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
   const elsewhere = folders.flatMap((folder) => globSync(join(folder, name)));
@@ -62,7 +62,9 @@ interface RunAs {
   readonly as?: 'server' | 'us';
 }
 
-/** PostgreSQL refuses to run as root; so when we are root, servers run as `postgres`, or as `nobody` without one. */
+/**
+ * PostgreSQL refuses to run as root; so if the tests run as root, servers run as `postgres`, or otherwise as `nobody`.
+ */
 function serverIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
   const name = ['postgres', 'nobody'].find((user) => idOf('-u', user) !== undefined);
@@ -93,7 +95,7 @@ function userFlag(): string[] {
   return uid === undefined ? [] : [String(uid)];
 }
 
-/** A private folder that the server's user owns, with the tools to fill it. */
+/** A private folder owned by the server's user, with functions to fill it. */
 export class ServerFolder {
   readonly path: string;
   readonly identity: Identity;
@@ -114,7 +116,7 @@ export class ServerFolder {
     if (this.identity.uid !== undefined) await chown(path, this.identity.uid, this.identity.gid!);
   }
 
-  /** Writes a file that only the server's user may read, as both servers demand of private keys. */
+  /** Writes a file that only the server's user may read, as both servers require for private keys. */
   async write(name: string, content: string): Promise<string> {
     const path = join(this.path, name);
     await writeFile(path, content);
@@ -122,7 +124,10 @@ export class ServerFolder {
     return path;
   }
 
-  /** Runs a program, as the server's user or as us, and waits for its end; when it fails, the folder goes with it. */
+  /**
+   * Runs a program, as the server's user or as the current one, and waits for its end; if it fails, the folder is
+   * deleted.
+   */
   async run(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<void> {
     try {
       await this.#run(program, args, as === 'us' ? {} : this.identity);
@@ -137,13 +142,14 @@ export class ServerFolder {
   }
 
   /**
-   * Starts a program under a supervisor; what it says is kept in `server.log` of the folder. It runs as the server's user,
-   * or with our own rights where it has to have them.
+   * Starts a program under a supervisor; its output goes to `server.log` in the folder. It runs as the server's user,
+   * or with the current privileges if it needs them.
    */
   async start(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<Supervised> {
     const log = await open(join(this.path, 'server.log'), 'a');
-    // The supervisor waits on a pipe that we hold. Whatever ends us, SIGKILL included, ends the pipe, and with it the
-    // server and its folder. Signals to our terminal's group do not reach it: it has its own session.
+    // The supervisor waits on a pipe that this process holds. Whatever ends this process, SIGKILL included, closes the
+    // pipe, which ends the server and deletes its folder. Signals to the terminal's group don't reach it: it has its
+    // own session.
     const child = spawn('/bin/sh', ['-c', supervisor, 'sh', this.path, program, ...args], {
       ...(as === 'us' ? {} : this.identity),
       cwd: this.path,
@@ -151,7 +157,7 @@ export class ServerFolder {
       stdio: ['pipe', 'pipe', log.fd],
     });
     await log.close();
-    // A virtual clock waits for processes of ours, and this one does not end by itself.
+    // A virtual clock waits for child processes, and this one doesn't end by itself.
     child.unref();
     return new Supervised(child, this.path);
   }
@@ -163,8 +169,8 @@ export class ServerFolder {
 
 /**
  * SIGQUIT makes PostgreSQL end at once with all its children, which a SIGKILL of its parent alone would leave behind;
- * MariaDB is a single process. The shell that waits for the server also says when it is gone: to anybody else, a
- * process that was killed and not yet waited for still looks alive.
+ * MariaDB is a single process. The shell that waits for the server also reports its end: for every other process, a
+ * killed process that was not yet waited for still looks alive.
  */
 const supervisor = `
   folder=$1; shift
@@ -236,7 +242,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It was gone already.
+    // It had already ended.
   }
 }
 
@@ -256,13 +262,13 @@ export async function freePort(): Promise<number> {
 interface Launch {
   /** Starts the server on the port. */
   start(port: number): Promise<Supervised>;
-  /** One try to connect; rejects as long as the server does not answer. */
+  /** One connection attempt; rejects as long as the server doesn't respond. */
   answers(port: number): Promise<void>;
 }
 
 const startPatienceMs = 30_000;
 
-/** Starts on a free port and waits until it responds; takes another port if this one was taken in the meantime. */
+/** Starts on a free port and waits until it responds; uses another port if this one was taken in the meantime. */
 export async function launch({ start, answers }: Launch, triesLeft = 3): Promise<{ port: number; server: Supervised }> {
   const port = await freePort();
   const server = await start(port);
@@ -277,7 +283,7 @@ export async function launch({ start, answers }: Launch, triesLeft = 3): Promise
   throw new Error(`the server did not start: ${String(failure)}\n${words}`);
 }
 
-/** Waits until the server answers; resolves to why it does not, if it ended or took too long. */
+/** Waits until the server responds; resolves to the reason if it ended or took too long. */
 export async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
   const end = Date.now() + startPatienceMs;
   for (;;) {

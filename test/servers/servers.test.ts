@@ -33,12 +33,12 @@ for (const [kind, module, start] of [
   ['MariaDB', 'mariadb.ts', 'startMariadb'],
 ] as const) {
   describeWithServer({ servers: kind }, `a private ${kind}`, (server) => {
-    it('answers on a port of this machine alone', async () => {
+    it('listens only on a port of this machine', async () => {
       expect(server().host).toBe('127.0.0.1');
       expect(await accepts(server().port)).toBe(true);
     });
 
-    it('ends with the process that started it, even when that was killed', async () => {
+    it('ends with the process that started it, even if that was killed', async () => {
       const { child, port, folder } = await holder(module, start);
       expect(await accepts(port)).toBe(true);
       child.kill('SIGKILL');

@@ -1,11 +1,11 @@
 import ssh2 from 'ssh2';
 
-/** A pair of keys in OpenSSH's form. */
+/** A key pair in OpenSSH's format. */
 export type SshKey = ReturnType<typeof ssh2.utils.generateKeyPairSync>;
 
 /**
- * A new ed25519 key. ssh2 drops a leading zero byte of the public key, so one in 256 that it makes cannot be read; such a one is
- * made again.
+ * A new ed25519 key. ssh2 drops a leading zero byte of the public key, so one in 256 of its keys can't be read; such a
+ * key is generated again.
  */
 export function newSshKey(): SshKey {
   for (;;) {

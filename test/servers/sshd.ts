@@ -10,14 +10,14 @@ export function hasSshd(): boolean {
 }
 
 export interface SshServer extends FileServer {
-  /** Private keys that may log in: one bare, one behind `password`. */
+  /** Private keys that may log in: one unencrypted, one encrypted with `password`. */
   readonly key: string;
   readonly lockedKey: string;
-  /** The host's public key, as it stands behind the host's name in a known_hosts file. */
+  /** The host's public key, as it appears after the host's name in a known_hosts file. */
   readonly hostKey: string;
 }
 
-/** Starts a private sshd that serves files alone, to the user it runs as, by key. */
+/** Starts a private sshd that only serves files, to the user it runs as, by key. */
 export async function startSshd(settings: FileServerSettings = {}): Promise<SshServer> {
   const sshd = program();
   if (sshd === undefined) throw new Error('sshd (openssh-server) is not installed');

@@ -1,7 +1,7 @@
 import { dataIn, postgresPrograms, servePostgres } from './postgres.ts';
 import { ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
-/** Starts a hot standby of a private PostgreSQL, which follows it by streaming; settings in the server's own words. */
+/** Starts a hot standby of a private PostgreSQL, which streams from it; settings in the server's own syntax. */
 export async function startStandby(
   { url }: TestServer,
   { settings = {} }: Pick<ServerSettings, 'settings'> = {},
@@ -11,7 +11,7 @@ export async function startStandby(
     throw new Error('PostgreSQL (pg_basebackup, postgres) is not installed');
   }
   const folder = await ServerFolder.make('standby');
-  // -R writes down the primary, with the password.
+  // -R records the primary, with the password.
   const copy = ['-d', url, '-D', dataIn(folder), '-R', '-X', 'stream', '-c', 'fast', '--no-sync', '--no-manifest'];
   await folder.run(basebackup, copy);
   return servePostgres({ folder, postgres, settings });

@@ -10,7 +10,7 @@ export function hasVsftpd(): boolean {
 }
 
 /**
- * Starts a private vsftpd for anonymous guests: it knows no MLSD, so times come by MDTM alone, and with TLS it is told
+ * Starts a private vsftpd for anonymous guests: it has no MLSD, so times come only from MDTM, and with TLS it gets
  * `require_ssl_reuse`.
  */
 export async function startVsftpd(settings: FileServerSettings = {}): Promise<FileServer> {

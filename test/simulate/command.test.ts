@@ -3,7 +3,7 @@ import { fileJob, plannedHome } from '../journey/planned-home.ts';
 import { makeWorld } from '../journey/world.ts';
 
 describe('sluice simulate', () => {
-  it('shows what would become of each job and each day, and ends with 0 when all fits', async () => {
+  it('shows what would happen to each job on each day, and exits with 0 if everything fits', async () => {
     const home = await plannedHome({
       jobs: { orders: { ...fileJob, schedule: '5 * * * *' }, aside: { ...fileJob, target: 'cd'.repeat(16) } },
     });
@@ -18,7 +18,7 @@ describe('sluice simulate', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('ends with 1 when the allowance ends, and says so for machines as well', async () => {
+  it('exits with 1 if the allowance runs out, and reports that as JSON too', async () => {
     const home = await plannedHome({
       destination: { requests_per_day: 5, when_short: 'first_come' },
       jobs: { orders: { ...fileJob, schedule: '5 * * * *' } },
@@ -33,7 +33,7 @@ describe('sluice simulate', () => {
     expect(code).toBe(1);
   });
 
-  it('ends with 2 where the config or the command line has a fault, or nothing fires', async () => {
+  it('exits with 2 if the config or the command line is invalid, or nothing fires', async () => {
     const [faulty, still] = [
       await plannedHome({
         jobs: {
@@ -57,7 +57,7 @@ describe('sluice simulate', () => {
     }
   });
 
-  it('knows the past of the jobs from the state folder and changes nothing in it', async () => {
+  it('reads the history of the jobs from the state folder and changes nothing in it', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const home = await plannedHome({
       destination: { url: world.url },

@@ -5,13 +5,13 @@ import { cleanUp, newFolder, newStore, oweText } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
-describe('the past of jobs', () => {
-  it('is empty where there is no state, and none is made', () => {
+describe('the history of jobs', () => {
+  it('is empty if there is no state, and none is created', () => {
     const folder = newFolder();
     expect(readPastRuns(`${folder}/nowhere`)).toEqual(new Map());
   });
 
-  it('is the medians of what runs took to their payloads, and the part of them that brought something new', async () => {
+  it('contains the medians of past runs with a payload, and the share of runs with new data', async () => {
     const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });

@@ -25,7 +25,7 @@ const jobs = {
   nachts: { ...job, format: 'json', target: target('d'), schedule: { cron: '30 2 * * *', timezone: berlin } },
   stunden: { ...job, format: 'xml', target: target('e'), schedule: { cron: '12 * * * *', timezone: berlin } },
 };
-/** Asks for nothing on its own and holds nothing back, so that each request is one of a job's. */
+/** Sends no requests of its own and reserves none, so that each request is one of a job's. */
 const destination = {
   url: 'https://dashboards.invalid/api/1.0',
   api_key: '5e'.repeat(20),
@@ -39,7 +39,7 @@ interface Asked extends Partial<Omit<SimulationOptions, 'config' | 'from' | 'unt
   readonly config?: object;
 }
 
-/** From midnight in New York, for so many days of New York. */
+/** From midnight in New York, for this many New York days. */
 async function simulated({ from, days, config = {}, ...rest }: Asked): Promise<SimulationReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -75,13 +75,13 @@ describe('jobs without a history that fire more often than the day has requests'
     jobs: { twenties: often('a', 20), thirties: often('b', 30) },
   };
 
-  it('Fit if few runs send, although the daemon is careful at first', async () => {
+  it('fit if few runs send, although the daemon is careful at first', async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, changes: 0.2, config });
     expect(report.firings.throttled).toBeGreaterThan(0);
     expect(report).toMatchObject({ fits: true, trouble: [], next: [] });
   });
 
-  it('Do not fit if every run sends', async () => {
+  it("don't fit if every run sends", async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, config });
     expect(report.fits).toBe(false);
     expect(report.trouble).toContainEqual(expect.stringContaining('firings were skipped'));
@@ -90,7 +90,7 @@ describe('jobs without a history that fire more often than the day has requests'
 });
 
 describe('weeks with a clock change', () => {
-  it('keeps to the schedules and counts by the day of 23 hours when New York goes to summer time', async () => {
+  it('follows the schedules and uses a day of 23 hours when New York changes to summer time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });
     expect(firings(report)).toEqual({
       quarters: 191 * 4,
@@ -109,7 +109,7 @@ describe('weeks with a clock change', () => {
     });
   });
 
-  it('fires nothing twice and counts by the day of 25 hours when New York goes back', async () => {
+  it('fires nothing twice and uses a day of 25 hours when New York changes back', async () => {
     const report = await simulated({ from: '2026-10-28', days: 8 });
     expect(firings(report)).toEqual({
       quarters: 193 * 4,
@@ -137,7 +137,7 @@ describe('weeks with a clock change', () => {
     expect(report.fits).toBe(true);
   });
 
-  it('fires what Berlin leaves out in spring and repeats in autumn exactly once', async () => {
+  it('fires what Berlin skips in spring and repeats in autumn exactly once', async () => {
     const only = { jobs: { nachts: jobs.nachts, stunden: jobs.stunden } };
     const [spring, autumn] = [
       await simulated({ from: '2026-03-25', days: 8, config: only }),
@@ -150,11 +150,11 @@ describe('weeks with a clock change', () => {
   });
 });
 
-describe('what a day costs', () => {
+describe('the cost of a day', () => {
   const day = { from: '2026-06-15', days: 1 };
   const minutes = { ...jobs.quarters, schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } };
 
-  it('says when the allowance ends, and never goes over it', async () => {
+  it('includes when the allowance runs out, and never exceeds it', async () => {
     const config = { destinations: { main: { ...destination, requests_per_day: 50 } }, jobs: { minutes } };
     const report = await simulated({ ...day, days: 2, config });
     expect(report.fits).toBe(false);
@@ -165,12 +165,12 @@ describe('what a day costs', () => {
         { day: '2026-06-16', used: 50, ended: true },
       ],
     });
-    // What came when nothing was left gave way to what came later; the last of each day went out after midnight.
+    // Payloads from after that time were superseded by later ones; the last of each day was sent after midnight.
     expect(report.runs).toMatchObject({ runs: 192, owed: 0, superseded: 192 - 50 - 51, dead: 0 });
     expect(report.trouble).toEqual(['the 50 requests a day of main were used up on 2026-06-15, 2026-06-16']);
   });
 
-  it('counts what the daemon asks the service on its own', async () => {
+  it("includes the daemon's own requests to the service", async () => {
     const config = { destinations: { main: { ...destination, ask_usage: true } }, jobs: { minutes } };
     const report = await simulated({ ...day, config });
     const [account] = report.accounts;
@@ -178,19 +178,19 @@ describe('what a day costs', () => {
     expect(used(report)).toEqual([96 + account!.usage_queries]);
   });
 
-  it('sends nothing for runs without news', async () => {
+  it('includes nothing for runs without changes', async () => {
     const report = await simulated({ ...day, config: { jobs: { minutes } }, changes: 0 });
     expect(report.runs).toMatchObject({ runs: 96, delivered: 1, unchanged: 95, requests: 1 });
     expect(used(report)).toEqual([1]);
   });
 
-  it('takes how long runs take, how large they are and how often they change from their past', async () => {
+  it('uses the past durations, sizes and change rates of runs', async () => {
     const past = new Map<string, PastRuns>([
       ['minutes', { runs: 40, bytes: 5_000_000, rows: 100, milliseconds: 20 * 60_000, changed: 1 }],
     ]);
     const report = await simulated({ ...day, config: { jobs: { minutes } }, past });
     expect(report).toMatchObject({ known_jobs: 1, outbox: { peak_payloads: 1, peak_bytes: 5_000_000 } });
-    // A run that takes twenty minutes is still at it when the next firing comes, a quarter of an hour later.
+    // A run that takes twenty minutes is still active at the next firing, 15 minutes later.
     expect(report.firings.overlaps).toBeGreaterThan(30);
     expect(report.firings.skipped).toBe(report.firings.planned - report.runs.runs);
     const still = await simulated({
@@ -201,7 +201,7 @@ describe('what a day costs', () => {
     expect(still.runs.delivered).toBe(1);
   });
 
-  it('lets clients, refreshes and targets of one name at several accounts be', async () => {
+  it('keeps clients, refreshes and targets with one name in several accounts separate', async () => {
     const config = {
       destinations: {
         main: destination,
@@ -221,10 +221,10 @@ describe('what a day costs', () => {
   });
 });
 
-describe('bad weather', () => {
+describe('random faults', () => {
   const asked = { from: '2026-06-15', days: 1, config: { jobs: { quarters: jobs.quarters, stunden: jobs.stunden } } };
 
-  it('is the same for the same seed, and another for another', async () => {
+  it('are the same for the same seed, and different for another', async () => {
     const [first, again, other] = [
       await simulated({ ...asked, faults: 7 }),
       await simulated({ ...asked, faults: 7 }),
@@ -233,10 +233,10 @@ describe('bad weather', () => {
     expect(again).toEqual(first);
     expect(other.faults).not.toEqual(first.faults);
     expect(first.runs.retries).toBeGreaterThan(0);
-    // Without the hour in which no source answers there are one or two.
+    // Without the hour in which no source responds, there are one or two.
     expect(first.runs.attempts).toBeGreaterThan(8);
     expect(first.faults).toEqual({ outage_at: expect.any(Number), source_outage_at: expect.any(Number) });
-    // Later runs of the same jobs have made it good.
+    // Later runs of the same jobs have caught up.
     expect(first.jobs.map(({ lost }) => lost)).toEqual([0, 0]);
     expect(first.fits).toBe(true);
     expect(first.runs.requests).toBe(used(first)[0]);
@@ -244,7 +244,7 @@ describe('bad weather', () => {
   });
 });
 
-describe('what is not touched', () => {
+describe('a simulation', () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -257,7 +257,7 @@ describe('what is not touched', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('asks neither the sources nor the destination, and leaves no state behind', async () => {
+  it('contacts neither the sources nor the destination, and leaves no state behind', async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'sluice-test-'));
     onTestFinished(() => rm(scratch, { recursive: true, force: true }));
     const state = join(scratch, 'state');

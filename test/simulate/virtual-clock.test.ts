@@ -8,8 +8,8 @@ import { VirtualClock } from '../../src/lib/virtual-clock.ts';
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
 
-describe('a clock whose time passes when nothing is left to do', () => {
-  it('wakes sleepers one by one in the order of their instants, and is at each of them exactly then', async () => {
+describe('a clock that advances when nothing is left to do', () => {
+  it('wakes sleepers one by one in time order, and shows exactly their time', async () => {
     const clock = new VirtualClock(start);
     const woken: [string, number][] = [];
     const sleeper = (name: string, milliseconds: number) =>
@@ -23,7 +23,7 @@ describe('a clock whose time passes when nothing is left to do', () => {
     expect(clock.monotonic()).toBe(1_000_000 + 30 * day);
   });
 
-  it('stands still while the disk works, a turn is put off, or it is held', async () => {
+  it("stands still while the disk is busy, a turn is deferred, or it's held", async () => {
     const clock = new VirtualClock(start);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ describe('a clock whose time passes when nothing is left to do', () => {
     expect(clock.now()).toBe(start);
   });
 
-  it('gives up driving when it is told to', async () => {
+  it('stops driving when asked to', async () => {
     const clock = new VirtualClock(start);
     const stop = new AbortController();
     void clock.sleep(day).then(() => stop.abort(new Error('stopped')));

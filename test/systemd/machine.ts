@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
 const tools = ['debootstrap', 'systemd-nspawn', 'nsenter'];
 
-/** Why no machine can be booted here; undefined where one can. */
+/** Why no machine can be booted here; undefined if one can. */
 export function noMachine(): string | undefined {
   if (process.getuid!() !== 0) return 'it needs the rights of root';
   const missing = tools.filter((tool) => !(process.env.PATH ?? '').split(':').some((folder) => isIn(folder, tool)));
@@ -28,7 +28,7 @@ function isIn(folder: string, tool: string): boolean {
   }
 }
 
-/** What a command in the machine came to. */
+/** The result of a command in the machine. */
 export interface Said {
   readonly code: number;
   /** Standard output and error. */
@@ -39,12 +39,12 @@ export interface Said {
 export interface Machine {
   /** Its root folder, as seen from here. */
   readonly root: string;
-  /** Runs a line of shell in it, as root. */
+  /** Runs a shell command in it, as root. */
   run(line: string): Promise<Said>;
   close(): Promise<void>;
 }
 
-/** Makes the root by debootstrap, installs what `npm pack` makes where npm installs commands, and boots it. */
+/** Creates the root with debootstrap, installs the output of `npm pack` where npm installs commands, and boots it. */
 export async function bootMachine(): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-systemd-'));
   const root = join(folder, 'root');
@@ -101,7 +101,7 @@ async function boot(root: string, remove: () => Promise<void>): Promise<Machine>
   return { root, run: inside, close };
 }
 
-/** The first process of the machine, by its number here; nspawn's own is gone where it has ended. */
+/** The PID here of the machine's first process; nspawn's own process has ended if it's gone. */
 function leaderOf(nspawn: number): number {
   return Number(readFileSync(`/proc/${nspawn}/task/${nspawn}/children`, 'utf8').trim().split(' ').at(-1));
 }

@@ -12,7 +12,7 @@ const units = resolve(import.meta.dirname, '../../deploy/systemd');
 const missing = noMachine();
 const key = `\${file:\${env:CREDENTIALS_DIRECTORY:-/etc/sluice/credentials}/api_key}`;
 
-// One machine, and one story: each test goes on where the former ended.
+// One machine, and one sequence: each test continues where the previous one ended.
 describe.skipIf(missing !== undefined)(
   `the units under systemd${missing === undefined ? '' : ` (NOT RUN: ${missing})`}`,
   () => {
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(
       await until('the data is there', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
-    it('take a changed config by a reload, and keep the old one if it has faults, which the reload tells', async () => {
+    it('apply a changed config by a reload, and keep the old one if it has errors, which the reload reports', async () => {
       await config({ orders: orders(), lost: job('/srv/lost.csv', world.instances.json, { format: 'json' }) });
       await done('systemctl reload sluice');
       expect(await show('StatusText')).toBe('2 jobs active');
@@ -75,27 +75,27 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('give the lines of the journal their priority', async () => {
+    it("give the journal's lines their priority", async () => {
       await until('a run has failed', async () => (await journal('--priority=err')).includes('"job":"lost"'));
       const errors = await journal('--priority=err');
       expect(errors).not.toContain('payload.delivered');
       expect(await journal('--priority=info')).toContain('payload.delivered');
     });
 
-    it('say that a reload keeps an exchanged credential', async () => {
+    it('report that a reload keeps a replaced credential', async () => {
       await config({ orders: orders() });
       await file('etc/sluice/credentials/api_key', adminKey);
       await done('systemctl reload sluice');
       expect(await journal()).toContain('date from the start of the unit; to renew them, run systemctl restart');
     });
 
-    it('let the sync unit run beside the daemon', async () => {
+    it('let the sync unit run next to the daemon', async () => {
       await done('systemctl start sluice-sync');
       expect(await show('Result', 'sluice-sync')).toBe('success');
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('end a payload that is owed well: a stop during an upload, a start, the data', async () => {
+    it('deliver an owed payload: a stop during an upload, a start, the data', async () => {
       const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       forTest(() => silent.closeAllConnections());
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
       await until('the data is there', isThere, { seen: async () => (await journal()).slice(-4000) });
     });
 
-    it('start a daemon again that hangs', async () => {
+    it('restart a daemon that hangs', async () => {
       const pid = await show('MainPID');
       await done(`kill -STOP ${pid}`);
       await until('the watchdog has ended it', async () => (await show('NRestarts')) !== '0');

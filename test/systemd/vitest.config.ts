@@ -1,7 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../vitest.config.ts';
 
-/** `npm run test:systemd`: the packed package and the units, installed by docs/operate.md in a Debian that systemd has booted. */
+/**
+ * `npm run test:systemd`: the packed package and the units, installed as docs/operate.md says in a Debian that systemd
+ * has booted.
+ */
 export default defineConfig({
   ...base,
   test: {

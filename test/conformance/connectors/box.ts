@@ -20,7 +20,7 @@ function listed({ query, part }: Asked) {
   return { json: { entries, next_marker: page + 1 < pages ? String(page + 1) : '' } };
 }
 
-/** Events that came after the first look. */
+/** Events added after the first check. */
 let grown = 0;
 
 function happened({ query }: Asked) {

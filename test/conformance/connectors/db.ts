@@ -12,7 +12,7 @@ import { freePort, type TestServer } from '../../servers/server.ts';
 const rows = 200_000;
 const table = 'create table orders (id integer primary key, customer varchar(40), amount decimal(12,2), day date)';
 const content = "insert into orders values (1, 'Ann', 1.50, '2026-01-31'), (2, null, null, null)";
-/** A table that grows while a job reads on from it, at the very edge and behind it. */
+/** A table that grows during incremental reads, at the watermark and before it. */
 const log = 'create table log (at integer, word varchar(40))';
 const begun = "insert into log values (1, 'one'), (2, 'two')";
 const grown = "insert into log values (2, 'two again'), (3, 'three')";
@@ -32,10 +32,10 @@ function resumeBy(run: (sql: string) => Promise<unknown>): Resume {
 
 const note = 'note '.repeat(24);
 
-/** The connector's example as those write it who know no $1. */
+/** The connector's example in the syntax of databases without $1. */
 const example = 'select id, customer, amount, day from orders where amount > ? order by id';
 
-/** What is the same in all of them. */
+/** What all of them have in common. */
 const common = {
   query: { sql: 'select id, customer, amount, day from orders order by id' },
   columns: [
@@ -66,7 +66,7 @@ interface HostileTable {
   readonly rows: readonly (string | number)[][];
 }
 
-/** A table of hostile names, and the query that reads it in the order in which it was written. */
+/** A table of hostile names, and the query that reads it in insertion order. */
 function hostileTable(given: readonly string[], quote: (name: string) => string): HostileTable {
   const names = given.map(quote);
   return {
@@ -127,7 +127,7 @@ const mariadb: World = {
   name: 'MariaDB',
   async open() {
     const server = await startMariadb();
-    // Its names are of the basic plane alone.
+    // Its names contain only characters of the basic multilingual plane.
     const names = hostileNames.filter((name) => /^\P{Extended_Pictographic}*$/u.test(name));
     const hostile = hostileTable(names, (name) => `\`${name}\``);
     const connection = await mysql.createConnection({ uri: server.url, charset: 'utf8mb4' });

@@ -27,7 +27,7 @@ const row = (id: number) => [
 ];
 const entries = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => entry(from + i));
 
-/** Files that came after the first listing. */
+/** Files added after the first listing. */
 let grown = 0;
 
 /** Cursors are the number of the next entry, of the few or of the many. */

@@ -8,7 +8,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Every dimension of row n holds the same; the property says how many rows there are. */
+/** Every dimension of row n has the same value; the property says how many rows there are. */
 function report({ body, part }: Asked) {
   const rowCount = part.property === 'many' ? pages * perPage : part.property === 'hostile' ? hostileValues.length : 3;
   const from = Number(body.offset);

@@ -14,7 +14,7 @@ const file = (n: number) => ({
 });
 const row = (n: number) => [`f${n}`, `${n}.csv`, 'text/csv', String(n), null, time(n), null, null, null, null, null];
 
-/** Files that came after the first listing. */
+/** Files added after the first listing. */
 let grown = 0;
 
 function listed({ query }: Asked) {

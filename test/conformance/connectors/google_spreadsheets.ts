@@ -15,7 +15,7 @@ const small = spreadsheet('few', {
   Hostile: { cells: [hostileNames, ...hostileValues.map((value) => hostileNames.map(() => value))] },
 });
 
-/** Rows are made when they are asked for. */
+/** Rows are generated on request. */
 function large({ query }: Asked) {
   const [from = 0, to = 0] =
     /A(\d+):B(\d+)$/

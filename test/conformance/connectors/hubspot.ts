@@ -12,7 +12,7 @@ const record = (id: number, more: Record<string, string> = {}): CrmObject => ({
 const changed = (id: number) => `2026-01-05T10:00:${String(id % 60).padStart(2, '0')}Z`;
 const row = (id: number) => [String(id), '2026-01-01T00:00:00Z', changed(id), `Deal ${id}`, `${id}.50`];
 
-/** Deals that came after the first run. */
+/** Deals added after the first run. */
 let grown = 0;
 
 function* records(last: number, more: (id: number) => Record<string, string> = () => ({})) {

@@ -5,7 +5,7 @@ import type { Asked } from '../../connectors/doubles/vendor.ts';
 const [pages, perPage] = [60, 1000];
 const note = 'note '.repeat(100);
 
-/** Records that came after the first look. */
+/** Records added after the first check. */
 let grown = 0;
 
 const changed = (id: number) => `2026-01-05T10:00:${String(id % 60).padStart(2, '0')}Z`;

@@ -9,7 +9,7 @@ const row = (n: number, value: string, figures: number) => ({
   data: Array.from({ length: figures }, () => n),
 });
 
-/** The report suite says how many rows there are, and what stands in them. */
+/** The report suite determines the number of rows and their content. */
 function report({ body }: Asked) {
   const { page } = body.settings;
   const ids = (body.metricContainer.metrics as { columnId: string }[]).map(({ columnId }) => columnId);
@@ -38,7 +38,7 @@ export default serviceWorld({
     { query: { start_date: 'soon' }, option: 'start_date' },
     { source: { company: undefined }, option: 'company' },
   ],
-  // A source of its own has an allowance of its own: fewer waits.
+  // A separate source has its own allowance: fewer waits.
   many: { source: { timezone: 'UTC' }, query: { rsid: 'many' }, rows: pages * perPage },
   waived: {
     hostile: 'the columns of metrics are figures, and everything else is declared',

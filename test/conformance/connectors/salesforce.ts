@@ -9,10 +9,10 @@ const record = (id: number) =>
   JSON.stringify({ Name: `Deal ${id}`, Id: `006${id}`, Amount: id, SystemModstamp: changed(id) });
 const row = (id: number) => [`Deal ${id}`, String(id), `006${id}`, changed(id).replace('.000+0000', 'Z')];
 
-/** Records that came after the first run. */
+/** Records added after the first run. */
 let grown = 0;
 
-/** From that time on, two to a page. */
+/** From that time on, two per page. */
 function found(asked: Pick<Asked, 'query' | 'body'>) {
   const since = Date.parse(sinceOf(asked) || '2000-01-01');
   const ids = Array.from({ length: 3 + grown }, (_, i) => i + 1).filter((id) => Date.parse(changed(id)) >= since);

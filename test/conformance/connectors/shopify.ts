@@ -11,7 +11,7 @@ const columns = orderColumns.map((text) => {
   return { name, type };
 });
 
-/** Orders that came after the first run. */
+/** Orders added after the first run. */
 let grown = 0;
 
 function answer(asked: Asked) {

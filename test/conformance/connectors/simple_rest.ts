@@ -49,7 +49,7 @@ const world: World = {
           changes += 1;
           return [[String(2 + changes), null, null]];
         },
-        // Data that has changed comes whole.
+        // Changed data is sent in full.
         repeated: 3,
       },
       close: () => server.stop(),
@@ -63,7 +63,7 @@ function refuse(response: ServerResponse, status = 401): void {
   response.end('{"error": "no"}');
 }
 
-/** Rows that came after the first look. */
+/** Rows added after the first check. */
 let changes = 0;
 
 function changing(known: string | undefined, response: ServerResponse): void {

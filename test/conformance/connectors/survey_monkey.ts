@@ -11,10 +11,10 @@ const survey = (n: number, title: string) => ({
 });
 const row = (n: number) => [String(n), 'Hotel', null, null, null, String(n), null, `2026-01-05T10:00:0${n}Z`];
 
-/** Surveys that came after the first listing. */
+/** Surveys added after the first listing. */
 let grown = 0;
 
-/** The many are those of another version of the API. */
+/** Another version of the API has many rows. */
 function surveys({ query, path }: Asked) {
   const page = Number(query.get('page'));
   const isMany = path.startsWith('/many');

@@ -33,7 +33,7 @@ const row = (n: number) => [
   `2026-01-01T00:00:0${n}Z`,
 ];
 
-/** Transactions that came after the first listing. */
+/** Transactions added after the first listing. */
 let grown = 0;
 
 function transactions({ query }: Asked) {

@@ -3,7 +3,7 @@ import { olap, tabular } from '../../connectors/doubles/olap.ts';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked, Reply } from '../../connectors/doubles/vendor.ts';
 
-/** XML holds no control characters. */
+/** XML can't contain control characters. */
 const isWritable = (text: string) => [...text].every((c) => c >= ' ' && c !== '\ufffe' && c !== '\uffff');
 const values = hostileValues.filter(isWritable);
 const names = hostileNames.filter(isWritable);
@@ -12,7 +12,7 @@ const manyRows = 60_000;
 const store = 'store '.repeat(80);
 const columns = ['Store:string', 'Sales:int'];
 
-/** Made once: making it takes as long as reading it, in the very process that has to stop promptly. */
+/** Created once: that takes as long as reading it, in the same process that has to stop promptly. */
 const many = tabular(
   columns,
   Array.from({ length: manyRows }, (_, i) => [`${store}${i}`, String(i)]),

@@ -6,7 +6,7 @@ import { makeFolder, makeWorld, type Program } from '../../journey/world.ts';
 const installed = inject('installed');
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('calls a part of itself that is missing its own fault, never one of the file or the config', async () => {
+  it('reports a missing part of itself as its own error, never as one of the file or the config', async () => {
     const broken = join(await makeFolder(), 'broken');
     await cp(join(installed, '../..'), broken, { recursive: true });
     const chunks = join(broken, 'node_modules/sluice/dist/chunks');

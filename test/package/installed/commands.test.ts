@@ -7,7 +7,7 @@ import { adminKey, makeFolder, makeWorld, type Program, until } from '../../jour
 const installed = inject('installed');
 const commands = (await readdir(join(installed, 'dist/src/cli/commands'))).map((file) => basename(file, '.js')).sort();
 
-/** One real call of each command, in an order in which each has something to do: what it exits with, and says. */
+/** One real call of each command, in an order in which each has something to do: its exit code, and its output. */
 const calls: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
   [['init', 'other.yaml'], 0, /Wrote .*other\.yaml/],
   [['check', '--connect'], 0, /folder/],
@@ -41,7 +41,7 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['connectors', 'test', 'my-connectors/desk.mts'], 0, /desk passes all checks/],
 ];
 
-/** Called by other tests of this suite, or in a test of their own below. */
+/** Called by other tests of this suite, or in a separate test below. */
 const elsewhere = ['demo', 'doctor', 'reload', 'run', 'serve'];
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {

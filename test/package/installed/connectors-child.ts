@@ -6,17 +6,18 @@ import type { Connector } from '../../../src/sdk/connector.ts';
 import type { Kit, World } from '../../../src/sdk/testing/index.ts';
 
 /**
- * Runs in the Node that is tested: takes every connector of the installed package (first argument) to the worlds of the
- * conformance tests and has the package's own suite look at a check and at the rows of an extract. Sends one message a world.
+ * Runs in the tested Node: runs every connector of the installed package (first argument) in the worlds of the
+ * conformance tests, and lets the package's own suite check `check` and the rows of an extract. Sends one message per
+ * world.
  */
 export interface WorldLook {
   readonly id: string;
   readonly world: string;
-  /** What failed, if something did. */
+  /** What failed, if anything. */
   readonly error?: string;
 }
 
-/** The looks that open a connection and read; the others are about options and limits, which packing cannot change. */
+/** The checks that open a connection and read; the others are about options and limits, which packing can't change. */
 const wanted = [
   'reports what a check found in a sentence',
   'gives the columns that it declares',
@@ -30,7 +31,7 @@ const worlds = new URL('../../conformance/connectors/', import.meta.url);
 type MakeKit = (connector: Connector, world?: World) => Kit;
 const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(file).href)) as T;
 
-// The servers of the worlds do not keep a process alive.
+// The servers of the worlds don't keep a process alive.
 const alive = setInterval(() => undefined, 60_000);
 const { connectorKit } = await load<{ connectorKit: MakeKit }>(join(dist, 'src/sdk/testing/index.js'));
 for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {

@@ -7,18 +7,18 @@ import { npm } from './npm.ts';
 /** EX_TEMPFAIL; see the table of exit codes in docs/cli.md. */
 const restart = 75;
 
-describe.each(inject('nodes'))('a daemon under Node $major whose package is exchanged', ({ path: node }) => {
-  it('ends with a code that is restarted, and the one that follows delivers', async () => {
+describe.each(inject('nodes'))('a daemon under Node $major whose package is replaced', ({ path: node }) => {
+  it('exits with a code that causes a restart, and the next process delivers', async () => {
     const prefix = join(await makeFolder(), 'global');
     await mkdir(prefix);
-    // Its own Node is large, and stays out of it: the one that is tested runs it.
+    // Its own Node is large, and is omitted: the tested one runs it.
     const exchangeBy = (tarball: string) =>
       npm(['install', '--global', '--omit=optional', '--prefix', prefix, tarball]);
     await exchangeBy(inject('tarball'));
     const program: Program = { node, door: join(prefix, 'lib/node_modules/sluice/src/cli/sluice.js') };
     const world = await makeWorld({
       program: { node, door: join(inject('installed'), 'src/cli/sluice.js') },
-      // The test asks for the data until it is there: with limits, these requests would take the daemon's.
+      // The test requests the data until it's there: with limits, these requests would use up the daemon's.
       serve: ['--no-limits'],
     });
     const home = await world.home();

@@ -7,7 +7,7 @@ import writeXlsxFile from 'write-excel-file/node';
 import { adminKey, type Format, makeWorld } from '../../journey/world.ts';
 import { zipOf } from '../../sdk/archives.ts';
 
-/** One small table in every format that is read. */
+/** One small table in every input format. */
 const plain: Readonly<Record<string, Buffer>> = {
   csv: Buffer.from('id,name\n1,Zoë\n'),
   json: Buffer.from('[{"id":1,"name":"Zoë"}]'),
@@ -19,7 +19,9 @@ const plain: Readonly<Record<string, Buffer>> = {
   ]).toBuffer(),
 };
 
-/** A word of each encoding that it can write; the first ones by Node's own tables, the others by iconv-lite's. */
+/**
+ * A word in each encoding that can represent it; the first ones with Node's own tables, the others with iconv-lite's.
+ */
 const encodings: Readonly<Record<string, string>> = {
   'utf-16le': 'Zoë €',
   'utf-16be': 'Zoë €',
@@ -48,7 +50,7 @@ async function cases(): Promise<Case[]> {
   for (const [ending, bytes] of Object.entries(plain)) {
     const query = ending === 'xml' ? { records: 'rows/row' } : {};
     all.push({ file: `plain.${ending}`, bytes, query, name: 'Zoë' });
-    // A workbook is an archive itself, and read as a file of its own alone.
+    // A workbook is itself an archive, and only read as a separate file.
     if (ending === 'xlsx') continue;
     all.push({ file: `zipped-${ending}.zip`, bytes: await zipOf({ [`a.${ending}`]: bytes }), query, name: 'Zoë' });
     all.push({ file: `packed.${ending}.gz`, bytes: gzipSync(bytes), query, name: 'Zoë' });
@@ -67,7 +69,7 @@ const written: Readonly<Record<Format, (name: string) => string>> = {
 };
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('reads each format, packed in each way, and each kind of encoding, and writes each format', async () => {
+  it('reads each format, compressed in each way, and each kind of encoding, and writes each format', async () => {
     const program = { node, door: join(inject('installed'), 'src/cli/sluice.js') };
     const world = await makeWorld({ program, serve: ['--no-limits'] });
     const home = await world.home();

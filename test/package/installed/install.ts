@@ -12,9 +12,9 @@ declare module 'vitest' {
     readonly nodes: readonly TestedNode[];
     /** The folder of the installed package. */
     readonly installed: string;
-    /** What `npm pack` made. */
+    /** The output of `npm pack`. */
     readonly tarball: string;
-    /** The same of another build, in which a file that is loaded late differs. */
+    /** The same of another build, in which a file that is imported lazily differs. */
     readonly otherTarball: string;
   }
 }
@@ -43,7 +43,7 @@ export default async function install({ provide }: TestProject): Promise<() => P
   return () => rm(folder, { recursive: true });
 }
 
-/** Builds by `prepack`, as a maintainer would who runs `npm pack` and nothing else. */
+/** Builds with `prepack`, like a maintainer who runs only `npm pack`. */
 async function pack(checkout: string, into: string): Promise<string> {
   await mkdir(into, { recursive: true });
   await rm(join(checkout, 'dist'), { recursive: true, force: true });
@@ -58,7 +58,7 @@ async function installIn(folder: string, tarball: string): Promise<void> {
   await npm(['install', tarball], folder);
 }
 
-/** Another build: the same sources but for one module that is loaded late, so that its chunk has another name. */
+/** Another build: the same sources except for one lazily imported module, so that its chunk has another name. */
 async function packOther(folder: string): Promise<string> {
   const checkout = join(folder, 'other');
   const wanted = [

@@ -7,11 +7,11 @@ export interface TestedNode {
   readonly major: number | 'of the image';
   /** The program. */
   readonly path: string;
-  /** Connectors whose servers cannot run beside it. */
+  /** Connectors whose servers can't run with it. */
   readonly without?: readonly string[];
 }
 
-/** Of each major version that Sluice supports, the one that its tests use; from npm, as the package's own is. */
+/** The tested version of each major version that Sluice supports; from npm, like the package's own. */
 const versions: Readonly<Record<number, string>> = { 24: '24.21.0', 26: '26.10.0' };
 
 /** Installs a Node of each supported major version below `folder`. */

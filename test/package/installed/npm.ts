@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** npm as a user has it: its own registry and cache settings, no install script, nothing that is only for development. */
+/**
+ * npm as users have it: with their own registry and cache settings, no install scripts, no development dependencies.
+ */
 export async function npm(args: readonly string[], cwd?: string): Promise<string> {
   const quiet = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier'];
   const { stdout } = await run('npm', [...args, ...quiet], {

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
 
 describe('the packed tarball', () => {
-  it('has everything that it needs, and nothing that is only for development', async () => {
+  it('contains everything that it needs, and nothing for development only', async () => {
     const { stdout } = await run('tar', ['-tzf', inject('tarball')]);
     const paths = stdout
       .trim()
@@ -30,11 +30,11 @@ describe('the packed tarball', () => {
 });
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('is an SDK for authors elsewhere: types, the kit in their own test runner, and their connector in a run', async () => {
+  it('is an SDK for external authors: types, the kit in their own test runner, and their connector in a run', async () => {
     const folder = await makeFolder();
     await cp(resolve(inject('installed'), '..'), join(folder, 'node_modules'), { recursive: true });
     await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
-    // The types of Node are the only ones that the SDK's own need beside them.
+    // The types of Node are the only ones that the SDK's own types also need.
     await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
     const sluice = (...args: string[]) =>
       run(node, ['node_modules/sluice/src/cli/sluice.js', ...args], { cwd: folder });

@@ -1,7 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 
-/** What users have: the packed tarball, installed in an empty folder, under each supported Node. Packed and installed once. */
+/**
+ * What users have: the packed tarball, installed in an empty folder, under each supported Node. Packed and installed
+ * once.
+ */
 export default defineConfig({
   ...base,
   test: {
