@@ -49,7 +49,7 @@ export const checks: readonly Check[] = [
     run: async (world, endpoint) => expectDone(await world.send(endpoint, await world.ready(endpoint, own)), endpoint),
   },
   {
-    title: 'is refused without a key and with a wrong one, before anything is looked at',
+    title: 'is refused without a key and with a wrong one, before anything else is checked',
     appliesTo: all,
     run: async (world, endpoint) => {
       expectError(await world.send(endpoint, {}, { key: null }), 401, 'auth_not_provided');
@@ -57,7 +57,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'is refused to a role that has every other permission',
+    title: 'is refused for a role that has every other permission',
     appliesTo: ({ permission }) => permission.length > 0,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -68,7 +68,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'asks a role with its permission for no other one',
+    title: 'requires no other permission from a role with its own',
     appliesTo: ({ permission, everyPermission = false }) => permission.length > 0 && !everyPermission,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -79,7 +79,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'answers 404 for an unknown id in each place of its path',
+    title: 'returns 404 for an unknown ID at each position of its path',
     appliesTo: namesIds,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -92,7 +92,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: "answers for another company's ids as for unknown ones",
+    title: "treats another company's IDs like unknown ones",
     appliesTo: namesIds,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -108,7 +108,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: "answers for another company's ids in query and body as for unknown ones",
+    title: "treats another company's IDs in query and body like unknown ones",
     appliesTo: (endpoint) => idFields(fieldsOf(endpoint.query)).length + idFields(bodySchema(endpoint)).length > 0,
     run: async (world, endpoint) => {
       const inQuery = idFields(fieldsOf(endpoint.query)).map((field) => ({ field, part: 'query' as const }));
@@ -128,7 +128,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: "answers 404 for a client's ids without client_id, and works with it",
+    title: "returns 404 for a client's IDs without client_id, and works with it",
     appliesTo: (endpoint) => namesIds(endpoint) && endpoint.client,
     run: async (world, endpoint) => {
       const theirs = await world.ready(endpoint, client);
@@ -143,7 +143,7 @@ export const checks: readonly Check[] = [
       expectDone(await world.send(endpoint, await world.ready(endpoint, client), { owner: client }), endpoint),
   },
   {
-    title: 'needs client.access for client_id, and one of the own clients',
+    title: "requires client.access for client_id, and one of the company's own clients",
     appliesTo: ({ client: takesClient }) => takesClient,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -159,7 +159,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'answers 405 with Allow to a method that its path does not take',
+    title: "returns 405 with Allow for a method that its path doesn't support",
     appliesTo: all,
     run: async (world, endpoint) => {
       for (const method of ['PATCH', 'OPTIONS', 'TRACE']) {
@@ -170,7 +170,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'answers 400 for a body that is no JSON object',
+    title: "returns 400 for a body that isn't a JSON object",
     appliesTo: hasFields,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -181,7 +181,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'answers 400 naming each required field that is missing or null',
+    title: 'returns 400 with the name of each required field that is missing or null',
     appliesTo: (endpoint) => hasFields(endpoint) || takesQuery(endpoint),
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -195,7 +195,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'answers 400 naming each field of a wrong type or value',
+    title: 'returns 400 with the name of each field of a wrong type or value',
     appliesTo: (endpoint) => hasFields(endpoint) || takesQuery(endpoint),
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -210,7 +210,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'takes unknown fields, and null for optional ones',
+    title: 'accepts unknown fields, and null for optional ones',
     appliesTo: hasFields,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
@@ -221,7 +221,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    title: 'pages from 1 to 100, from 0 to past the end, and nowhere else',
+    title: 'allows pages of 1 to 100, from 0 to past the end, and nothing else',
     appliesTo: isList,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);

@@ -5,10 +5,10 @@ interface Waiver {
   readonly reason: string;
 }
 
-const foreign = "answers for another company's ids as for unknown ones";
-const foreignInside = "answers for another company's ids in query and body as for unknown ones";
-const clients = "answers 404 for a client's ids without client_id, and works with it";
-const unknown = 'answers 404 for an unknown id in each place of its path';
+const foreign = "treats another company's IDs like unknown ones";
+const foreignInside = "treats another company's IDs in query and body like unknown ones";
+const clients = "returns 404 for a client's IDs without client_id, and works with it";
+const unknown = 'returns 404 for an unknown ID at each position of its path';
 
 const given: readonly Waiver[] = [
   {
@@ -21,18 +21,17 @@ const given: readonly Waiver[] = [
       'DELETE /roles/{id}/users/{user}',
     ],
     checks: [foreign, clients],
-    reason: "the document's table answers users of other companies with 401 here, not with 404",
+    reason: "the document's table returns 401 for users of other companies here, not 404",
   },
   {
     endpoints: ['POST /klips/{id}/@/import'],
     checks: [foreign],
-    reason: "the document's table answers 401 for what is not shared with the caller or is of another company",
+    reason: "the document's table returns 401 for what isn't shared with the caller or belongs to another company",
   },
   {
     endpoints: ['DELETE /tabs/{id}/share-rights/{holder}'],
     checks: [foreign],
-    reason:
-      'follows what the document says of data sources: 403 for a group that there is and that it is not shared with',
+    reason: "follows the document's rules for data sources: 403 for an existing group without access",
   },
   {
     endpoints: [
@@ -42,7 +41,7 @@ const given: readonly Waiver[] = [
       'DELETE /roles/{id}/users',
     ],
     checks: ['works as declared', unknown, foreign, clients],
-    reason: 'it is there to say, with the 400 of the document, that an id is missing at the end of the path',
+    reason: "its purpose is the document's 400 for an ID that is missing at the end of the path",
   },
   {
     endpoints: [
@@ -52,7 +51,7 @@ const given: readonly Waiver[] = [
       'PUT /tabs/{id}/share-rights',
     ],
     checks: [foreignInside],
-    reason: "the document's table answers 403 for sharing across companies, and 404 for an unknown group",
+    reason: "the document's table returns 403 for sharing across companies, and 404 for an unknown group",
   },
   {
     endpoints: [
@@ -67,7 +66,7 @@ const given: readonly Waiver[] = [
       'GET /usage-overview/account-sign-in-trend',
     ],
     checks: [foreignInside],
-    reason: 'a report on a company that is not related is refused with 403, on one that there is not with 404',
+    reason: 'a report on an unrelated company is refused with 403, on an unknown one with 404',
   },
 ];
 

@@ -73,17 +73,17 @@ describeStream(
       problem: { code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 900_000 },
     },
     {
-      name: 'a folder that is not there',
+      name: 'a missing folder',
       faults: [{ at: 1, reply: refusal(404, 'not_found') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 404: it is not_found' },
     },
     {
-      name: 'a folder that we may not see',
+      name: 'a folder without access',
       faults: [{ at: 1, reply: refusal(403, 'access_denied_insufficient_permissions') }],
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

@@ -63,21 +63,21 @@ describeStream(
   },
   [
     {
-      name: 'a wait that stands in the body',
+      name: 'a wait in the body',
       faults: [{ at: 2, reply: { status: 429, json: { error: { reason: 'too_many_requests', retry_after: 0 } } } }],
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
     {
-      name: 'a folder that is not there',
+      name: 'a missing folder',
       faults: [{ at: 1, reply: { status: 409, json: { error_summary: 'path/not_found/..' } } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'a token that two logins in a row do not fix',
+      name: "a token that two consecutive logins don't fix",
       faults: [{ at: 1, times: 2, reply: { status: 401, json: { error_summary: 'expired_access_token/' } } }],
       problem: { code: 'SERVICE_LOGIN', family: 'login' },
     },

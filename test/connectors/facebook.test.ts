@@ -96,15 +96,15 @@ describeStream(
     asked: [asked('11'), asked('11', '&after=c1')],
   },
   [
-    { name: 'too many calls, which come as 400', faults: [{ at: 2, reply: error(17, {}, usage(0)) }] },
+    { name: 'too many calls, reported with 400', faults: [{ at: 2, reply: error(17, {}, usage(0)) }] },
     {
-      name: 'too many calls with minutes to wait inside a header',
+      name: 'too many calls with minutes to wait in a header',
       faults: [{ at: 1, reply: error(80_004, {}, usage(7)) }],
       problem: { code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 420_000 },
     },
-    { name: 'a fault that the vendor says will pass', faults: [{ at: 1, reply: error(99, { is_transient: true }) }] },
+    { name: 'an error that the vendor calls transient', faults: [{ at: 1, reply: error(99, { is_transient: true }) }] },
     {
-      name: 'too much at once',
+      name: 'too much data at once',
       faults: [{ at: 1, reply: error(1, { message: 'Please reduce the amount of data you’re asking for' }) }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('stream: report') },
     },
@@ -114,17 +114,17 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },
     {
-      name: 'a figure that there is not',
+      name: 'an unknown metric',
       faults: [{ at: 1, reply: error(100) }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'a login that has ended',
+      name: 'an expired login',
       faults: [{ at: 1, times: 2, reply: error(190) }],
       problem: { code: 'SERVICE_LOGIN', family: 'login', next: expect.stringContaining('60 days') },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
@@ -228,12 +228,12 @@ describeStream(
   },
   [
     {
-      name: 'a report that fails',
+      name: 'a failed report',
       faults: [{ at: 2, reply: { json: { async_status: 'Job Failed' } } }],
       problem: { code: 'SERVICE_JOB_FAILED', family: 'try_later', seen: 'Job Failed' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 4, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

@@ -101,7 +101,7 @@ describeStream(
     ],
   },
   [
-    { name: 'a short wait that Google names', faults: [{ at: 2, reply: delayed('0.01s') }] },
+    { name: 'a short wait from Google', faults: [{ at: 2, reply: delayed('0.01s') }] },
     {
       name: 'an allowance that is used up for hours',
       faults: [{ at: 1, reply: delayed('7200s') }],
@@ -113,7 +113,7 @@ describeStream(
       },
     },
     {
-      name: 'an account that is reached through a manager account',
+      name: 'an account behind a manager account',
       faults: [{ at: 1, reply: refusal(403, { authorizationError: 'USER_PERMISSION_DENIED' }) }],
       problem: { code: 'SERVICE_PERMISSION', family: 'login', next: expect.stringContaining('`manager`') },
     },
@@ -123,7 +123,7 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', message: expect.stringContaining('test accounts') },
     },
     {
-      name: 'a query that Google does not understand',
+      name: 'an invalid query',
       faults: [{ at: 1, reply: refusal(400, { queryError: 'UNRECOGNIZED_FIELD' }) }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 400: Said by Google.' },
     },
@@ -133,7 +133,7 @@ describeStream(
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('api_version') },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

@@ -65,24 +65,24 @@ describeStream(
   },
   [
     {
-      name: 'a quota of the hour that the message calls daily',
+      name: 'an hourly quota that the message calls daily',
       faults: [
         { at: 1, reply: { status: 429, json: { error: { status: 'RESOURCE_EXHAUSTED', message: 'tokens per day' } } } },
       ],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
     {
-      name: 'a metric that is not there',
+      name: 'an unknown metric',
       faults: [{ at: 1, reply: { status: 400, json: { error: { message: 'Field foo is not a valid metric' } } } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 400: Field foo is not a valid metric' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
     {
-      name: 'a property that we may not see',
+      name: 'a property without access',
       faults: [{ at: 1, reply: { status: 403, json: { error: { status: 'PERMISSION_DENIED' } } } }],
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },

@@ -78,14 +78,14 @@ describeStream(
   },
   [
     {
-      name: 'a rate that is told with 403, once',
+      name: 'a rate limit with status 403, once',
       faults: [
         { at: 2, reply: { ...refusal(403, 'userRateLimitExceeded'), headers: { 'retry-after': '0' } } },
         { at: 3, reply: { ...refusal(403, 'rateLimitExceeded'), headers: { 'retry-after': '0' } } },
       ],
     },
     {
-      name: 'the allowance of a day',
+      name: 'a daily allowance',
       faults: [{ at: 1, reply: refusal(403, 'dailyLimitExceeded') }],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
@@ -100,12 +100,12 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', next: expect.stringContaining('enable the Google Drive API') },
     },
     {
-      name: 'a search that Google does not understand',
+      name: 'an invalid search',
       faults: [{ at: 1, reply: refusal(400, 'invalid') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('`search`') },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

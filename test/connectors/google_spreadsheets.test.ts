@@ -60,12 +60,12 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', family: 'login', next: expect.stringContaining('share the spreadsheet') },
     },
     {
-      name: 'a spreadsheet that is not there',
+      name: 'a missing spreadsheet',
       faults: [{ at: 1, reply: refusal(404, 'NOT_FOUND') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('`spreadsheet`') },
     },
     {
-      name: 'a range that Google does not understand',
+      name: 'an invalid range',
       faults: [{ at: 2, reply: refusal(400, 'INVALID_ARGUMENT') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },

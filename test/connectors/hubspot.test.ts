@@ -88,12 +88,12 @@ describeStream(
       ],
     },
     {
-      name: 'the allowance of the day',
+      name: 'the daily allowance',
       faults: [{ at: 2, reply: { status: 429, json: { policyName: 'DAILY' } } }],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, to: search, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
@@ -103,12 +103,12 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },
     {
-      name: 'a token that is none',
+      name: 'an invalid token',
       faults: [{ at: 1, times: 2, reply: { status: 530, text: 'error code: 1016' } }],
       problem: { code: 'SERVICE_LOGIN', family: 'login' },
     },
     {
-      name: 'a filter that is refused',
+      name: 'a rejected filter',
       faults: [{ at: 1, to: search, reply: { status: 400, json: { category: 'VALIDATION_ERROR' } } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },

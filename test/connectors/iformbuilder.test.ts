@@ -78,12 +78,12 @@ describeStream(
   },
   [
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 3, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT' },
     },
     {
-      name: 'a form that is not there',
+      name: 'a missing form',
       faults: [{ at: 1, reply: { status: 404, json: { error_message: 'Page not found' } } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 404: Page not found' },
     },

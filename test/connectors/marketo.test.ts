@@ -69,20 +69,20 @@ describeStream(
     ],
   },
   [
-    { name: 'too many calls at a time, with status 200', faults: [{ at: 2, to, reply: refusal('615') }] },
-    { name: 'a token that is over, with status 200', faults: [{ at: 2, to, reply: refusal('602') }] },
+    { name: 'too many concurrent calls, with status 200', faults: [{ at: 2, to, reply: refusal('615') }] },
+    { name: 'an expired token, with status 200', faults: [{ at: 2, to, reply: refusal('602') }] },
     {
-      name: 'a day that is used up, with status 200',
+      name: 'a used-up daily quota, with status 200',
       faults: [{ at: 2, to, reply: refusal('607') }],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
     {
-      name: 'a right that is missing, with status 200',
+      name: 'a missing permission, with status 200',
       faults: [{ at: 1, reply: refusal('603') }],
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },
     {
-      name: 'a parameter that Marketo does not like, with status 200',
+      name: 'an invalid parameter, with status 200',
       faults: [{ at: 1, to, reply: refusal('1003') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
@@ -92,7 +92,7 @@ describeStream(
       problem: { code: 'SERVICE_FAILED', family: 'job' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, to, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
@@ -167,19 +167,19 @@ describeStream(
     ],
   },
   [
-    { name: 'a token that is over when the file is fetched', faults: [{ at: 5, reply: refusal('602') }] },
+    { name: 'a token that expires before the file is downloaded', faults: [{ at: 5, reply: refusal('602') }] },
     {
-      name: 'a quota of exports that is used up',
+      name: 'a used-up quota of exports',
       faults: [{ at: 3, reply: refusal('1029', 'Export daily quota exceeded') }],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
     {
-      name: 'an export that fails',
+      name: 'a failed export',
       faults: [{ at: 4, reply: { json: { success: true, result: [{ status: 'Failed' }] } } }],
       problem: { code: 'SERVICE_JOB_FAILED', family: 'try_later' },
     },
     {
-      name: 'dates of change that the subscription has not',
+      name: "dates of change that the subscription doesn't have",
       faults: [{ at: 2, reply: refusal('1035') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('createdAt') },
     },

@@ -70,24 +70,24 @@ describeStream(
   },
   [
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
     {
-      name: 'a dimension that is not there',
+      name: 'an unknown dimension',
       faults: [{ at: 1, reply: { status: 400, json: { errorCode: 'invalid_data' } } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'a metric that is refused inside a good answer',
+      name: 'a rejected metric in a successful response',
       faults: [
         { at: 1, reply: { status: 206, json: { columns: { columnErrors: [{ errorCode: 'unauthorized_metric' }] } } } },
       ],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('components') },
     },
     {
-      name: 'a company that we may not see',
+      name: 'a company without access',
       faults: [{ at: 1, reply: { status: 403, json: { error_code: '403025' } } }],
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },

@@ -78,7 +78,7 @@ describeStream(
   },
   [
     {
-      name: 'an allowance that is used up, which comes as 403',
+      name: 'a used-up allowance, with status 403',
       faults: [{ at: 2, reply: refusal(403, 'REQUEST_LIMIT_EXCEEDED') }],
       problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
     },
@@ -88,26 +88,26 @@ describeStream(
       problem: { code: 'SERVICE_PERMISSION', family: 'login' },
     },
     {
-      name: 'an object that there is not',
+      name: 'an unknown object',
       faults: [{ at: 1, reply: refusal(404, 'NOT_FOUND') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config' },
     },
     {
-      name: 'a query that has been closed between two pages',
+      name: 'a query that was closed between two pages',
       faults: [{ at: 3, reply: refusal(400, 'INVALID_QUERY_LOCATOR') }],
       problem: { code: 'SERVICE_PLACE_LOST', family: 'try_later' },
     },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 3, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },
     {
-      name: 'a list of fields that is too long for an address',
+      name: 'a list of fields that is too long for a URL',
       faults: [{ at: 2, reply: { status: 431, text: 'too long' } }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('stream: bulk') },
     },
-    { name: 'a record that is locked', faults: [{ at: 2, reply: refusal(400, 'UNABLE_TO_LOCK_ROW') }] },
+    { name: 'a locked record', faults: [{ at: 2, reply: refusal(400, 'UNABLE_TO_LOCK_ROW') }] },
   ],
 );
 
@@ -187,17 +187,17 @@ describeStream(
   },
   [
     {
-      name: 'an object that is not to be had in bulk',
+      name: "an object that isn't available in bulk",
       faults: [{ at: 2, reply: refusal(400, 'INVALIDENTITY', 'Entity is not supported by the Bulk API') }],
       problem: { code: 'SERVICE_REFUSED', family: 'config', next: 'read it with `stream: records`' },
     },
     {
-      name: 'a job that fails',
+      name: 'a failed job',
       faults: [{ at: 1, to: `GET ${job}`, reply: { json: { id: '750x', state: 'Failed' } } }],
       problem: { code: 'SERVICE_JOB_FAILED', family: 'try_later' },
     },
     {
-      name: 'a part that comes twice',
+      name: 'a repeated part',
       faults: [{ at: 2, to: `GET ${job}/results`, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

@@ -28,15 +28,15 @@ const variables = ({ vendor }: { vendor: { asked: readonly Asked[] } }) =>
 
 describeStream('the orders of Shopify', orders, { columns: orderColumns, rows }, [
   {
-    name: 'an empty bucket, which comes with status 200',
+    name: 'an empty bucket, with status 200',
     faults: [{ at: 2, reply: graphError('THROTTLED') }],
   },
   {
-    name: 'a fault of the vendor, which comes with status 200',
+    name: 'an error of the vendor, with status 200',
     faults: [{ at: 1, reply: graphError('INTERNAL_SERVER_ERROR') }],
   },
   {
-    name: 'a scope that is missing, which comes with status 200',
+    name: 'a missing scope, with status 200',
     faults: [{ at: 1, reply: graphError('ACCESS_DENIED', 'Required access: read_orders') }],
     problem: { code: 'SERVICE_PERMISSION', family: 'login' },
   },
@@ -46,17 +46,17 @@ describeStream('the orders of Shopify', orders, { columns: orderColumns, rows },
     problem: { code: 'SERVICE_REFUSED', family: 'config', next: 'lower `page_size`' },
   },
   {
-    name: 'a field that the version does not have',
+    name: 'an unknown field',
     faults: [{ at: 1, reply: graphError('undefinedField') }],
     problem: { code: 'SERVICE_REFUSED', family: 'config' },
   },
   {
-    name: 'a page that comes twice',
+    name: 'a repeated page',
     faults: [{ at: 2, reply: 'repeat' }],
     problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
   },
   {
-    name: 'a shop that there is not',
+    name: 'an unknown shop',
     faults: [{ at: 1, reply: { status: 404, json: { errors: 'Not Found' } } }],
     problem: { code: 'SERVICE_REFUSED', family: 'config' },
   },
@@ -119,12 +119,12 @@ const inBulk: ServiceCase = {
 
 describeStream('a bulk operation of Shopify', inBulk, { columns: orderColumns, rows }, [
   {
-    name: 'an operation that fails',
+    name: 'a failed operation',
     faults: [{ at: 2, reply: { json: { data: { node: { status: 'FAILED', errorCode: 'TIMEOUT' } } } } }],
     problem: { code: 'SERVICE_JOB_FAILED', family: 'try_later' },
   },
   {
-    name: 'a search that is refused',
+    name: 'a rejected search',
     faults: [
       {
         at: 1,
@@ -217,7 +217,7 @@ describeStream(
   [
     { name: 'a wait with a fraction', faults: [{ at: 2, reply: { status: 429, headers: { 'retry-after': '0.1' } } }] },
     {
-      name: 'a page that comes twice',
+      name: 'a repeated page',
       faults: [{ at: 2, reply: 'repeat' }],
       problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
     },

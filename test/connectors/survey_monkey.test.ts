@@ -63,29 +63,29 @@ const limited = (day: string) => ({
 });
 
 describeStream('the responses of SurveyMonkey', given, { rows, asked: [asked(1), asked(2)] }, [
-  { name: 'a minute that is full', faults: [{ at: 2, reply: limited('300') }] },
+  { name: 'a used-up quota of the minute', faults: [{ at: 2, reply: limited('300') }] },
   {
-    name: 'a day that is used up',
+    name: 'a used-up daily quota',
     faults: [{ at: 2, reply: limited('0') }],
     problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
   },
   {
-    name: 'a page that comes twice',
+    name: 'a repeated page',
     faults: [{ at: 2, reply: 'repeat' }],
     problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
   },
   {
-    name: 'an account that lives elsewhere',
+    name: 'an account on another host',
     faults: [{ at: 1, reply: { status: 403, json: { error: { id: 1018 } } } }],
     problem: { code: 'SERVICE_REFUSED', family: 'config', next: expect.stringContaining('data_center') },
   },
   {
-    name: 'a survey that we may not see',
+    name: 'a survey without access',
     faults: [{ at: 1, reply: { status: 403, json: { error: { id: '1014' } } } }],
     problem: { code: 'SERVICE_PERMISSION', family: 'login' },
   },
   {
-    name: 'a survey that is not there',
+    name: 'a missing survey',
     faults: [{ at: 1, reply: { status: 404, json: { error: { id: '1020' } } } }],
     problem: { code: 'SERVICE_REFUSED', family: 'config' },
   },

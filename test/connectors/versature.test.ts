@@ -53,12 +53,12 @@ const asked = (cursor = '') =>
 
 describeStream('the calls of net2phone', given, { rows, asked: [asked(), asked('&cursor=abc')] }, [
   {
-    name: 'a page that comes twice',
+    name: 'a repeated page',
     faults: [{ at: 2, reply: 'repeat' }],
     problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
   },
   {
-    name: 'dates that the vendor does not take',
+    name: "dates that the vendor doesn't accept",
     faults: [{ at: 1, reply: { status: 422, json: { message: 'start_date is required', status: 422 } } }],
     problem: { code: 'SERVICE_REFUSED', family: 'config' },
   },

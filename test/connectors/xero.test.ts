@@ -83,35 +83,35 @@ const pages = 'GET /api.xro/2.0/Invoices';
 
 describeStream('the invoices of Xero', given, { rows, asked: ['GET /connections', asked(1), asked(2)] }, [
   {
-    name: 'a minute that is full',
+    name: 'a used-up quota of the minute',
     faults: [
       { at: 2, to: pages, reply: { status: 429, headers: { 'x-rate-limit-problem': 'minute', 'retry-after': '0' } } },
     ],
   },
   {
-    name: 'a day that is used up',
+    name: 'a used-up daily quota',
     faults: [
       { at: 2, to: pages, reply: { status: 429, headers: { 'x-rate-limit-problem': 'Day', 'retry-after': '3600' } } },
     ],
     problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later', retryAfterMs: 3_600_000 },
   },
   {
-    name: 'an endpoint that knows no pages',
+    name: 'an endpoint without pages',
     faults: [{ at: 2, to: pages, reply: 'repeat' }],
     problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
   },
   {
-    name: 'an organisation that has withdrawn its consent',
+    name: 'an organization that has withdrawn its consent',
     faults: [{ at: 1, to: pages, reply: { status: 403, json: { Status: 403, Detail: 'AuthenticationUnsuccessful' } } }],
     problem: { code: 'SERVICE_PERMISSION', family: 'login' },
   },
   {
-    name: 'a scope that the app has not',
+    name: "a scope that the app doesn't have",
     faults: [{ at: 1, to: pages, reply: { status: 401, json: { Status: 401, Detail: 'AuthorizationUnsuccessful' } } }],
     problem: { code: 'SERVICE_PERMISSION', family: 'login' },
   },
   {
-    name: 'a condition that Xero does not understand',
+    name: 'an invalid condition',
     faults: [{ at: 1, to: pages, reply: { status: 400, json: { Type: 'QueryParseException' } } }],
     problem: { code: 'SERVICE_REFUSED', family: 'config' },
   },

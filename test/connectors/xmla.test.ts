@@ -41,12 +41,12 @@ describeStream(
   },
   [
     {
-      name: 'a fault that comes with status 200',
+      name: 'a fault with status 200',
       faults: [{ at: 1, reply: fault }],
       problem: { code: 'XMLA_REFUSED', family: 'config', seen: 'The cube Salez is unknown' },
     },
     {
-      name: 'a fault for which the server blames itself, in the form of Mondrian',
+      name: "a server fault, in Mondrian's format",
       faults: [
         {
           at: 1,
@@ -63,7 +63,7 @@ describeStream(
       problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 500: Syntax' },
     },
     {
-      name: 'a result that breaks off with an error inside',
+      name: 'a result that breaks off with an error in it',
       faults: [
         {
           at: 1,
@@ -73,12 +73,12 @@ describeStream(
       problem: { code: 'XMLA_BROKE_OFF', seen: 'Out of memory' },
     },
     {
-      name: 'a page that is no XML',
+      name: "a page that isn't XML",
       faults: [{ at: 1, reply: { text: '<html><br></html>' } }],
       problem: { code: 'XMLA_UNREADABLE', family: 'try_later' },
     },
     {
-      name: 'an answer that is no result',
+      name: "a response that isn't a result",
       faults: [{ at: 1, reply: soap('<hello/>') }],
       problem: { code: 'XMLA_NO_RESULT' },
     },

@@ -38,14 +38,14 @@ export const otherEnds: readonly { readonly words: RegExp; readonly code: number
     code: 1,
     why: 'before a page about guards: the result is held back',
   },
-  { words: /: curl .*huge/, code: 22, why: 'the page shows how faults are told' },
-  { words: /: curl .*\/requests\/wait/, code: 22, why: 'no upload comes while it waits' },
-  { words: /^docs\/service-control.*: curl .*\/profile$/, code: 56, why: 'the page shows how an answer is lost' },
+  { words: /: curl .*huge/, code: 22, why: 'the page shows how errors are reported' },
+  { words: /: curl .*\/requests\/wait/, code: 22, why: 'no upload arrives while it waits' },
+  { words: /^docs\/service-control.*: curl .*\/profile$/, code: 56, why: 'the page shows how a response is lost' },
 ];
 
 /** Commands in sentences that are only parsed, and why they aren't run. */
 export const onlyParsed: readonly { readonly words: RegExp; readonly why: string }[] = [
-  { words: /^(login|logins revoke)/, why: 'needs a vendor and a person' },
+  { words: /^(login|logins revoke)/, why: 'needs a vendor and a user' },
   { words: /^alerts test/, why: 'sends to a channel of the reader' },
 ];
 

@@ -19,19 +19,19 @@ interface Model {
 
 /** Calls, the company whose limits they count toward, and their status if the limits allow it. */
 const calls = [
-  { title: 'Acme asks for a profile', payer: 'acme', key: keys.acmeAdmin, path: '/profile', status: 200 },
+  { title: 'Acme requests a profile', payer: 'acme', key: keys.acmeAdmin, path: '/profile', status: 200 },
   {
-    title: "Acme asks for a client's Klips",
+    title: "Acme requests a client's Klips",
     payer: 'acme',
     key: keys.acmeAdmin,
     path: '/klips?client_id=bakery',
     status: 200,
   },
-  { title: 'Acme asks for nothing', payer: 'acme', key: keys.acmeEditor, path: '/nowhere', status: 404 },
-  { title: 'Acme asks for what it may not', payer: 'acme', key: keys.acmeNobody, path: '/users', status: 401 },
-  { title: 'Acme asks in a wrong way', payer: 'acme', key: keys.acmeAdmin, path: '/klips?limit=0', status: 400 },
-  { title: 'Other asks for a profile', payer: 'other', key: keys.otherAdmin, path: '/profile', status: 200 },
-  { title: 'a stranger asks', payer: 'strangers', key: 'f'.repeat(40), path: '/profile', status: 401 },
+  { title: 'Acme requests an unknown path', payer: 'acme', key: keys.acmeEditor, path: '/nowhere', status: 404 },
+  { title: 'Acme requests what it may not', payer: 'acme', key: keys.acmeNobody, path: '/users', status: 401 },
+  { title: 'Acme sends an invalid request', payer: 'acme', key: keys.acmeAdmin, path: '/klips?limit=0', status: 400 },
+  { title: 'Other requests a profile', payer: 'other', key: keys.otherAdmin, path: '/profile', status: 200 },
+  { title: 'a stranger sends a request', payer: 'strangers', key: 'f'.repeat(40), path: '/profile', status: 401 },
 ] as const;
 
 /** Days of 24, 23 and 25 hours. */
@@ -55,11 +55,11 @@ function stepsOn(clock: { now: SteppingClock }): fc.Arbitrary<Step<Model>>[] {
     run: async () => clock.now.advance(milliseconds),
   }));
   const midnight = fc.constantFrom(-1000, -1, 0, 1).map((off) => ({
-    title: `it becomes midnight in New York ${off} ms`,
+    title: `advance to midnight in New York ${off} ms`,
     run: async () => clock.now.advance(Math.max(0, midnightAfter(clock.now.now()) - clock.now.now() + off)),
   }));
   const report = fc.constant({
-    title: 'Acme asks what it has used',
+    title: 'Acme requests its usage',
     run: async (model: Model, given: Bench) => {
       const now = clock.now.now();
       const refused = model.acme.call(now) !== undefined;

@@ -74,7 +74,7 @@ const assign = fc.tuple(person, person, role, fc.constantFrom(...ways)).map(([wh
   },
 }));
 const withdraw = fc.tuple(person, person, role, fc.boolean()).map(([who, from, at, short]) => ({
-  title: `${who} takes role ${at} from ${from}`,
+  title: `${who} removes role ${at} from ${from}`,
   run: async (model: Roles, service: Bench) => {
     const one = await model.known(at, service);
     const other = model.held.get(from) === one.id ? undefined : 403;
@@ -94,7 +94,7 @@ const dismiss = fc.tuple(person, person).map(([who, whom]) => ({
   },
 }));
 const look = person.map((who) => ({
-  title: `${who} looks at all roles`,
+  title: `${who} reads all roles`,
   run: async (model: Roles, service: Bench) => {
     await model.known(0, service);
     const status = model.mayManage(who) ?? 200;

@@ -105,7 +105,7 @@ function stepsFor({ path, unseen, byBody, users }: Kind): fc.Arbitrary<Step<Shar
     },
   }));
   const look = fc.tuple(person, which).map(([who, at]) => ({
-    title: `${who} looks at all and at ${at}`,
+    title: `${who} reads all and ${at}`,
     run: async (model: Shares, given: Bench) => {
       const listed = Object.values((await call(given, who, 'GET', '?limit=100')).body.data)[0] as { id: string }[];
       expect(listed.map(({ id }) => id).sort()).toEqual(model.seenBy(who).sort());
@@ -147,7 +147,7 @@ function stepsFor({ path, unseen, byBody, users }: Kind): fc.Arbitrary<Step<Shar
     },
   }));
   const dissolve = group.map((gone) => ({
-    title: `${gone} is dissolved`,
+    title: `${gone} is deleted`,
     run: async (model: Shares, given: Bench) => {
       const status = model.members.has(gone) ? 200 : 404;
       expect((await given.call('DELETE', `/groups/${gone}`, { key: keyOf('admin') })).status).toBe(status);
