@@ -34,7 +34,7 @@ async function startDaemon({ home }: Stage): Promise<Running> {
   return daemon;
 }
 
-/** A command that is killed before it sends what it owes: the daemon does. */
+/** A command that is killed before it sends what it owes; the daemon sends it later. */
 async function oweByKilled({ home }: Stage): Promise<void> {
   await home.start(['sync', '--json'], { preload: ['kill-at'], env: { KILL_AT: 'payload.owed' } }).ended;
 }

@@ -4,7 +4,7 @@ import { guardsOf } from './fixtures.ts';
 describe("a job's guards", () => {
   const preset = { rowChange: { down: 0.5, from: 100 } };
 
-  it('are one preset guard by default', () => {
+  it('consist of one preset guard by default', () => {
     expect(guardsOf(undefined, undefined)).toEqual(preset);
   });
 

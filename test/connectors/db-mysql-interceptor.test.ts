@@ -90,7 +90,7 @@ for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
   });
 }
 
-it('finds any rows in any pieces', async () => {
+it('finds the rows however the bytes are split', async () => {
   const cell = fc.option(
     fc.oneof(
       fc.string(),

@@ -124,7 +124,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(inside(skipHeader(many)) === inside(skipHeader(one)).repeat(60_000)).toBe(true);
   });
 
-  test('survives column names of any length', async () => {
+  test('supports column names of any length', async () => {
     const names = ['a', 'b'].map((letter) => letter.repeat(400_000));
     const wide: readonly Column[] = names.map((name) => ({ name, type: 'text' }));
     const document = encode(id, [

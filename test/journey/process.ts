@@ -70,7 +70,7 @@ export interface Running {
   readonly output: () => string;
 }
 
-/** Starts the real command line in a process of its own. */
+/** Starts the real command line in its own process. */
 export function start(args: readonly string[], how: Start = {}): Running {
   const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
   const { program: sluice = { node: process.execPath, door: inject('door') } } = how;

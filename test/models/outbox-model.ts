@@ -19,7 +19,7 @@ export interface Piece {
   triedAt?: number;
   /** That attempt has not ended. */
   open?: boolean;
-  /** Nor has that of one that was superseded, or sent again. */
+  /** Neither has that of a superseded or resent one. */
   isAdrift?: boolean;
   /** When an attempt to send it was last given up. */
   unansweredAt?: number;

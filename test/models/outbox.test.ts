@@ -53,7 +53,7 @@ async function compare(model: OutboxModel, { store }: Real): Promise<void> {
   );
 }
 
-/** A finished extract, up to what the outbox is asked. */
+/** A finished extract, before the outbox is asked. */
 async function finish({ store }: Real, text: string, asOf: number): Promise<NewPayload> {
   const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
   const payload = spool(store, { run, text, asOf });

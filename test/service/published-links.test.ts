@@ -104,7 +104,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await look(given, second)).status).toBe(404);
   });
 
-  it('come in pages, in the order of creation', async () => {
+  it('are paged in creation order', async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const tab = await createTab(given);

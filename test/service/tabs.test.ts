@@ -51,7 +51,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(listed.map(({ description }) => description).toSorted()).toEqual(hostileNames.toSorted());
   });
 
-  it('come in pages, in the order of creation', async () => {
+  it('are paged in creation order', async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const all: string[] = [];
