@@ -66,7 +66,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('reports nothing that started and ended before it was reported', () => {
+  it("doesn't report what started and ended before it could be reported", () => {
     const told = new Told();
     told.look(failing('a'));
     expect(told.after(10_000)).toEqual([]);
@@ -74,7 +74,7 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('reports no recovery that ended before it would have been reported', () => {
+  it("doesn't report a recovery that didn't last", () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -116,7 +116,7 @@ describe('the state machine of alerts', () => {
     expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
-  it('makes a cause that returns after its end wait for the pause, and its second end for a longer one', () => {
+  it('makes a recurring cause wait for the pause, and its second recovery for a longer one', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -184,7 +184,7 @@ describe('the state machine of alerts', () => {
     expect(told.groups).toHaveLength(1);
   });
 
-  it('is an escalation only if everything new was reported before at a lower level', () => {
+  it('treats an alert as an escalation only if everything new was reported before at a lower level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));

@@ -189,14 +189,14 @@ describe('an e-mail', () => {
     expect([logins, server.mails]).toEqual([[], []]);
   });
 
-  it('is refused to a server without encryption unless that is allowed', async () => {
+  it('is not sent to a server without encryption unless that is allowed', async () => {
     const server = await openMailServer();
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, { tls: 'required' }), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringMatching(/TLS/i) });
     expect(server.mails).toEqual([]);
   });
 
-  it("reports the server's message if it's rejected, and a server that doesn't respond", async () => {
+  it("reports the server's message if the mail is rejected, and a server that doesn't respond", async () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringContaining('no such mailbox') });
@@ -244,7 +244,7 @@ describe('a command', () => {
     });
   });
 
-  it('shows no part of a secret at which its long output was truncated', async () => {
+  it('shows no part of a secret if its long output is truncated within one', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     for (const blanks of [16_370, 16_378]) {
       const print = `process.stderr.write(' '.repeat(${blanks}) + '0123456789abcdefghijABCDEFGHIJ')`;

@@ -20,7 +20,7 @@ const compose = (given: Partial<Bulletin>, detailOf: (subject: string) => Detail
   composeBulletin(bulletin(given), { now, file: '/etc/sluice.yaml', detailOf });
 
 describe('an alert message', () => {
-  it('has no secret in any of its fields, wherever it came from', () => {
+  it('never contains a secret, whatever the field', () => {
     const secret = 'xoxb-1234567890-abcdef';
     registerSecret(secret);
     const open = [mention(secret, { what: `refused ${secret}`, code: secret }), mention('b')];
@@ -120,7 +120,7 @@ describe('an alert message', () => {
     ]);
   });
 
-  it('describes something that has no name of its own', () => {
+  it('describes a subject that has no name', () => {
     const { data } = compose({ occasion: 'disk', fresh: [mention('', { subject: 'disk', code: null })] });
     expect(data.alerts[0]).toMatchObject({ subject: 'disk' });
     expect(data.alerts[0]).not.toHaveProperty('code');

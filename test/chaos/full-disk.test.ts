@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     await oracle.rest();
   });
 
-  it('at the time of a firing defers it, its source is read once, and again only once there is more space', async () => {
+  it('at the time of a firing defers it; its source is read once, and again only once there is more space', async () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle } = stage;
     upstream.advance();

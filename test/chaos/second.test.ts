@@ -94,7 +94,7 @@ describe('with two daemons on one state folder', () => {
   });
 });
 
-it('a sync next to a run of the same job leaves what that job owes to that run', async () => {
+it("a sync during a run of the same job leaves the job's owed payloads to that run", async () => {
   const stage = await setStage(theatre);
   const { home, upstream, oracle, control, instance } = stage;
   upstream.advance();

@@ -77,7 +77,7 @@ describe('the command of an installed package', () => {
   it.each([
     ['libatomic.so.1: cannot open shared object file', 'next     as root: apt-get install libatomic1'],
     ['libc.so.6: version `GLIBC_2.38 not found', 'next     install Node 24 or newer: '],
-  ])("says what a Node needs that doesn't start: %s", (lacks, next) => {
+  ])("says what is missing if Node doesn't start: %s", (lacks, next) => {
     withLibrariesOf('usr/lib');
     const message = `node: error while loading shared libraries: ${lacks}`;
     const { code, stderr } = start([fakeNode(`echo '${message}' >&2; exit 127`), system].join(delimiter));

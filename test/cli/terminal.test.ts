@@ -99,7 +99,7 @@ describe('colors', () => {
     ['waiting to retry', 'waiting'],
     ['sending, try 2', 'waiting'],
     ['reading', undefined],
-  ])('show for %s that it is %s', (state, tone) => expect(toneOf(state)).toBe(tone));
+  ])('show %s as %s', (state, tone) => expect(toneOf(state)).toBe(tone));
 
   it("don't shift the columns of a table", () => {
     const table = (paper: object) =>

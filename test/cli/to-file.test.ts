@@ -69,7 +69,7 @@ it('replaces a file only by a complete one', async () => {
   expect(await read('out.csv')).toBe('id;name\n1;a\n2;b,c\n');
 });
 
-it('rejects anything but one job with rows, and a file', async () => {
+it('rejects anything but a single job with rows, and anything but a file', async () => {
   const { home, to, files } = await setUp();
   await mkdir(join(home.folder, 'folder'));
   await symlink('rows.csv', join(home.folder, 'link'));

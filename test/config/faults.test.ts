@@ -262,7 +262,7 @@ jobs:
     expect(warnings.map(({ next }) => next)).toEqual(['use https, with the port that the service has for it']);
   });
 
-  it('keeps limits within what the service and common sense allow', async () => {
+  it('limits values to what the service and common sense allow', async () => {
     const limit = (line: string) => configWith(goodJob).replace('    api_key', `    ${line}\n    api_key`);
     expect(await only(limit('requests_per_second: 6'))).toMatchObject({ allowed: 'a whole number from 1 to 5' });
     expect(await only(limit('reserve_requests: 1000'))).toMatchObject({
@@ -344,7 +344,7 @@ jobs:
     });
   });
 
-  it("rejects names that don't work on a command line, and accepts any language", async () => {
+  it("rejects names that don't work on a command line, and accepts names in any language", async () => {
     expect(await only(configWith(goodJob.replace('orders', '"my orders"')))).toMatchObject({ code: 'CONFIG_NAME' });
     expect((await load(configWith(goodJob.replace('orders', 'umsätze_2026')))).problems).toEqual([]);
   });

@@ -39,7 +39,7 @@ describe('a valid config', () => {
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
   });
 
-  it('uses in every option the unit in its name or in its text', async () => {
+  it('uses the unit in the name or the text of every option', async () => {
     const text = `version: 1
 keep: { payloads: 7, days: 2 }
 disk: { limit_megabytes: 3, free_megabytes: 5 }
@@ -247,7 +247,7 @@ describe('an unusable config file', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it("is reported differently if it's a folder, or without permissions", async () => {
+  it("is reported differently if it's a folder than if permissions are missing", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
@@ -260,7 +260,7 @@ describe('an unusable config file', () => {
     expect(problems[0]!.seen).toBe('first in line 15');
   });
 
-  it('ends at aliases that contain themselves or expand without limit', async () => {
+  it('is rejected if its aliases contain themselves or expand without limit', async () => {
     expect((await load('jobs: &a\n  x: *a\n')).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
     const bomb = Array.from({ length: 12 }, (_, i) => `x${i}: &x${i} [${Array(9).fill(i === 0 ? '1' : `*x${i - 1}`)}]`);
     expect((await load(bomb.join('\n'))).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');

@@ -83,7 +83,7 @@ describe('the login of a source', () => {
     expect(redact('s3cr3t-of-app')).toBe('[redacted]');
   });
 
-  it("requires a user's values if a user consents, and not for an app by itself", async () => {
+  it("requires the user's values for a login with consent, and not for an app's own login", async () => {
     const login = { client_id: 'me', client_secret: 's', grant: 'client_credentials' };
     const { config } = await sourcesOf({ a: { connector: 'shop', login } });
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers']);

@@ -81,7 +81,7 @@ describe('a schedule', () => {
     });
   });
 
-  it("fires later by a part of the spread that depends on the job's name, and on time with 0s", async () => {
+  it("fires later by a part of the spread that depends on the job's name, and on time with a spread of 0s", async () => {
     const top = 'schedules: {spread: 10m}\n';
     const { offset } = (await read('every 1h', top))!;
     expect(offset).toBeGreaterThan(0);

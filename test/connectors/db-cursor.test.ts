@@ -78,7 +78,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
       });
     });
 
-    it("names the column that is gone if earlier rows appear that can't be compared", async () => {
+    it("names a missing column if earlier rows appear that can't be compared without it", async () => {
       const table = `dropped_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer, extra integer)`);
       await run(`insert into ${table} values (1, 160, 7), (2, 200, 7)`);

@@ -51,7 +51,7 @@ describe('PostgreSQL', () => {
     ['no permission to connect', server('42501', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /grant/],
     ['no connections', server('55000', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /database/],
     ['an unknown setting', server('42704', 'what', 'find_option'), 'DB_CONNECT_REFUSED', 'job', /before any query/],
-  ])('maps the refusal of a connection without TLS by: %s', (_, thrown, code, family, next) => {
+  ])('maps the refusal of a connection without TLS: %s', (_, thrown, code, family, next) => {
     const problem = postgresProblem(thrown, inTheClear);
     expect(problem).toMatchObject({ code, family, next: expect.stringMatching(next) });
     expect(problem.message).toContain((thrown as Error).message);

@@ -86,7 +86,7 @@ describeWithServer(
       ["date '2024-02-30'", 'd date', '2024-02-30'],
       ["date '2023-02-29'", 'd date', '2023-02-29'],
       ["timestamp '2024-04-31 10:00:00'", 'd timestamp', '2024-04-31 10:00:00'],
-    ])("rejects a day that its month doesn't have: %s", async (value, column, seen) => {
+    ])("rejects a day that doesn't exist in its month: %s", async (value, column, seen) => {
       const admin = mysql.createConnection({ uri: server().url, multipleStatements: true });
       const mode = (text: string) =>
         new Promise<void>((resolve, reject) =>
@@ -131,7 +131,7 @@ describeWithServer(
       expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     });
 
-    it('reads cells of every length class of the protocol', async () => {
+    it('reads cells of every length encoding of the protocol', async () => {
       const lengths = [0, 250, 251, 252, 65_535, 65_536, 16_777_214, 16_777_215, 40_000_000];
       const list = lengths.map((length, i) => `repeat('x', ${length}) as c${i}`).join(', ');
       const { rows } = await read(source(), `select ${list}, 'behind' as b`);

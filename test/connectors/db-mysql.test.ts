@@ -238,7 +238,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   it.each([
     ['query', { code: 'DB_STATEMENT_CANCELLED', family: 'job' }],
     ['connection', { family: 'try_later' }],
-  ])('reports a lost connection if the %s is killed among the rows', async (what, problem) => {
+  ])('reports a lost connection if the %s is killed while rows are read', async (what, problem) => {
     const iterator = await firstOf(await extract(source(), many));
     const found = await ask(
       "select id from information_schema.processlist where info like '%fill%from seq_1_to_2000000'",

@@ -157,7 +157,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem.message).toContain('as asked');
   });
 
-  it('reports an error after thousands of rows, never an end', async () => {
+  it('reports an error after thousands of rows instead of a normal end', async () => {
     const problem = await problemOf(read(source(), 'select 1 / (50000 - g) from generate_series(1, 100000) g'));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
   });
@@ -176,7 +176,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     }
   });
 
-  it('registers the password in a URL as a secret of its own', async () => {
+  it('registers the password in a URL as a separate secret', async () => {
     await check({ url: `postgres://alice:alice%2Dsecret%2Dword@127.0.0.1:${server().port}/postgres` });
     expect(redact('the password is alice-secret-word')).not.toContain('alice-secret-word');
   });

@@ -140,7 +140,7 @@ for (const [kind, isInstalled, start] of [
     });
 
     if (kind === 'PostgreSQL')
-      it('tells the server if a run is stopped', async () => {
+      it('notifies the server if a run is stopped', async () => {
         const admin = new pg.Client(server.url);
         await admin.connect();
         const stop = new AbortController();

@@ -110,7 +110,7 @@ describe('a workbook', () => {
     expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.5', '1000', '1.1', '0', '0.5']);
   });
 
-  it('has integers, whatever zeros the program that wrote it puts after the decimal point', async () => {
+  it('reads integers, whatever zeros the writing program puts after the decimal point', async () => {
     const written = ['1.0', '20', '-3.00', '1.0E7'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     expect(await extract({ path: 'a.xlsx' })).toEqual({
@@ -121,7 +121,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows).toEqual([['1007'], ['A-12']]);
   });
 
-  it("has only elements of its own namespace: extensions of Excel don't change the date system", async () => {
+  it("ignores elements of other namespaces: extensions of Excel don't change the date system", async () => {
     const days = { rows: row(text('d')) + row(number('43889', 1)), formats: ['yyyy-mm-dd'] };
     const uri = 'xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"';
     const extension = `<x15:workbookPr ${uri} chartTrackingRefBase="1"/>`;
@@ -199,7 +199,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
   });
 
-  it('may have parts in other encodings than UTF-8', async () => {
+  it('may have parts in encodings other than UTF-8', async () => {
     const sheet = `<worksheet xmlns="${mainSpace}"><sheetData>${row(text('é'))}${row(text('ü€'))}</sheetData></worksheet>`;
     const encoded = {
       latin: Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${sheet.replace('€', '')}`, 'latin1'),
@@ -289,7 +289,7 @@ describe('a workbook', () => {
     });
   });
 
-  it("or another office document isn't unpacked if its extension doesn't say so", async () => {
+  it("or another office document isn't unpacked if its extension doesn't identify it", async () => {
     await book({ rows: row(text('a')) + row(number('1')) });
     await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
     const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };

@@ -216,7 +216,7 @@ describe('an SSH server', () => {
     expect(await problemOf(check(both, pin(ecdsa)))).toMatchObject({ code: 'FTP_HOST_KEY_CHANGED', family: 'config' });
   });
 
-  it('without the known key has changed it, whatever the type of the new one', async () => {
+  it('that no longer has the known key is reported as changed, whatever the type of the new key', async () => {
     const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config', seen: expect.stringContaining('ssh-ed25519') };
     const one = { config: { hostKeys: [ed25519.private] } };
     expect(await problemOf(check(one, { ...here, known: [rsa.public] }))).toMatchObject(changed);

@@ -81,7 +81,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       }
     };
 
-    it.each(hows)('continues where it was broken by %s, with another login', async (how) => {
+    it.each(hows)('resumes with another login after it was broken by %s', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const warned: object[] = [];
       await through(cutsBy(how), async (source) => {
@@ -153,7 +153,7 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
     const folder = ownFolder();
     beforeEach(async () => await clearFiles(running()));
 
-    it.each(hows)('continues where it was broken by %s, with another login', async (how) => {
+    it.each(hows)('resumes with another login after it was broken by %s', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const between = await openTlsProxy(running().port, { cuts: cutsBy(how), dataPorts });
       // A broken login counts until a busy server notices it.

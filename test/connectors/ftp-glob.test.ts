@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { globOf } from '../../connectors/ftp/glob.ts';
 
 describe('a glob of paths on a server', () => {
-  it('is none without special characters', () => {
+  it("isn't created for a path without special characters", () => {
     expect(globOf('2026/orders.csv')).toBeUndefined();
     expect(globOf('*.csv')).toBeDefined();
   });

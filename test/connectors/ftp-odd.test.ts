@@ -405,7 +405,7 @@ describe('changed files', () => {
 
 describe('a server with peculiarities', () => {
   it.each(['450 no', '501 no', '503 no', '552 no', '553 no'])(
-    'never gets a pattern as if it were a file (%s)',
+    'is never asked for a pattern as if it were a file (%s)',
     async (answer) => {
       const reply = (_: string, argument: string) => (argument.includes('*') ? answer : undefined);
       expect(rowsOf(await read({ reply }))).toEqual(['a', 'b', 'c']);

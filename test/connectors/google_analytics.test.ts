@@ -89,7 +89,7 @@ describeStream(
   ],
 );
 
-it('logs once if few tokens of the property are left', async () => {
+it('logs once that few tokens of the property are left', async () => {
   const said: unknown[] = [];
   const note = (...words: unknown[]) => void said.push(words);
   const log = { debug: () => undefined, info: () => undefined, warn: note };

@@ -118,7 +118,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('continues from the last change, and returns a file at the same time once', async () => {
+it('continues from the last change, and returns a file changed at that time only once', async () => {
   const first = await runService({ ...listing, query: { incremental: true } });
   expect(first.watermark).toContain('2026-01-03T10:00:00');
   const routes = { 'GET /drive/v3/files': { json: { files: [file(3), file(4)] } } };

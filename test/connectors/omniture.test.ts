@@ -158,7 +158,7 @@ it('names the available companies, even if another one is requested', async () =
   await expect(other).rejects.toMatchObject({ code: 'ADOBE_NO_COMPANY', seen: 'other', allowed: 'exampleco' });
 });
 
-it('rejects fixed dates in the wrong order when the config is checked, and no templates', () => {
+it('rejects fixed dates in the wrong order when the config is checked, but not templates', () => {
   const faults = (start_date: string, end_date: string) =>
     omniture.validate?.({ source: {}, query: { ...given.query, start_date, end_date } }) ?? [];
   expect(faults('2026-05-24', '2026-05-22')).toEqual([

@@ -142,7 +142,7 @@ describe('the URLs of the pages', () => {
     return { status: statusCode, text: await body.text() };
   };
 
-  it('exist only for existing things', async () => {
+  it('exist only for known jobs and pages', async () => {
     expect((await status('/jobs/unknown')).status).toBe(404);
     expect((await status('/jobs/%zz')).status).toBe(404);
     expect(await status('/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });

@@ -197,7 +197,7 @@ describe('a new config', () => {
     expect(closed).toHaveBeenCalled();
   });
 
-  it("doesn't run a job that is no longer queued", async () => {
+  it("doesn't run a queued job that it no longer contains", async () => {
     const { folder, service, destination } = await setUp();
     const slow = gate();
     const busy = new Source();

@@ -66,7 +66,7 @@ describe('a disk that rejects writes', () => {
     await close();
   });
 
-  it('keeps a patient delivery waiting, which continues once the disk works', async () => {
+  it('makes a patient delivery wait, which continues once the disk works', async () => {
     const { stage, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);
@@ -79,7 +79,7 @@ describe('a disk that rejects writes', () => {
   });
 });
 
-it('an instance that another process sends to for a long time is waited for with a message, but not forever', async () => {
+it('a delivery waits, with a message, for another process that sends to the same instance, but not forever', async () => {
   const { store, stage, heard, deliver, close, population } = await owing(new SteppingClock());
   stage.otherwise = take;
   const other = await newStore({

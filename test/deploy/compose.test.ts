@@ -27,7 +27,7 @@ describe('deploy/compose.yaml', () => {
     expect(sluice).not.toHaveProperty('user');
   });
 
-  it('provides secrets as files, where its first lines say', () => {
+  it('provides secrets as files at the paths that its first lines name', () => {
     expect(Object.keys(secrets)).toEqual(sluice.secrets);
     for (const [name, { file: from }] of Object.entries(secrets)) {
       expect(from).toMatch(/^\.\/secrets\//);

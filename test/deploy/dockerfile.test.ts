@@ -31,7 +31,7 @@ describe('the Dockerfile', () => {
     expect(stages.flatMap((stage) => find(stage, 'ADD'))).toEqual([]);
   });
 
-  it("runs as a user with a number who isn't root, and stops on the engine's signal", () => {
+  it("runs as a non-root user with a numeric ID, and stops on the engine's signal", () => {
     expect(lineOf('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(lineOf('STOPSIGNAL')).toBe('SIGTERM');
     expect(wordsOf(find(last, 'ENTRYPOINT')[0])).toEqual(['node', '/app/src/cli/sluice.js']);

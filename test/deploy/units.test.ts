@@ -33,7 +33,7 @@ const valuesOf = (text: string, key: string): string[] =>
   [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map((match) => match[1]!);
 
 describe('the systemd units', () => {
-  it('cause no warnings of systemd', async () => {
+  it('cause no systemd warnings', async () => {
     expect(await verify(await standIns())).toBe('');
   });
 
@@ -75,17 +75,20 @@ describe('the systemd units', () => {
     expect(Number(/exposure level for .*: ([\d.]+) /.exec(stdout)?.[1])).toBeLessThanOrEqual(2);
   });
 
-  it.each(services)('%s lets V8 compile, and finds state and credentials where its first lines say', async (name) => {
-    const text = await readFile(join(folder, name), 'utf8');
-    expect(valuesOf(text, 'MemoryDenyWriteExecute')).toEqual([]);
-    expect(valuesOf(text, 'DynamicUser')).toEqual(['yes']);
-    const [state] = valuesOf(text, 'StateDirectory');
-    expect(valuesOf(text, 'Environment')).toContain(`SLUICE_STATE=/var/lib/${state}`);
-    const [credential] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[0]);
-    // What systemd provides in the unit, and the file itself for root, who manages it without systemd.
-    const [loaded] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[1]!);
-    expect(text).toContain(`api_key: \${file:\${env:CREDENTIALS_DIRECTORY:-${dirname(loaded!)}}/${credential}}`);
-  });
+  it.each(services)(
+    '%s lets V8 compile, and finds state and credentials at the paths that its first lines name',
+    async (name) => {
+      const text = await readFile(join(folder, name), 'utf8');
+      expect(valuesOf(text, 'MemoryDenyWriteExecute')).toEqual([]);
+      expect(valuesOf(text, 'DynamicUser')).toEqual(['yes']);
+      const [state] = valuesOf(text, 'StateDirectory');
+      expect(valuesOf(text, 'Environment')).toContain(`SLUICE_STATE=/var/lib/${state}`);
+      const [credential] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[0]);
+      // What systemd provides in the unit, and the file itself for root, who manages it without systemd.
+      const [loaded] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[1]!);
+      expect(text).toContain(`api_key: \${file:\${env:CREDENTIALS_DIRECTORY:-${dirname(loaded!)}}/${credential}}`);
+    },
+  );
 
   it('give the daemon more time to stop than it needs, and its helper permission to notify systemd', async () => {
     const text = await readFile(join(folder, 'sluice.service'), 'utf8');

@@ -128,19 +128,19 @@ describe('columns', () => {
   });
 });
 
-describe('a guard of cells', () => {
+describe('the guards of cells', () => {
   const extract = (timezone?: string) => ({ extract: { timezone } }) as unknown as Pick<Job, 'extract'>;
   const watched = (guards?: Guards) =>
     GuardCounters.of({ ...extract(), ...(guards && { guards }) } as Job, noon) !== undefined;
 
-  it('exists only if a guard checks cells', () => {
+  it('count only if a guard checks cells', () => {
     expect(watched()).toBe(false);
     expect(watched({ rows: { minimum: 1 }, nulls: new Map() })).toBe(false);
     expect(watched({ nulls: new Map([['a', 0]]) })).toBe(true);
     expect(watched({ newest: { column: 'a', withinMs: day } })).toBe(true);
   });
 
-  it("reads dates in the job's zone, or in UTC", () => {
+  it("read dates in the job's zone, or in UTC", () => {
     const newest = (timezone?: string) => {
       const guards: Guards = { newest: { column: 'a', withinMs: day } };
       const watch = GuardCounters.of({ ...extract(timezone), guards } as Job, noon)!;
@@ -151,7 +151,7 @@ describe('a guard of cells', () => {
     expect(newest()).toBe('2026-06-14T10:00:00.000Z');
   });
 
-  it('counts and checks only the configured columns, even if rows are stored together as bytes', () => {
+  it('count and check only the configured columns, even if rows are stored together as bytes', () => {
     const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
     const batch = batchOf(columns, [
       ['v', 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],

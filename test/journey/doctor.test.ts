@@ -39,7 +39,7 @@ async function setUp(): Promise<{
 }
 
 describe('sluice doctor', () => {
-  it('finds nothing if everything is in order', async () => {
+  it('reports no problems if everything is in order', async () => {
     expect(await (await setUp()).bad()).toEqual({ code: 0, checks: [] });
   });
 
@@ -92,7 +92,7 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
   });
 
-  it('checks for disk space for what is owed, and for current time zone data', () => {
+  it('checks that there is disk space for what is owed, and that time zone data is current', () => {
     expect(diskFinding({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
     expect(diskFinding({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
     const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];
@@ -122,7 +122,7 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
   });
 
-  it("compares the clock with the service's clock, at the price of one request", async () => {
+  it("compares the clock with the service's clock, for the cost of one request", async () => {
     const world = await makeWorld();
     const { home } = await setUp();
     const file = await home.config({

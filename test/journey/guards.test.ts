@@ -68,7 +68,7 @@ async function quarantined(): Promise<Stage> {
   return one;
 }
 
-describe('a source that loses half of its rows', () => {
+describe('a result that lacks half of the rows', () => {
   it('is quarantined even if no guard is configured: the dashboard keeps the old data, and the run says why', async () => {
     const one = await stage([whole]);
     const held = await read(one, half);

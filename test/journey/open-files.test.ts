@@ -40,7 +40,7 @@ async function setUp() {
   return { world, home };
 }
 
-it('rejects a command with too low a limit of open files, with the fix', async () => {
+it('rejects a command if the limit of open files is too low, with the fix', async () => {
   const { home } = await setUp();
   for (const command of ['sync', 'status', 'run', 'doctor', 'demo']) {
     const { code, stderr } = await home.sluice([command], limitedTo(24));

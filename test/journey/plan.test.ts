@@ -30,7 +30,7 @@ describe('sluice plan', () => {
     expect(stdout).toContain('estimate: stock has no history yet, so each firing counts as one request');
   });
 
-  it('lists every firing with the option for it, and mentions that option if there are many', async () => {
+  it('lists every firing if asked to, and mentions that option if there are many', async () => {
     const home = await plannedHome({ jobs: { stock: { ...fileJob, schedule: '* * * * *' } } });
     const lines = async (...flags: string[]) => {
       const { stdout } = await home.sluice(['plan', ...flags], atNoon);

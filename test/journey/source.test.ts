@@ -90,7 +90,7 @@ async function statementsOf(server: TestServer): Promise<number> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle', (server) => {
-  it('sends nothing at row 500,000; the report names job, source and row', async () => {
+  it('uploads nothing if it fails at row 500,000; the report names job, source and row', async () => {
     const dies = 'select g as id, 1 / (500000 - g) as share from generate_series(1, 600000) g';
     const one = await stage(server().url, dies);
     const { code, jobs } = await one.home.sync();
@@ -107,7 +107,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     await expectWorksAgain(one);
   });
 
-  it('sends nothing because its server is killed, and the next sync works', async () => {
+  it('uploads nothing if its server is killed, and the next sync works', async () => {
     const mortal = await startPostgres();
     try {
       const one = await stage(mortal.url, endless);
@@ -125,7 +125,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     }
   });
 
-  it("stops no other job if it can't be reached", async () => {
+  it("doesn't stop other jobs if it can't be reached", async () => {
     const one = await stage(server().url, few);
     const { url, password } = server();
     const away = await world.instance('csv');

@@ -48,7 +48,7 @@ async function setUp() {
   return { world, home, file: join(home.folder, 'state/sluice.db') };
 }
 
-it("tells a command that writes that another process holds the lock of the state, and continues once it's released", async () => {
+it("a command that writes reports that another process holds the state's lock, and continues once it's released", async () => {
   const { world, home, file } = await setUp();
   const unlock = await lock(file);
   const { code, stdout, stderr } = await home.sluice(['sync']);
@@ -62,7 +62,7 @@ it("tells a command that writes that another process holds the lock of the state
   expect(await world.data(world.instances.csv)).toBe('id\n2\n');
 });
 
-it('keeps a daemon running while another process holds the lock of the state; it logs that, and recovers afterwards', async () => {
+it("a daemon keeps running while another process holds the state's lock; it logs that, and recovers afterwards", async () => {
   const { home, file } = await setUp();
   const daemon = home.start(['run'], { serves: true });
   await until('the daemon has started', () => daemon.output().includes('daemon.started'));

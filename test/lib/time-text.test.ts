@@ -28,7 +28,7 @@ describe('times as text', () => {
     expect(easternText(Date.UTC(2026, 10, 2, 5), Date.UTC(2026, 10, 1, 5))).toBe('00:00 EST');
   });
 
-  it('include durations in common units', () => {
+  it('are parsed from common notations, such as 30s and 24h', () => {
     expect(['30s', '5m', '24h', '2d', '1w'].map(spanOf)).toEqual([
       30_000, 300_000, 86_400_000, 172_800_000, 604_800_000,
     ]);

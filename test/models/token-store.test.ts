@@ -299,7 +299,7 @@ describe('a login whose refresh tokens are valid once', () => {
   it.each([
     { vendor: 'accepts no token twice', forgives: false },
     { vendor: 'tolerates a lost response', forgives: true },
-  ])('is never lost by us at a vendor that $vendor, and is requested once for all', async ({ forgives }) => {
+  ])('is never lost by us at a vendor that $vendor, and is requested once for all processes', async ({ forgives }) => {
     await fc.assert(
       fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
         play(forgives, true, commands),

@@ -83,7 +83,7 @@ describe('a run with transforms', () => {
     expect(heard.find(({ name }) => name === 'extract.finished')!.facts).toMatchObject({ rows: 20 });
   });
 
-  it('requests no row if none is wanted', async () => {
+  it('requests no rows if none are wanted', async () => {
     const { state, connector } = endless();
     const { given } = rig(extractOf(connector, { transforms: steps(['limit', 0]) }));
     expect((await sealedRun(given)).rows).toBe(0);

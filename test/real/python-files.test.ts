@@ -69,7 +69,7 @@ function reading(
     });
 
   if (!odd)
-    it("returns every file with an odd name, or names the one that it can't", async () => {
+    it("returns every file with an odd name, or names the ones that it can't return", async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       await expect(read({ path: 'odd/*.csv' })).rejects.toMatchObject({
         family: 'job',

@@ -102,7 +102,7 @@ describe('one at a time', () => {
   });
 });
 
-it('a run that is stopped while it waits for the rate releases its slot', async () => {
+it('a run that is stopped while the rate limit makes it wait releases its slot', async () => {
   const { come, order, leave } = crowd({ at_once: 1, rates: [{ requests: 1, within: '1s' }] });
   await come('a');
   leave('a');

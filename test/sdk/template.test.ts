@@ -51,7 +51,7 @@ describe('a day name', () => {
 });
 
 describe('a template', () => {
-  it('keeps the type of a value that is all of it, and has no value if a name has none', () => {
+  it('keeps the type of a value that makes up all of it, and has no value if a name has none', () => {
     const scope = scopeAt('2026-11-18T09:30:00[UTC]', { page: { size: 100 }, list: ['a', 'b'], none: null });
     expect(render('{{ page.size }}', scope)).toBe(100);
     expect(render('n={{ page.size }}', scope)).toBe('n=100');

@@ -113,7 +113,7 @@ test('elements with different prefixes are one column if their namespace is the 
   }
 });
 
-test('a prefix with another namespace later on is another element', async () => {
+test('an element whose prefix later means another namespace is another element', async () => {
   const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
   const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
   const table = await readTable(inputOf(text), 'xml', { records: 'r' });

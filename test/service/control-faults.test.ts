@@ -218,7 +218,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('the same for a document that is streamed from disk', async () => {
+  it('a response cut off or slowed down in the same way if the document is streamed from disk', async () => {
     const given = await controlled({ data: { folder: await scratch() } });
     const id = await given.source();
     const document = JSON.stringify(Array.from({ length: 400_000 }, (_, i) => i));

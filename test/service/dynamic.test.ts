@@ -82,7 +82,7 @@ describe('a dynamic data source', () => {
     expect(ids).not.toContain('source');
   });
 
-  it("isn't a source without references: that one has a single instance with the same ID", async () => {
+  it('needs references: a source without them has a single instance with the same ID', async () => {
     const { db, accountId } = await accountWith({ ann: 'north', bob: 'south' });
     expect(create(db, { accountId, createdBy: 'ann' }, { endpoint_url: 'https://x.test/{props}/{region}' })).toEqual([
       'source',

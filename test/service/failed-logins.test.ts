@@ -28,7 +28,7 @@ describe('the network of an address', () => {
 });
 
 describe('failed login tracking', () => {
-  it('allows an address twenty failures per minute, and another one a minute after the first', () => {
+  it('allows an address twenty failures per minute, and the next one a minute after the first', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 20; i++) failures.count('a', i * 100);
     expect([failures.wait('a', 2_000), failures.wait('b', 2_000)]).toEqual([58_000, 0]);

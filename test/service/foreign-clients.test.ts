@@ -101,7 +101,7 @@ describe('curl', () => {
     }
   });
 
-  it('is rejected because its file is too large before it has sent it', async () => {
+  it('is rejected before it sends a file that is too large', async () => {
     const given = await bench({ uploadLimitBytes: 1_000 });
     const id = await given.source();
     const address = `${given.service.url}/datasource-instances/${id}/data`;
@@ -196,7 +196,7 @@ describe('curl', () => {
     expect((await curl([...keyed, '--request', 'POST', address])).status).toBe(200);
   });
 
-  it('deletes and gets with a body', async () => {
+  it('sends DELETE and GET requests with a body', async () => {
     const given = await bench();
     const id = await given.source();
     const get = [...keyed, ...json, '--request', 'GET', '--data', '{"a":1}'];

@@ -65,7 +65,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect((await given.call('GET', `/datasources/${rest}/share-rights`, asBakery)).status).toBe(401);
   });
 
-  it('gives the copy of a schema with an ID a new one, and drops deleted sources', async () => {
+  it('gives the copy of a schema a new ID if it has one, and drops deleted sources', async () => {
     const given = await bench();
     const gone = await given.source();
     const id = await newKlip(given);

@@ -10,7 +10,7 @@ class LateClock implements Clock {
   sleep = () => Promise.resolve();
 }
 
-it('is ahead by exactly what it was advanced, however long a read of the real clock takes', () => {
+it('the movable clock is ahead by exactly what it was advanced, however long reading the real clock takes', () => {
   const clock = new MovableClock(new LateClock());
   expect(clock.offsetMs).toBe(0);
   clock.advance(90_000);

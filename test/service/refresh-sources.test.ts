@@ -391,7 +391,7 @@ describe('an invalid property', () => {
   });
 });
 
-it('is refreshed by its schedule, repeatedly', async () => {
+it('a data source is refreshed by its schedule, repeatedly', async () => {
   let calls = 0;
   const port = await listen((_request, response) => void response.end(`[${++calls}]`));
   const clock = new SteppingClock('2026-03-02T12:00:00Z');

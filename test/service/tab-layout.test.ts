@@ -145,7 +145,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     ]);
   });
 
-  it.each(['columns', 'cells'])('written %s removes what it leaves out', async (shape) => {
+  it.each(['columns', 'cells'])('written as %s removes what it leaves out', async (shape) => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 3);
     const [, kept] = ids;

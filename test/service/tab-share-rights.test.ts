@@ -51,7 +51,7 @@ describe('share rights of a dashboard', () => {
     expect(errorOf(published)).toEqual([403, 'forbidden']);
   });
 
-  it('are granted all or none, and removed individually', async () => {
+  it('are granted to all or none, and removed individually', async () => {
     const given = await bench();
     const path = `/tabs/${await createTab(given)}/share-rights`;
     const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });

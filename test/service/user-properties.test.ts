@@ -50,7 +50,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-editor')).toEqual({ region: 'north' });
   });
 
-  it('accept any name and text, and are set all or none', async () => {
+  it('accept any name and text, and are set all together or not at all', async () => {
     const given = await peopleBench();
     const properties = { 'Ünï çødé': '名前', "x'; --": '👩‍👩‍👧', toString: 'a\u0000b', ' a.b ': '' };
     await set(given, 'acme-editor', properties);

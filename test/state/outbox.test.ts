@@ -173,7 +173,7 @@ describe('the outbox', () => {
     expect(await store.outbox.requeue(first)).toBe(false);
   });
 
-  it('waits no longer if the clock was set back', async () => {
+  it("doesn't wait longer if the clock was set back", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));

@@ -241,7 +241,7 @@ describe('an error in an expression', () => {
     );
   });
 
-  it("of a result that doesn't fit the declared type is one of the row", () => {
+  it("is an error of the row if a result doesn't fit the declared type", () => {
     expect(value({ expression: 'amount', type: 'text' })).toBe('12.50');
     expect(value({ expression: 'string(id)', type: 'decimal' })).toBe('7');
     const bad = () => value({ expression: 'country', type: 'integer' });

@@ -137,7 +137,7 @@ describe('the responses of a service', () => {
     ]);
   });
 
-  it('may be csv, lines of JSON, XML and raw text', async () => {
+  it('may be csv, JSON lines, XML or raw text', async () => {
     const csv = await run(
       { decode: { as: 'csv', delimiter: ';' }, columns: { id: 'integer', name: 'text' } },
       { routes: { 'GET /v1/things': { text: 'id;name;x\n1;"a;b";\n2;;\n' } } },
@@ -181,7 +181,7 @@ describe('the responses of a service', () => {
     expect(other).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '{"id":1}' });
   });
 
-  it('may declare which columns exist', async () => {
+  it('may come with a separate list of columns', async () => {
     const { columns, rows, asked } = await run(
       {
         columns: {

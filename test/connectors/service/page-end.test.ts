@@ -21,14 +21,14 @@ describe("the end of a service's pages", () => {
     ['more', [{ data: ids(0, 2), flag: true }, { data: ids(2, 3) }]],
     ['last', [{ data: ids(0, 2), flag: false }, { data: ids(2, 3) }]],
     ['empty', [{ data: ids(0, 2), flag: 2 }, { data: ids(2, 3) }]],
-  ])('is not a missing flag: %s', async (name, pages) => {
+  ])("isn't assumed from a missing flag: %s", async (name, pages) => {
     expect(await fail(numbered({ [name]: 'flag' }), { routes: pagesAre(pages) })).toMatchObject({
       code: 'SERVICE_PAGE_FLAG',
       message: expect.stringContaining('`flag` is missing'),
     });
   });
 
-  it('is a field that the vendor omits next to one that is always present', async () => {
+  it('is detected from an omitted field next to one that is always present', async () => {
     const paging = numbered({ present: 'links.next', always: 'links' });
     const first = { data: ids(0, 2), links: { next: 'x' } };
     expect((await run(paging, { routes: pagesAre([first, { data: ids(2, 4), links: {} }]) })).rows).toEqual(
@@ -39,12 +39,12 @@ describe("the end of a service's pages", () => {
     });
   });
 
-  it.each(['more', 'last', 'empty'])('is not a null flag: %s', async (name) => {
+  it.each(['more', 'last', 'empty'])("isn't assumed from a null flag: %s", async (name) => {
     const routes = pagesAre([{ data: ids(0, 2), flag: null }]);
     expect(await fail(numbered({ [name]: 'flag' }), { routes })).toMatchObject({ code: 'SERVICE_PAGE_FLAG' });
   });
 
-  it('is a missing link of a single page if the vendor omits it only there', async () => {
+  it('is detected from a missing link on a single page if the vendor omits it only there', async () => {
     const stream = (missing: string): Partial<StreamData> => ({ paging: { by: 'link', missing } as Paging });
     const pages = (more: object): Routes => ({
       'GET /v1/things': ({ query, base }) =>
@@ -61,14 +61,14 @@ describe("the end of a service's pages", () => {
     expect(await fail(stream('single'), { routes })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
   });
 
-  it('is not a null list, even if the vendor omits an empty one', async () => {
+  it("isn't assumed from a null list, even if the vendor omits an empty one", async () => {
     const stream = { absent: 'kind' };
     const answer = (json: object): Routes => ({ 'GET /v1/things': { json: { kind: 'list', ...json } } });
     expect((await run(stream, { routes: answer({}) })).rows).toEqual([]);
     expect(await fail(stream, { routes: answer({ data: null }) })).toMatchObject({ code: 'SERVICE_NO_LIST' });
   });
 
-  it('is not a missing next-page field, unless the vendor omits it on the last page', async () => {
+  it("isn't assumed from a missing next-page field, unless the vendor omits it on the last page", async () => {
     const routes = pagesAre([{ data: ids(0, 2) }]);
     expect(await fail(byToken(), { routes })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
     expect((await run(byToken({ missing: 'end' }), { routes })).rows).toEqual(numbers(0, 2));
@@ -77,7 +77,7 @@ describe("the end of a service's pages", () => {
     expect(await fail(link, { routes: odd })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
   });
 
-  it('is not before the last total that the vendor sent, nor before the remaining records that it announced', async () => {
+  it("isn't assumed before the last total that the vendor sent, nor before the announced remaining records", async () => {
     const short = pagesAre([
       { data: ids(0, 2), total: 5 },
       { data: ids(2, 4), total: 5 },
@@ -93,7 +93,7 @@ describe("the end of a service's pages", () => {
     expect(await fail(byToken({ remaining: 'left' }), { routes: left })).toMatchObject({ code: 'SERVICE_PAGES_SHORT' });
   });
 
-  it("isn't requested again after an identical page without records", async () => {
+  it("is an error after an identical page without records, which isn't requested again", async () => {
     let asked = 0;
     const routes: Routes = { 'GET /v1/things': () => ({ json: { data: [], more: ++asked > 0 } }) };
     expect(await fail(numbered({ more: 'more' }), { routes })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });

@@ -168,7 +168,7 @@ describe('the pages of a service', () => {
     });
   });
 
-  it('return a record once that is on several pages', async () => {
+  it("return a record once even if it's on several pages", async () => {
     const outcome = await run(
       {
         distinct: 'id',

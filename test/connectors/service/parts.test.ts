@@ -6,7 +6,7 @@ import type { Routes } from '../doubles/vendor.ts';
 const nothing: Routes = { 'GET /v1/things': { json: { data: [] } } };
 
 describe('requests for each part', () => {
-  it('cover every combination of parts, and skip one that has nothing', async () => {
+  it('cover every combination of parts, and skip one without data', async () => {
     const shops: StreamData = { ...basics, about: 'Shops.', request: { path: '/shops' }, columns: { id: 'integer' } };
     const outcome = await run(
       {

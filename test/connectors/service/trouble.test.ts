@@ -162,7 +162,7 @@ describe('refusals and rate limits of a service', () => {
     expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 30_000)]);
   });
 
-  it('reject a description in which an option has the name of something else', () => {
+  it("can't be described with an option that has the name of something else", () => {
     expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
       'cannot be called "page"',
     );

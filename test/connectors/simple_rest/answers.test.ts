@@ -38,7 +38,7 @@ test.each([
   expect((await extract({})).rows).toEqual([['1']]);
 });
 
-test('no content is a table without rows', async () => {
+test('a response without content is a table without rows', async () => {
   server.answer = (_, response) => void response.writeHead(204).end();
   expect(await extract({})).toMatchObject({ columns: [], rows: [] });
   expect(await extract({ columns: [{ name: 'a', type: 'date' }] })).toMatchObject({

@@ -432,7 +432,7 @@ describe('a response that reports an error', () => {
   const graph = { method: 'POST', body: { query: '{ items { id } }' }, records: 'data.items' };
   const errors = [{ message: 'timeout' }, { message: 'again' }];
 
-  it('is one in GraphQL, whatever its data', async () => {
+  it('is an error in GraphQL, whatever its data', async () => {
     for (const data of [{ items: ids(0, 2) }, { items: null }, null]) {
       pagesAre([{ data, errors }]);
       expect(await failure(graph)).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
@@ -443,14 +443,14 @@ describe('a response that reports an error', () => {
     expect((await extract({ ...graph, fail_when: [] })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is one in GraphQL whose request is written as text, too', async () => {
+  it('is also an error if the GraphQL request is written as text', async () => {
     pagesAre([{ data: { items: ids(0, 2) }, errors }]);
     const body = '{ "query": "{ items { id } }" }';
     expect(await failure({ ...graph, body })).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
     expect((await extract({ ...graph, body: '{"filter": "x"}' })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is one elsewhere if fail_when says so', async () => {
+  it('is an error elsewhere if fail_when says so', async () => {
     pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
     const query = { records: 'rows' };
     expect((await extract(query)).rows).toEqual(numbers(0, 2));

@@ -79,7 +79,7 @@ test.each([
   expect(nextLink(header)).toBe(expected);
 });
 
-test('every page counts as a sign of life before the first row', async () => {
+test('every page counts as activity before the first row', async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(0, searchParams.get('page') === '3' ? 0 : Number(searchParams.get('page'))));
   let signs = 0;
@@ -123,7 +123,7 @@ test.each([
   [{ last: 'last' }, (n: number) => ({ last: n === 3 })],
   [{ total: 'total' }, () => ({ total: 6 })],
   [{ pages: 'pages' }, () => ({ pages: 3 })],
-])('pages end where the response says so: %j', async (stop, said) => {
+])('pages end if the response says so: %j', async (stop, said) => {
   server.answer = (_, response, n) => sendJson(response, { rows: ids(n * 2, n * 2 + 2), ...said(n) });
   expect((await extract({ records: 'rows', paging: { kind: 'page', ...stop } })).rows).toEqual(numbers(2, 8));
 });

@@ -186,7 +186,7 @@ test.each([
   });
 });
 
-test("a first page without a length that breaks off is requested again; a complete one that isn't data isn't", async () => {
+test("a first page without a length that is cut off is requested again; a complete one that isn't data isn't", async () => {
   const openEnded = (response: import('node:http').ServerResponse, text: string) => {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(text);

@@ -153,7 +153,7 @@ describe('the alert loop of the daemon', () => {
     expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs recovered']);
   });
 
-  it('reports the first failure, its repetition, and its end', async () => {
+  it('reports the first failure, that it continues, and that it has ended', async () => {
     const { store, receiver, told } = await setUp({ alerts: { staleAfterMs: false } });
     await fail(store, 'orders');
     await told(1);
@@ -357,7 +357,7 @@ describe('the alert loop of the daemon', () => {
     expect(clock.now()).toBeGreaterThan(0);
   });
 
-  it("reports no disabled or muted job, and uses the job's own channels", async () => {
+  it("doesn't report disabled or muted jobs, and uses the job's own channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, config } = await setUp({
       names: ['quiet', 'off', 'own', 'loud'],
@@ -375,7 +375,7 @@ describe('the alert loop of the daemon', () => {
     expect(other.titles().sort()).toEqual(['loud failed', 'own failed']);
   });
 
-  it('lets no secret into a message or into the state', async () => {
+  it('never leaks a secret into a message or the state', async () => {
     registerSecret('hunter-of-secrets');
     const { store, receiver, told } = await setUp({ alerts: { staleAfterMs: false } });
     await fail(store, 'orders', 'no entry for hunter-of-secrets');

@@ -78,7 +78,7 @@ describe('a firing during a run of the same job', () => {
   });
 });
 
-it("a firing that exceeds the daily allowance doesn't cancel the running run", async () => {
+it("a firing that exceeds the daily allowance doesn't cancel the current run", async () => {
   const { folder, source, job, config } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
   const clock = new SetClock();
   // Noon in UTC: late in the Eastern day, the one request would be enough for the remaining firings.

@@ -89,7 +89,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('fires once at the next start what was missed many times, for the first time', async () => {
+  it('fires a job once at the next start if several firings were missed, for the time of the first one', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);

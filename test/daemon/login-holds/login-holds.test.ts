@@ -111,7 +111,7 @@ describe('a refused login', () => {
     await reopened.close();
   });
 
-  it('counts a due attempt as made if the process dies during it', async () => {
+  it('counts a due attempt as made even if the process dies during it', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     clock.forward(hour);

@@ -42,7 +42,7 @@ it('a failed attempt is one line: the error and what happens next', () => {
   expect(lines).toEqual(['debug upload.failed', 'warn payload.waiting']);
 });
 
-it('the log writes times in a readable form, and durations without a tail of digits', () => {
+it('the log writes times in a readable form, and durations without excess digits', () => {
   const facts: object[] = [];
   const say = (_: string, told: object = {}) => void facts.push(told);
   const log: Log = { debug: say, info: say, warn: say, error: say, with: () => log };

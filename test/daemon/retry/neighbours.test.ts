@@ -44,7 +44,7 @@ describe('a stop of the daemon', () => {
   it.each([
     ['skip', 'failed'],
     ['run_once', 'delivered'],
-  ] as const)('for ten minutes, with misfire %s, means that the run has %s', async (policy, state) => {
+  ] as const)('for ten minutes, with misfire %s, ends the run as %s', async (policy, state) => {
     const schedule = { cron: '0 12 * * *', timezone: 'UTC', misfire: { policy } };
     const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute, more: { schedule } });
     await stop();

@@ -42,7 +42,7 @@ it('rejects invalid ranges', () => {
   refused('BACKFILL_CHUNK', '2026-01-01', '2026-02-01', '0d');
 });
 
-it('covers everything between the chunks exactly once', () => {
+it('covers the range exactly once, without gaps or overlaps', () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 20n), 10n ** 20n),
