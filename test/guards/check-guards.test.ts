@@ -128,12 +128,12 @@ describe('columns', () => {
   });
 });
 
-describe('the guards of cells', () => {
+describe('guard counters', () => {
   const extract = (timezone?: string) => ({ extract: { timezone } }) as unknown as Pick<Job, 'extract'>;
   const watched = (guards?: Guards) =>
     GuardCounters.of({ ...extract(), ...(guards && { guards }) } as Job, noon) !== undefined;
 
-  it('count only if a guard checks cells', () => {
+  it('exist only if a guard checks cells', () => {
     expect(watched()).toBe(false);
     expect(watched({ rows: { minimum: 1 }, nulls: new Map() })).toBe(false);
     expect(watched({ nulls: new Map([['a', 0]]) })).toBe(true);

@@ -76,7 +76,7 @@ it('creates the payload of all kept rows, and none if there are no changes', asy
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
 });
 
-it('rejects appended rows that the source returns again, and merges them', async () => {
+it('rejects rows that the source returns again if they are appended, and accepts them if they are merged', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
