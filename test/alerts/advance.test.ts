@@ -97,7 +97,7 @@ describe('the state machine of alerts', () => {
     expect(told.log.length).toBe(before + 1);
   });
 
-  it('reports the end of what was reported once without the pause between messages', () => {
+  it('reports the end of a single reported alert without the pause between messages', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -256,7 +256,7 @@ describe('the state machine of alerts', () => {
 
   const year = 365 * 24 * hour;
 
-  it('reports immediately what it noticed, or saw end, while the clock was ahead', () => {
+  it('reports immediately the alerts that started or ended while the clock was ahead', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));
@@ -271,7 +271,7 @@ describe('the state machine of alerts', () => {
     expect(told.after(settleMs + hour)).toMatchObject([{ kind: 'recovered' }]);
   });
 
-  it('forgets in time what it saw last while the clock was ahead', () => {
+  it('forgets alerts last seen while the clock was ahead at the normal time', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));

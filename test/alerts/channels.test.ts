@@ -122,7 +122,7 @@ describe('the five lines of docs/alerts.md', () => {
 });
 
 describe('a channel for Slack', () => {
-  it('gets a text in which nothing of ours is Slack markup', async () => {
+  it("gets a text that Slack doesn't interpret as markup", async () => {
     const receiver = await openReceiver();
     await sendTo(slack(receiver.url), postOf('<!channel> & ```fence```'), await around());
     const { text } = JSON.parse(receiver.got[0]!.text) as { text: string };

@@ -46,7 +46,7 @@ it('docs/errors.md lists every error code of the sources', () => {
   expect([...codes].filter((code) => !isListed(code))).toEqual([]);
 });
 
-it('docs/errors.md lists no unknown error code, and none twice', () => {
+it('docs/errors.md lists no unknown error code, and none of them twice', () => {
   const isInSources = (code: string) =>
     ['', ...heads.map((head) => `${head}_`)].some(
       (head) =>

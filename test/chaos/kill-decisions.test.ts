@@ -55,7 +55,7 @@ async function sendRest({ home, oracle }: Stage): Promise<number> {
   return oracle.ended(ended);
 }
 
-/** The rows that are shown already, or the first ones that are. */
+/** The rows that are already shown, or new ones if there are none yet. */
 async function showSomething(stage: Stage): Promise<number> {
   return stage.upstream.version === 0 ? deliver(stage) : stage.oracle.look();
 }

@@ -61,7 +61,7 @@ async function expectOneDelivery(place: RestPlace, step: string): Promise<void> 
   const { home, instance, source } = place;
   const { runs, outbox } = home.state();
   expect(outbox, step).toMatchObject([{ state: 'delivered' }]);
-  // If the process died during a run, the run starts again, as any other; one that waited continues.
+  // If the process died during a run, the run starts again, like any other; one that waited continues.
   const codes = runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code);
   expect([[], ['RUN_INTERRUPTED']], step).toContainEqual(codes);
   expect(runs.length - codes.length, step).toBe(1);

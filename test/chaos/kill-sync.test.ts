@@ -47,7 +47,7 @@ it('a sync is a list of durable steps: extract, payload, outbox, upload, receipt
 describe.for([
   { upstream: 'can be read again', prunes: false },
   { upstream: 'forgets what it has returned', prunes: true },
-])('a source that $upstream, and syncs that are killed before every durable step', ({ prunes }) => {
+])('a source that $upstream, and syncs that are killed before each durable step', ({ prunes }) => {
   it.for(seeds)('show complete versions, never an older one, and lose nothing owed (seed %i)', async (seed) => {
     const random = randomOf(seed);
     const stage = await setStage(theatre);

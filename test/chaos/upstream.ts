@@ -89,7 +89,7 @@ export class Upstream {
   }
 }
 
-/** Of one length, so that sorting rows by ID also sorts them by text. */
+/** All of the same length, so that sorting rows by ID also sorts them by text. */
 function idOf(row: number): string {
   return `r${String(row).padStart(3, '0')}`;
 }

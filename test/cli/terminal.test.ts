@@ -153,7 +153,7 @@ describe('the log on a terminal', () => {
     expect(text()).toBe('03:04:05Z error config.error       place="a b"\n    one\n    two\n');
   });
 
-  it('omits what is below its level, and every secret', () => {
+  it('omits lines below its level, and every secret', () => {
     registerSecret('hunter2-hunter2');
     const { log, text } = open('warn');
     log.info('quiet');

@@ -291,7 +291,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL',
     expect(problem.next).toMatch(next);
   });
 
-  it('find what is written in the hour that local clocks show twice, if the lag is longer than it', async () => {
+  it('find rows written in the hour that local clocks show twice, if the lag is longer than it', async () => {
     await run(`create table autumn (id integer, at timestamp)`);
     await run(`insert into autumn values (1, '2026-10-25 02:10:00.000001'), (2, '2026-10-25 02:59:59.999999')`);
     const local = { sql: 'select id, at from autumn', cursor: 'at', lag: '2h' };

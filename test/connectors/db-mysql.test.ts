@@ -132,7 +132,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     "select 'call x into outfile' as a",
     '/* call */ (select 1 as a) -- into outfile',
     'with x as (select 1 as a) select a from x',
-  ])('accepts what only looks like a write: %s', async (sql) =>
+  ])('accepts statements that only look like a write: %s', async (sql) =>
     expect((await read(source(), sql)).rows).toHaveLength(1),
   );
 

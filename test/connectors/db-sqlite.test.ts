@@ -120,7 +120,7 @@ describe('reading SQLite', () => {
     expect(problem).toMatchObject({ code: 'DB_NO_FILE', family: 'config' });
   });
 
-  it('reports a damaged file if it is truncated', async () => {
+  it('reports a truncated file as damaged', async () => {
     const db = new SqliteDatabase(join(folder, 'whole.sqlite'));
     db.exec(
       'create table many as with recursive n(i) as (select 1 union all select i + 1 from n where i < 9999) select i from n',

@@ -133,7 +133,7 @@ it("continues from the latest change, with the user's fields and condition", asy
   );
 });
 
-it('returns deleted records since a date, by the field that the object has', async () => {
+it('returns deleted records since a date, by a configurable timestamp field', async () => {
   const { asked } = await runService({
     ...opportunities,
     query: {

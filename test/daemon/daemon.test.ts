@@ -236,7 +236,7 @@ describe('a new config', () => {
     await hear('payload.delivered', { job: 'stuck' });
   });
 
-  it('delivers what a removed job owes as long as its destination exists', async () => {
+  it("delivers a removed job's owed payloads as long as its destination exists", async () => {
     const { folder, job, service, instance, destination } = await setUp();
     const closed = { ...destination, url: 'http://127.0.0.1:1/api/1.0' };
     const first = configOf(folder, [{ ...job, destination: closed }]);

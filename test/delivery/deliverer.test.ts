@@ -36,7 +36,7 @@ async function setUp(more = {}, clock = systemClock as typeof systemClock) {
 }
 
 describe('the deliverer', () => {
-  it('sends what is owed already, what is added, and what was refused temporarily', async () => {
+  it('sends payloads that are owed already, that are added, and that were refused temporarily', async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     await owe('before');
     deliverer.start();

@@ -237,7 +237,7 @@ test('the json checker rejects a brace in place of a comma, even if rows have st
   expect(answer('json', [wrong])).toBe("Not valid JSON: expected ',' or '}', found { at line 1, byte 35");
 });
 
-test('the json checker counts what is between the rows of a table', () => {
+test('the json checker counts the items between the rows of a table', () => {
   for (const [text, items] of [
     ['{"a":1},{},', 2],
     ['{"a":1},5,', 2],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-it("a run's history and its log line name what the instance shows, by its hash", async () => {
+it("a run's history and its log line contain the hash of the data that the instance shows", async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('rows.csv', 'id\n1\n');

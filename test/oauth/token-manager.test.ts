@@ -250,7 +250,7 @@ describe("a user's login", () => {
 });
 
 describe('a login of the app itself', () => {
-  it('requires no person, and its token serves all processes', async () => {
+  it('requires no user, and its token serves all processes', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: robotLogin(vendor) });
     const token = await tokenOf(one);

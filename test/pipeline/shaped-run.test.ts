@@ -52,7 +52,7 @@ describe('a run with transforms', () => {
     expect(payload.columns.map(({ name }) => name)).toEqual(['id', 'called', 'double']);
   });
 
-  it('sends what a sort buffered, through the steps after it', async () => {
+  it('sends the rows that a sort buffered through the steps after it', async () => {
     const transforms = steps(
       ['sort', { by: [{ column: 'id', order: 'desc' }] }],
       ['limit', 2],

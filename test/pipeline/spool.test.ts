@@ -159,7 +159,7 @@ describe('a small payload', () => {
     expect(await verifyPayload(sealed)).toBe('whole');
   });
 
-  it('leaves nothing if it turns out to be unchanged', async () => {
+  it('leaves no file if it turns out to be unchanged', async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     await spool.write([piece], () => undefined);

@@ -75,7 +75,7 @@ function describePools(server: () => TestServer): void {
       expect(rows).toEqual(Array.from({ length: 100_000 }, (_, i) => [String(i + 1)]));
     });
 
-    it('returns new rows since the last run, and chunks', async () => {
+    it('returns new rows since the last run, and reads in chunks', async () => {
       const query = { sql: 'select * from orders', cursor: 'id' };
       const first = await readOn(source(), query);
       expect(first.rows).toHaveLength(1000);

@@ -87,7 +87,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
   });
 
-  it('never returns a part if what is being read is vacuumed on the primary', async () => {
+  it('never returns a part of the rows if they are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
     // A server that is sending has no way to say why it ends.
@@ -98,7 +98,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
     });
   });
 
-  it('returns each row once in chunks, although what they read is vacuumed', async () => {
+  it('returns each row once in chunks, even if the rows are vacuumed in the meantime', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const chunks = { column: 'id', rows: 20_000 };
     const reading = idsOf(await extract({ url: standby.url }, { ...query, chunks }), () => vacuum(standby));

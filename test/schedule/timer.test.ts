@@ -147,7 +147,7 @@ describe('the timer', () => {
     expect(fired).toEqual(['b', 'c', 'd']);
   });
 
-  it('wakes up for what is due within the minute', async () => {
+  it('wakes up for jobs that are due within the minute', async () => {
     const { fired } = run(begin + 7_250, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_249);
     expect(fired).toEqual([]);

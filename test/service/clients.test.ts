@@ -59,7 +59,7 @@ describe('clients', () => {
     }
   });
 
-  it("of another company isn't found, and neither is a company", async () => {
+  it("of another company isn't found, and a company isn't a client", async () => {
     const given = await peopleBench();
     for (const id of ['cafe', 'other', 'acme', 'unknown']) {
       for (const path of ['', '/resources', '/features', '/properties']) {

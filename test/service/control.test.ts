@@ -101,7 +101,7 @@ describe('a reset', () => {
     expect(usage.body.data.overview).toMatchObject([{ api_usage: '4' }]);
   });
 
-  it('keeps what the request says to keep', async () => {
+  it('keeps the parts that the request names', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     await given.control('POST', '/faults', { id: 'mine', path: '/klips', answer: { status: 500 } });

@@ -182,7 +182,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     },
   );
 
-  it('returns what it declares', async () => {
+  it('returns the declared response', async () => {
     const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {

@@ -48,7 +48,7 @@ describe('groups (section 4.9)', () => {
     ]);
   });
 
-  it("of another company or of a client isn't found; with client_id, only the client's own groups are", async () => {
+  it("of other companies or clients aren't found; with client_id, only the client's own groups are", async () => {
     const given = await peopleBench();
     for (const path of ['/groups/other-team', '/groups/bakery-team', '/groups/acme-team?client_id=bakery']) {
       expect((await given.call('GET', path)).status).toBe(404);

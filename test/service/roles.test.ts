@@ -95,7 +95,7 @@ describe('roles (section 4.10)', () => {
     expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
   });
 
-  it("of another company or of a client isn't found; with client_id, only the client's own roles are", async () => {
+  it("of other companies or clients aren't found; with client_id, only the client's own roles are", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });

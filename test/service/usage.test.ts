@@ -295,7 +295,7 @@ describe('published-links', () => {
 });
 
 describe('the daily call count', () => {
-  it('is in usage-details as numbers, with what is left', async () => {
+  it('is a number in usage-details, next to the remaining calls', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('GET', '/profile');
     expect((await report(given, '/usage-details/api-calls')).body.data.api_calls).toEqual([

@@ -96,7 +96,7 @@ describe('users', () => {
     }
   });
 
-  it("of another company or of a client isn't found; with client_id, only the client's own users are", async () => {
+  it("of other companies or clients aren't found; with client_id, only the client's own users are", async () => {
     const given = await peopleBench();
     for (const path of ['/users/other-admin', '/users/bakery-admin', '/users/acme-editor?client_id=bakery']) {
       for (const method of ['GET', 'PUT', 'DELETE']) expect((await given.call(method, path)).status).toBe(404);

@@ -75,7 +75,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('fires what is due in time order, once each', async () => {
+  it('fires due jobs in time order, once each', async () => {
     const clock = new SteppingClock();
     const { scheduler, names } = await live(clock);
     await scheduler.adopt([job('hourly'), job('half', '30 * * * *'), job('late', '0 20 * * *')]);
@@ -102,7 +102,7 @@ describe('the scheduler', () => {
     expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() - 1000 + hour }]);
   });
 
-  it('fires again at the next start what was fired but not started when the process died', async () => {
+  it('fires again at the next start if the run had not started when the process died', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -116,7 +116,7 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['hourly', '17:00']]);
   });
 
-  it("doesn't fire again what had started when the process died", async () => {
+  it("doesn't fire again if the run had started when the process died", async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -190,7 +190,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('starts a changed schedule from now: nothing of the old one fires late', async () => {
+  it('starts a changed schedule from now: no firing of the old one comes late', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders')]);

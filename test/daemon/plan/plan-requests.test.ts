@@ -98,7 +98,7 @@ describe('the planned requests of a day', () => {
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
   });
 
-  it("don't include, in the expected value, runs that recently found nothing new", () => {
+  it('exclude runs that recently found nothing new from the expected value', () => {
     const [day] = planRequests({
       jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
       accounts: [accountWith(10)],
@@ -146,7 +146,7 @@ describe('the planned requests of a day', () => {
 });
 
 describe('the cost of a firing', () => {
-  it('is one request while nothing is known', () => {
+  it('is one request as long as nothing is known', () => {
     expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
   });
 

@@ -87,7 +87,7 @@ describe('what systemd is notified of', () => {
     expect(heard().slice(before)).toEqual([]);
   });
 
-  it('is nothing without systemd, and a missing helper is logged once', async () => {
+  it('is omitted without systemd, and a missing helper is logged once', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await new Systemd({ env: { PATH: '' }, log }).ready(1);

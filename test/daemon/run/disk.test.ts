@@ -147,7 +147,7 @@ describe('the fill level of a state folder', () => {
     expect(examineFullness(short, [])).toMatchObject([{ ok: false, message: condition!.what, fix: condition!.fix }]);
   });
 
-  it('counts as full by its disk if that has less space than the limit allows', () => {
+  it('counts as full if the disk has less space than the limit allows', () => {
     const full = { bytes: 900_000, limit_bytes: 10_000 * megabyte, room_bytes: 0, holds: [], level: 2 } as const;
     expect(diskCondition(full, 1)).toMatchObject([
       {
