@@ -37,7 +37,7 @@ describe('reading SQLite', () => {
 
   const all = (query: Parameters<typeof read>[1]) => read(source, query, { folder });
 
-  it('reports the file in check', async () => {
+  it('describes the file in check', async () => {
     expect(await check(source, { folder })).toMatch(/^SQLite 3\.\d+\.\d+ on .*shop\.sqlite$/);
   });
 

@@ -172,7 +172,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batchOf([{ name: '\ufeffa', type: 'text' }], [])]).toString()).toBe('"\ufeffa"\n');
   });
 
-  test('writes a text of a megabyte of CJK characters as its bytes', () => {
+  test('writes a megabyte of CJK characters as UTF-8', () => {
     const long = '配達'.repeat(200_000);
     expect(csvOf([[long, 'x']]) === `a,b\n${long},x\n`).toBe(true);
   });

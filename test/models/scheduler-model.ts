@@ -53,7 +53,7 @@ export class Model {
     this.look(now);
   }
 
-  /** The process is gone, and with it what it knew. */
+  /** The process is gone, along with its memory. */
   crash(): void {
     this.planned.clear();
     this.standing.clear();

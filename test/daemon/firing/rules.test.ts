@@ -122,7 +122,7 @@ it('a queued firing is kept if the next one exceeds the daily allowance', async 
 });
 
 describe('missed firings', () => {
-  it('run one after the other with run_all, each for its own time', async () => {
+  it('run one after the other with run_all, each for its original time', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -136,7 +136,7 @@ describe('missed firings', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('with run_all are guarded relative to their own time, not the current one', async () => {
+  it('with run_all are guarded relative to their original time, not the current one', async () => {
     const { folder, job, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -225,7 +225,7 @@ describe('a run whose process died', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('runs again for its own time, even if a later firing was skipped', async () => {
+  it('runs again for its original time, even if a later firing was skipped', async () => {
     const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
