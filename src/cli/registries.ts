@@ -19,6 +19,7 @@ const registries: readonly Registry[] = [
   { folder: 'src/formats/all', member: named, list: 'src/formats/all.generated.ts' },
   { folder: 'src/transforms/all', member: named, list: 'src/transforms/all.generated.ts' },
   { folder: 'src/alerts/channels', member: named, list: 'src/alerts/channels.generated.ts' },
+  { folder: 'src/secrets/all', member: /^([a-z][a-z\d-]*)\.ts$/, list: 'src/secrets/all.generated.ts' },
   { folder: 'src/state/migrations', member: /^(\d{3}-[a-z\d-]+)\.ts$/, list: 'src/state/migrations/all.generated.ts' },
 ];
 

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Format } from '../formats/format.ts';
 import { formats as ownFormats } from '../formats/index.ts';
 import { Problem } from '../lib/problem.ts';
+import type { Environment } from '../lib/run-program.ts';
 import { transforms as ownTransforms } from '../transforms/index.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { type Catalog, openCatalog, type Places } from './catalog/catalog.ts';
@@ -18,7 +19,6 @@ import { readTop } from './parse/top.ts';
 import { type Document, readDocument } from './text/document.ts';
 import { Faults } from './text/faults.ts';
 import { readText } from './text/read-text.ts';
-import type { Environment } from './text/run-command.ts';
 import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
@@ -81,6 +81,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     faults,
     signal: options.signal,
   });
+  await using _ = { [Symbol.asyncDispose]: () => top.secrets.close() };
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
   const catalog = await (options.catalog ?? openCatalog)(top.places);
   if (options.everyConnector) await loadForeign(catalog);

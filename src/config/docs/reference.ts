@@ -1,4 +1,5 @@
 import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
+import { secretProviders } from '../../secrets/index.ts';
 import { alertOptions, channelOptions, ownAlertOptions, ruleOptions } from '../options/alerts.ts';
 import { describeSchema } from '../options/describe-schema.ts';
 import { guardOptions } from '../options/guards.ts';
@@ -17,7 +18,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
   const parts = [
     '# Config reference',
     'Generated from the declarations by `npm run generate`: edit those, not this page. [config/example.yaml](../config/example.yaml)\nuses every option.',
-    variablesText,
+    variablesText(),
     section('Top level', { ...topOptions, ...topMaps }),
     section('A destination', destinationOptions, 'Under `destinations`, with a name of your choice.'),
     section(
@@ -73,7 +74,11 @@ function transformText(id: string, schema: JsonSchema): string {
   return `${about}Takes ${describeSchema(schema)}.${shown}`;
 }
 
-const variablesText = `## Variables
+function secretRows(): string {
+  return [...secretProviders].map(([id, { form, about }]) => `| \`\${${id}:${form}}\` | ${about} |`).join('\n');
+}
+
+const variablesText = (): string => `## Variables
 
 Any value, but no key, may contain variables. They are replaced after the file is parsed, so they can't change its
 structure. If a value is a single variable, numbers and \`true\`/\`false\` are recognized where the option expects them.
@@ -84,7 +89,10 @@ structure. If a value is a single variable, numbers and \`true\`/\`false\` are r
 | \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
 | \`\${file:PATH}\` | the content of the file, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
 | \`\${cmd:program arguments}\` | the output of the program, without trailing line breaks; only with \`allow_commands: true\`, without a shell, within 10 seconds |
+${secretRows()}
 | \`$\${\` | the two characters \`\${\` |
+
+[secrets.md](secrets.md) explains where the last kinds of variables look, and how they log in.
 
 Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
 

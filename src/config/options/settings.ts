@@ -1,4 +1,5 @@
-import { type JsonSchema, type OptionSet, option } from '../../sdk/option.ts';
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
+import { secretsOptions } from '../../secrets/index.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
 import { duration, group, readAs, seconds } from './field.ts';
@@ -67,6 +68,11 @@ export const topOptions = {
     about:
       'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user of Sluice.',
     default: false,
+  }),
+  secrets: option.schema<Record<string, unknown> | undefined>(schemaOf(secretsOptions), {
+    about:
+      'Addresses and logins of the places where secrets are kept; see [secrets.md](secrets.md). Default: the environment variables that their own tools use.',
+    example: { vault: { address: 'https://vault.example.com:8200' } },
   }),
   monitor: group(
     {

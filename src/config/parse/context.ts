@@ -1,6 +1,8 @@
 import type { Format } from '../../formats/format.ts';
 import type { Problem } from '../../lib/problem.ts';
+import type { Environment } from '../../lib/run-program.ts';
 import type { Connector } from '../../sdk/connector.ts';
+import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Catalog, Places } from '../catalog/catalog.ts';
@@ -9,7 +11,6 @@ import type { Values } from '../options/field.ts';
 import type { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
-import type { Environment } from '../text/run-command.ts';
 import type { Part } from '../text/variables.ts';
 import type { WrittenGuards } from './guards.ts';
 import type { ScheduleRules } from './schedule.ts';
@@ -23,6 +24,8 @@ export interface Top
   /** Absolute path. */
   readonly state: string;
   readonly allowCommands: boolean;
+  /** Reads the secrets of this load. */
+  readonly secrets: SecretReader;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   readonly sealKeys: SealKeys;

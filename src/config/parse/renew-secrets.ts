@@ -4,7 +4,8 @@ import type { Source } from '../config.ts';
 import { optionsOfSource } from '../options/login.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
-import { type Part, resolvePart } from '../text/variables.ts';
+import { isRenewable } from '../text/variable-syntax.ts';
+import { type Part, readAhead, resolvePart } from '../text/variables.ts';
 import type { LoadContext } from './context.ts';
 import { type Member, memberPath } from './member.ts';
 
@@ -15,22 +16,26 @@ interface Renewable {
 }
 
 /**
- * Re-resolves a source's texts from files and commands, in place, because its jobs share the objects. Returns nothing
- * for a source without any. If a file or command fails, nothing changes.
+ * Re-resolves a source's texts from files, commands and secrets, in place, because its jobs share the objects. Returns nothing
+ * for a source without any. If one of them fails, nothing changes.
  */
 export function renewalOf(part: Part, { member, context, connector }: Renewable): Pick<Source, 'renew'> {
-  const isRenewable = [...part.resolved.values()].some(({ written }) => /\$\{\s*(?:file|cmd)\s*:/.test(written));
-  if (!isRenewable) return {};
+  if (![...part.resolved.values()].some(({ written }) => isRenewable(written))) return {};
   const path = memberPath(member);
   const { value } = member;
   // Captures only what is needed, so the rest of the loaded document can be freed.
-  const settings = { env: context.env, folder: context.top.folder, allowCommands: context.top.allowCommands };
+  const { folder, allowCommands, secrets: reader } = context.top;
+  const settings = { env: context.env, folder, allowCommands };
   const renew = async ({ options, login }: Source): Promise<void> => {
     let isWhole = true;
     const add = (): void => {
       isWhole = false;
     };
-    const fresh = await resolvePart({ path, value }, settings, { add } as unknown as Faults);
+    const secrets = reader.fresh();
+    readAhead(value, { ...settings, secrets });
+    const fresh = await resolvePart({ path, value }, { ...settings, secrets }, { add } as unknown as Faults).finally(
+      () => secrets.close(),
+    );
     if (!isWhole || !isMap(fresh.value)) return;
     registerSecrets(fresh, optionsOfSource(connector));
     assignTexts(options, fresh.value);

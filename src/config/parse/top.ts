@@ -1,16 +1,19 @@
 import { resolve } from 'node:path';
 import { isMap } from '../../lib/is-map.ts';
 import { registerSecret } from '../../lib/redact.ts';
+import type { Environment } from '../../lib/run-program.ts';
 import { option, schemaOf } from '../../sdk/option.ts';
+import { secretsOptions } from '../../secrets/index.ts';
+import { SecretReader } from '../../secrets/secret-reader.ts';
 import type { SealKeys } from '../config.ts';
 import { readWhole, readWritten, type Values } from '../options/field.ts';
+import { fits } from '../options/fits.ts';
 import { scheduleRuleOptions } from '../options/schedule.ts';
 import { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
-import type { Environment } from '../text/run-command.ts';
-import { partAt, resolvePart, type VariableSettings } from '../text/variables.ts';
+import { type Part, partAt, readAhead, resolvePart, type VariableSettings } from '../text/variables.ts';
 import { loadAlerts } from './alerts.ts';
 import type { Top } from './context.ts';
 import { loadTopGuards } from './guards.ts';
@@ -51,9 +54,22 @@ export async function readTop(
   }
   const scalars = pick(written ?? {}, (name) => !Object.hasOwn(topMaps, name));
   const allowCommands = scalars.allow_commands === true;
-  const part = await resolvePart({ path: '', value: scalars }, { ...around, allowCommands }, faults);
+  const settings = { ...around, allowCommands };
+  const { secrets, section } = await openSecrets(scalars.secrets, settings, faults);
+  readAhead({ ...written, secrets: undefined }, { ...settings, secrets });
+  const rest = await resolvePart(
+    { path: '', value: { ...scalars, secrets: undefined } },
+    { ...settings, secrets },
+    faults,
+  );
+  const part: Part = {
+    ...rest,
+    resolved: new Map([...section.resolved, ...rest.resolved]),
+    broken: new Set([...section.broken, ...rest.broken]),
+  };
   part.value = {
-    ...(part.value as object),
+    ...(rest.value as object),
+    ...(section.value === undefined ? {} : { secrets: section.value }),
     ...pick(written ?? {}, (name, value) => Object.hasOwn(topMaps, name) && value !== null),
   };
   registerSecrets(part, topOptions);
@@ -67,6 +83,7 @@ export async function readTop(
     folder,
     state: resolve(folder, values.state),
     allowCommands,
+    secrets,
     signal,
     sealKeys: keysOf(values, env),
     guards: loadTopGuards(partAt(part, 'guards'), faults),
@@ -83,6 +100,20 @@ export async function readTop(
     sources: entriesOf(written, 'sources'),
     jobs: entriesOf(written, 'jobs'),
   };
+}
+
+/** The section `secrets`, whose own secrets come from elsewhere, and a reader with its settings. */
+async function openSecrets(
+  value: unknown,
+  settings: VariableSettings,
+  faults: Faults,
+): Promise<{ secrets: SecretReader; section: Part }> {
+  const section = await resolvePart({ path: '/secrets', value }, settings, faults);
+  const isSound = section.broken.size === 0 && fits(schemaOf(secretsOptions), section.value ?? {});
+  registerSecrets({ ...section, path: '', value: { secrets: section.value } }, topOptions);
+  const { folder: cwd, env, signal } = settings;
+  const given = isSound ? ((section.value ?? {}) as Record<string, unknown>) : false;
+  return { secrets: new SecretReader({ settings: given, cwd, env, signal }), section };
 }
 
 function keysOf({ loginKey, formerLoginKeys: former }: Values<typeof topOptions>, env: Environment): SealKeys {

@@ -1,14 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { Problem } from '../../lib/problem.ts';
+import type { Environment } from '../../lib/run-program.ts';
+import { secretProviders } from '../../secrets/index.ts';
+import type { SecretReader } from '../../secrets/secret-reader.ts';
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
-import { type Environment, runCommand } from './run-command.ts';
+import { runCommand } from './run-command.ts';
+import { closing, secretVariablesIn } from './variable-syntax.ts';
 
 export interface VariableSettings {
   readonly env: Environment;
   /** Base of relative paths in `${file:…}`, and working directory of commands. */
   readonly folder: string;
   readonly allowCommands: boolean;
+  /** Reads `${vault:…}` and the like; absent: they aren't allowed here. */
+  readonly secrets?: Pick<SecretReader, 'read'>;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
 }
@@ -24,7 +31,7 @@ interface Resolved {
 }
 
 export interface Piece {
-  /** The name of the environment variable, file or command. */
+  /** The name of the environment variable, file, command or secret. */
   readonly name: string;
   readonly text: string;
 }
@@ -58,7 +65,7 @@ export function isBroken({ path, broken }: Part): boolean {
 /**
  * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
  * `${file:PATH}` without trailing newlines (the path may contain variables), `${cmd:program arguments}` without
- * trailing newlines; `$${` is a literal `${`. Works on parsed data, so nothing in a resolved value can change the
+ * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so nothing in a resolved value can change the
  * structure of the config.
  */
 export async function resolvePart(
@@ -95,17 +102,27 @@ interface VariableFault {
   readonly code: string;
   readonly message: string;
   readonly within: string;
-  readonly allowed?: string;
-  readonly next?: string;
+  readonly seen?: string | undefined;
+  readonly allowed?: string | undefined;
+  readonly next?: string | undefined;
 }
 
-/** Index of the brace that closes the one opened before `from`, skipping nested ones; -1 if there is none. */
-function closing(text: string, from: number): number {
-  for (let i = from, depth = 1; i < text.length; i++) {
-    if (text[i] === '{') depth++;
-    if (text[i] === '}' && --depth === 0) return i;
+const ownForms = ['env:NAME', 'env:NAME:-default', 'file:PATH', 'cmd:program arguments'];
+const forms = [...ownForms, ...[...secretProviders].map(([id, { form }]) => `${id}:${form}`)];
+
+/**
+ * Starts to read all secrets below `value` together, because the parts of a config are resolved one after the other.
+ * Reports nothing: a secret that can't be read is reported where it's used.
+ */
+export function readAhead(value: unknown, settings: VariableSettings): void {
+  if (typeof value === 'string') {
+    for (const text of secretVariablesIn(value)) {
+      // Commands would run twice.
+      void new Scan({ ...settings, allowCommands: false }, () => undefined).replace(text).catch(() => undefined);
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) readAhead(member, settings);
   }
-  return -1;
 }
 
 class Scan {
@@ -150,13 +167,12 @@ class Scan {
     if (kind === 'env') return this.#env(rest, within);
     if (kind === 'file') return this.#file(rest.trim(), within);
     if (kind === 'cmd') return this.#command(rest.trim(), within);
+    if (secretProviders.has(kind)) return this.#secret(kind, rest.trim(), within);
     return this.#fault({
       code: 'CONFIG_VARIABLE',
       message: `"${within}" is not a valid variable`,
       within,
-      allowed: ['env:NAME', 'env:NAME:-default', 'file:PATH', 'cmd:program arguments']
-        .map((form) => `\${${form}}`)
-        .join(', '),
+      allowed: forms.map((form) => `\${${form}}`).join(', '),
       next: /^\w+$/.test(inner)
         ? `write \${env:${inner}}, or $${within} for the literal text`
         : `write $${within} for the literal text`,
@@ -177,14 +193,40 @@ class Scan {
     });
   }
 
-  /** The path may contain variables, which aren't secret. */
-  async #file(written: string, within: string): Promise<string> {
+  /** The text inside a variable may contain variables, which aren't secret. Undefined if one is unresolved. */
+  async #inner(written: string): Promise<string | undefined> {
     let isWhole = true;
-    const path = await new Scan(this.#settings, (fault) => {
+    const text = await new Scan(this.#settings, (fault) => {
       isWhole = false;
       this.#report(fault);
     }).replace(written);
-    if (!isWhole) return within;
+    return isWhole ? text : undefined;
+  }
+
+  async #secret(provider: string, written: string, within: string): Promise<string> {
+    const { secrets } = this.#settings;
+    const name = await this.#inner(written);
+    if (name === undefined) return within;
+    if (secrets === undefined) {
+      return this.#fault({
+        code: 'CONFIG_VARIABLE',
+        message: `"${within}" is not allowed here, because this option is needed before secrets are read`,
+        within,
+        allowed: ownForms.map((form) => `\${${form}}`).join(', '),
+      });
+    }
+    try {
+      return this.#piece(`${provider}:${name}`, await secrets.read(provider, name));
+    } catch (thrown) {
+      if (!(thrown instanceof Problem)) throw thrown;
+      const { code, message, seen, allowed, next } = thrown;
+      return this.#fault({ code, message, within, seen, allowed, next });
+    }
+  }
+
+  async #file(written: string, within: string): Promise<string> {
+    const path = await this.#inner(written);
+    if (path === undefined) return within;
     try {
       return this.#piece(path, withoutLastNewlines(await readFile(resolve(this.#settings.folder, path), 'utf8')));
     } catch (error) {

@@ -1,0 +1,23 @@
+import { secretProviders } from '../../secrets/index.ts';
+
+/** Index of the brace that closes the one opened before `from`, skipping nested ones; -1 if there is none. */
+export function closing(text: string, from: number): number {
+  for (let i = from, depth = 1; i < text.length; i++) {
+    if (text[i] === '{') depth++;
+    if (text[i] === '}' && --depth === 0) return i;
+  }
+  return -1;
+}
+
+const secretStart = new RegExp(`\\$\\{\\s*(?:${[...secretProviders.keys()].join('|')})\\s*:`, 'g');
+
+/** The variables of a text whose values are kept by a provider of secrets. */
+export function secretVariablesIn(text: string): string[] {
+  const found = [...text.matchAll(secretStart)].map(({ index }) => [index, closing(text, index + 2)] as const);
+  return found.flatMap(([start, end]) => (end < 0 ? [] : [text.slice(start, end + 1)]));
+}
+
+/** Whether a text contains a variable whose value may change while the process runs. */
+export function isRenewable(written: string): boolean {
+  return /\$\{\s*(?:file|cmd)\s*:/.test(written) || secretVariablesIn(written).length > 0;
+}

@@ -1,0 +1,247 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { HttpAnswer } from '../../lib/http.ts';
+import { isMap } from '../../lib/is-map.ts';
+import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { option } from '../../sdk/option.ts';
+import { exactFields } from '../exact-fields.ts';
+import { Grant } from '../grant.ts';
+import { secretProblem } from '../problems.ts';
+import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
+
+const title = 'Vault';
+
+const options = {
+  address: option.text({
+    about: 'Address of the server. Default: the environment variable VAULT_ADDR.',
+    example: 'https://vault.example.com:8200',
+  }),
+  namespace: option.text({ about: 'Namespace. Default: VAULT_NAMESPACE, or none.', example: 'team-a' }),
+  token: option.text({
+    secret: true,
+    about: 'Token. Default: VAULT_TOKEN, or the file ~/.vault-token.',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    example: '${file:/run/secrets/vault-token}',
+  }),
+  role_id: option.text({ about: 'Role of an AppRole login. Default: VAULT_ROLE_ID.' }),
+  secret_id: option.text({
+    secret: true,
+    about: 'Secret of an AppRole login. Default: VAULT_SECRET_ID.',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    example: '${file:/run/secrets/vault-secret-id}',
+  }),
+  kubernetes_role: option.text({ about: 'Role of a login with the service account of a Kubernetes pod.' }),
+  kubernetes_token_file: option.text({
+    about: 'File with the token of the service account.',
+    default: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+  }),
+  login_mount: option.text({
+    about: 'Mount of the login method. Default: `approle` or `kubernetes`.',
+    example: 'approle-sluice',
+  }),
+};
+
+type VaultOptions = Parameters<typeof vault.open>[0];
+
+/** HashiCorp Vault and OpenBao: key/value secrets of version 1 and 2. */
+const vault = defineSecretProvider({
+  title,
+  form: 'PATH#FIELD',
+  about: 'a field of a key/value secret (version 1 or 2), with the path as in `vault kv get`',
+  options,
+  open(given, context) {
+    const server = new VaultServer(given, context);
+    return (path) => server.read(path);
+  },
+});
+export default vault;
+
+/** A mount of secrets. `path` ends with a slash. */
+interface Mount {
+  readonly path: string;
+  readonly version: number;
+}
+
+class VaultServer {
+  readonly #given: VaultOptions;
+  readonly #context: SecretContext;
+  readonly #token = new Grant(() => this.#logIn());
+  readonly #mounts = new Map<string, Promise<Mount>>();
+
+  constructor(given: VaultOptions, context: SecretContext) {
+    this.#given = given;
+    this.#context = context;
+  }
+
+  async read(path: string): Promise<SecretContent> {
+    const plain = path.replace(/^\/+|\/+$/g, '');
+    const mount = await this.#mountOf(plain);
+    const rest = plain.slice(mount.path.length);
+    const address = `${mount.path}${mount.version === 2 ? 'data/' : ''}${rest}`;
+    const answer = await this.#ask(address);
+    const { data } = fieldsOf(answer);
+    const fields = mount.version === 2 && isMap(data) ? data.data : data;
+    if (answer.status === 200 && isMap(fields)) return fields;
+    throw refusal(answer, plain, { address, ...mount });
+  }
+
+  /** The mount of a path, as the `vault` command finds it. Paths of one first segment usually share a mount. */
+  async #mountOf(path: string): Promise<Mount> {
+    const first = path.split('/', 1)[0]!;
+    const known = this.#mounts.get(first) ?? this.#findMount(path);
+    this.#mounts.set(first, known);
+    const mount = await known;
+    return path.startsWith(mount.path) ? mount : this.#findMount(path);
+  }
+
+  async #findMount(path: string): Promise<Mount> {
+    const { status, text } = await this.#ask(`sys/internal/ui/mounts/${path}`);
+    const { data } = status === 200 ? (exactFields(text) ?? {}) : {};
+    const { path: found, options: about } = isMap(data) ? data : {};
+    // Without permission to see the mount, assume what a new server has: version 2 at the first segment.
+    if (typeof found !== 'string') return { path: `${path.split('/', 1)[0]}/`, version: 2 };
+    return { path: found, version: isMap(about) && String(about.version) === '2' ? 2 : 1 };
+  }
+
+  #ask(path: string): Promise<HttpAnswer> {
+    // A token that has expired is answered like a missing permission.
+    return this.#token.use(
+      (token) => this.#send('GET', path, { 'x-vault-token': token }),
+      ({ status }) => status === 403,
+    );
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string>,
+    body?: object,
+  ): Promise<HttpAnswer> {
+    const url = `${this.#address()}/v1/${path.split('/').map(encodeURIComponent).join('/')}`;
+    const namespace = this.#given.namespace ?? this.#context.env.VAULT_NAMESPACE ?? '';
+    const request = {
+      ...{ title, method },
+      headers: {
+        'x-vault-request': 'true',
+        ...(namespace === '' ? {} : { 'x-vault-namespace': namespace }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    const answer = await this.#context.client.call({ ...request, url });
+    const { location } = answer.headers;
+    // A standby node that doesn't forward names the active one.
+    if (answer.status !== 307 || location === undefined) return answer;
+    return this.#context.client.call({ ...request, url: new URL(location, url).href });
+  }
+
+  #address(): string {
+    const written = this.#given.address ?? this.#context.env.VAULT_ADDR ?? '';
+    const url = URL.parse(written);
+    if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+    throw secretProblem('CONFIG_SECRET_SETTINGS', {
+      message: written === '' ? 'The address of Vault is not set' : 'The address of Vault is not a URL',
+      ...(written === '' ? {} : { seen: written }),
+      allowed: 'http://… or https://…',
+      next: 'set the environment variable VAULT_ADDR, or secrets.vault.address in the config',
+    });
+  }
+
+  async #logIn(): Promise<string> {
+    const { env } = this.#context;
+    // Reports a missing address first.
+    this.#address();
+    const { kubernetes_role: role, login_mount: mount } = this.#given;
+    const roleId = this.#given.role_id ?? (this.#given.token === undefined ? env.VAULT_ROLE_ID : undefined);
+    if (role !== undefined) {
+      const jwt = await this.#tokenFile();
+      registerSecret(jwt);
+      return this.#exchange(mount ?? 'kubernetes', { role, jwt });
+    }
+    if (roleId !== undefined) {
+      const secretId = this.#given.secret_id ?? env.VAULT_SECRET_ID ?? '';
+      registerSecret(secretId);
+      return this.#exchange(mount ?? 'approle', { role_id: roleId, secret_id: secretId });
+    }
+    const token = this.#given.token ?? env.VAULT_TOKEN ?? (await ownTokenFile(env.HOME));
+    if (token === undefined || token === '') {
+      throw secretProblem('CONFIG_SECRET_SETTINGS', {
+        message: 'No login for Vault is set',
+        allowed: 'a token, an AppRole (role_id and secret_id), or a kubernetes_role',
+        next: 'set the environment variable VAULT_TOKEN, or a login in secrets.vault of the config',
+      });
+    }
+    registerSecret(token);
+    return token;
+  }
+
+  async #exchange(mount: string, login: object): Promise<string> {
+    const answer = await this.#send('POST', `auth/${mount}/login`, {}, login);
+    const { auth } = fieldsOf(answer);
+    const token = isMap(auth) ? auth.client_token : undefined;
+    if (answer.status === 200 && typeof token === 'string') {
+      registerSecret(token);
+      return token;
+    }
+    throw secretProblem('CONFIG_SECRET_DENIED', {
+      message: `Vault refused the login at auth/${mount}`,
+      seen: seenIn(answer),
+      next: 'check the role and its secret, and login_mount in secrets.vault of the config',
+    });
+  }
+
+  async #tokenFile(): Promise<string> {
+    const file = this.#given.kubernetes_token_file;
+    try {
+      return (await readFile(file, 'utf8')).trim();
+    } catch (cause) {
+      throw secretProblem('CONFIG_SECRET_SETTINGS', {
+        message: 'The token file of the Kubernetes service account cannot be read',
+        seen: `${file}: ${(cause as NodeJS.ErrnoException).code ?? 'unreadable'}`,
+        next: 'run in a pod with a service account, or set kubernetes_token_file',
+        cause,
+      });
+    }
+  }
+}
+
+async function ownTokenFile(home = homedir()): Promise<string | undefined> {
+  return (await readFile(join(home, '.vault-token'), 'utf8').catch(() => '')).trim();
+}
+
+function fieldsOf({ text }: HttpAnswer): { readonly [field: string]: unknown } {
+  return exactFields(text) ?? {};
+}
+
+/** The status, and the errors that Vault names. */
+function seenIn(answer: HttpAnswer): string {
+  const { errors } = fieldsOf(answer);
+  const named = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string').join('; ') : '';
+  return [`status ${answer.status}`, excerpt(named, 300)].filter(Boolean).join(': ');
+}
+
+function refusal(answer: HttpAnswer, path: string, { address, version }: Mount & { readonly address: string }): Error {
+  const seen = seenIn(answer);
+  if (answer.status === 404) {
+    return secretProblem('CONFIG_SECRET_MISSING', {
+      message: `Vault has no secret ${path}`,
+      seen: `${seen} (${address})`,
+      next: `check it with: vault kv get ${path}${version === 2 && path.includes('/data/') ? '; the path is written without data/' : ''}`,
+    });
+  }
+  if (answer.status === 401 || answer.status === 403) {
+    return secretProblem('CONFIG_SECRET_DENIED', {
+      message: `Vault denied access to ${path}`,
+      seen,
+      allowed: `a valid token whose policy has the capability "read" for ${address}`,
+      next: 'check the token with: vault token lookup; and its policy',
+    });
+  }
+  return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
+    message: `Vault returned an unexpected response for ${path}`,
+    seen,
+    next: `check it with: vault kv get ${path}`,
+  });
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ProgramOptions } from '../lib/run-program.ts';
+import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { SecretsClient } from './secrets-client.ts';
+
+/** What a provider returns for one name: a text, or named fields. */
+export type SecretContent = string | { readonly [field: string]: unknown };
+
+/** Reads the secret with this name. Throws a Problem made by `problems.ts`. */
+export type ReadSecret = (name: string) => Promise<SecretContent>;
+
+/** The context of a provider. */
+export interface SecretContext extends ProgramOptions {
+  readonly clock: Clock;
+  readonly client: SecretsClient;
+}
+
+/** A place where companies keep secrets: one file in `all/`, named like its variable. */
+export interface SecretProvider<S extends OptionSet = OptionSet> {
+  readonly title: string;
+  /** What follows the colon of the variable: `PATH#FIELD`. */
+  readonly form: string;
+  /** For the reference page: what the form means. */
+  readonly about: string;
+  /** Options of `secrets` in the config: addresses and logins. None is required, because the environment may have them. */
+  readonly options: S;
+  /** Opens the provider for one load of a config. Logs in with the first secret that is read. */
+  open(options: OptionValues<S>, context: SecretContext): ReadSecret;
+}
+
+/** Declares a provider. The identity function, to infer the option types. */
+export function defineSecretProvider<const S extends OptionSet>(provider: SecretProvider<S>): SecretProvider<S> {
+  return provider;
+}
