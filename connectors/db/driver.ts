@@ -19,6 +19,8 @@ export interface ConnectOptions {
 /** A database driver: checks the connection and reads a query. */
 export interface Driver {
   readonly dialect: Dialect;
+  /** Lists tables and their columns, see `catalogue.ts`. */
+  readonly catalogue?: string;
   check(door: ConnectOptions): Promise<string>;
   extract(door: ConnectOptions, query: QueryValues): Promise<Extraction>;
 }

@@ -1,5 +1,6 @@
 import { defineConnector, Problem } from '#sdk';
 import { accountOf, driverOf, faultsOf } from './address.ts';
+import { discoverBy } from './catalogue.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
@@ -29,6 +30,16 @@ async function driverFor(given: SourceValues): Promise<Driver> {
   });
 }
 
+function noCatalogue(given: SourceValues): never {
+  throw new Problem({
+    code: 'DISCOVER_UNSUPPORTED',
+    family: 'config',
+    message: `The tables of ${driverOf(given)} can't be listed`,
+    allowed: 'postgres, mysql, mariadb, sqlite',
+    next: 'ask the database itself: select table_schema, table_name from information_schema.tables',
+  });
+}
+
 export default defineConnector({
   id: 'db',
   title: 'Database',
@@ -44,5 +55,9 @@ export default defineConnector({
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),
+  discover: async (context) => {
+    const driver = await driverFor(context.source);
+    return discoverBy(driver, driver.catalogue ?? noCatalogue(context.source), context);
+  },
   extract: async (context) => extractBy(await driverFor(context.source), context),
 });

@@ -1,4 +1,5 @@
 import type { Extraction } from '#sdk';
+import { mysqlCatalogue } from './catalogue-queries.ts';
 import { mysqlDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { refuseWrites, writePrivileges } from './mysql-reading.ts';
@@ -10,6 +11,7 @@ import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
   dialect: mysqlDialect,
+  catalogue: mysqlCatalogue,
   async check(door) {
     const session = await MysqlSession.open(door);
     try {

@@ -1,4 +1,5 @@
 import type { Extraction } from '#sdk';
+import { postgresCatalogue } from './catalogue-queries.ts';
 import { postgresDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
@@ -8,6 +9,7 @@ import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 /** PostgreSQL and compatible servers. */
 export const postgres: Driver = {
   dialect: postgresDialect,
+  catalogue: postgresCatalogue,
   async check(door) {
     const session = await PostgresSession.open(door);
     try {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Batch, type Column, cutText, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
+import { sqliteCatalogue } from './catalogue-queries.ts';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
@@ -12,6 +13,7 @@ import { sqliteType, sqliteValue } from './sqlite-types.ts';
 /** SQLite files, opened read-only. */
 export const sqlite: Driver = {
   dialect: sqliteDialect,
+  catalogue: sqliteCatalogue,
   async check(door) {
     const { path, timeoutMs } = placeOf(door);
     return guarded(path, async () => {

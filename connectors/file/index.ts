@@ -1,10 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { changedFilesTraits, defineConnector, parseFilesRead, readChangedFiles, recordFaults } from '#sdk';
-import { unreadable } from './find.ts';
+import {
+  changedFilesTraits,
+  defineConnector,
+  discoverFiles,
+  isReadableName,
+  parseFilesRead,
+  readChangedFiles,
+  recordFaults,
+} from '#sdk';
+import { findFiles, unreadable } from './find.ts';
 import { query, source } from './options.ts';
 import { reference } from './reference.ts';
 import { selectFiles } from './select.ts';
+import { watchFile } from './watched-input.ts';
 
 /** Reads csv, json, jsonl, xml and xlsx files, with flat memory use for any file size. */
 export default defineConnector({
@@ -30,6 +39,16 @@ export default defineConnector({
     } catch (error) {
       throw unreadable(path, error);
     }
+  },
+
+  async discover({ source: { folder }, folder: home, pattern, signal }) {
+    const found = await findFiles(resolve(home, folder ?? '.'), pattern ?? '*', { none: pattern === undefined });
+    const readable = pattern === undefined ? found.filter(({ name }) => isReadableName(name)) : found;
+    const watched = await Promise.all(readable.map((one) => watchFile(one, signal)));
+    return discoverFiles(
+      watched.map(({ input }) => input),
+      signal,
+    );
   },
 
   async extract({ source: { folder }, folder: home, query: given, watermark, signal, log, warn }) {

@@ -2,18 +2,24 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changedFilesTraits,
+  type Dataset,
+  type DiscoverContext,
   defineConnector,
+  discoverFiles,
   type ExtractContext,
   type FilesRead,
+  isReadableName,
   logInBy,
   parseFilesRead,
   type RecordInput,
   readChangedFiles,
   recordFaults,
   type SourceContext,
+  withDefaults,
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
 import { fetchedInput } from './fetched-input.ts';
+import { findFiles } from './find.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
 import { ReconnectingSession } from './reconnecting-session.ts';
@@ -59,12 +65,35 @@ export default defineConnector({
     }
   },
 
+  async discover(context) {
+    const { pattern } = context;
+    if (pattern === undefined) return listAll(context);
+    const asked = withDefaults(query, { path: pattern, settle_seconds: 0 });
+    const { inputs } = await fetchAll({ ...context, query: asked, warn: () => undefined }, parseFilesRead(undefined));
+    return discoverFiles(inputs, context.signal);
+  },
+
   async extract(context) {
     const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
     return readChangedFiles(inputs, context.query, { after, watermark: context.watermark, warn: context.warn });
   },
 });
+
+/** The files of the folder, without their columns: those would have to be downloaded. */
+async function listAll(context: DiscoverContext<typeof source>): Promise<Dataset[]> {
+  const { source: given, log } = context;
+  const line = await openLine(context);
+  try {
+    const finding = { folder: given.folder, path: '*', none: true, log, warn: () => undefined };
+    const { files } = await line.use((session) => findFiles(session, finding));
+    return files
+      .filter(({ name }) => isReadableName(name))
+      .map(({ name }) => ({ name, kind: 'file', query: { path: name } }));
+  } finally {
+    line.close();
+  }
+}
 
 async function openLine(context: SourceContext<typeof source>): Promise<ReconnectingSession> {
   const { source: given, folder, signal } = context;

@@ -18,6 +18,7 @@ const commandsFolder = new URL('./commands/', import.meta.url);
 const order = [
   'demo',
   'init',
+  'discover',
   'check',
   'config',
   'login',

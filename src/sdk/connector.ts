@@ -1,6 +1,7 @@
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
 import type { Column } from './column.ts';
+import type { Dataset } from './dataset.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 
@@ -121,6 +122,14 @@ export interface AttemptFacts {
   readonly since: number;
 }
 
+/** The context of a discovery. */
+export interface DiscoverContext<S extends OptionSet> extends SourceContext<S> {
+  /** List only what has this name or matches this glob; for files, a path relative to the source's folder. */
+  readonly pattern?: string;
+  /** A private, empty folder; deleted afterwards. */
+  readonly scratch: string;
+}
+
 /** A range of times or numbers, as a person wrote it: the start is inclusive, the end exclusive. */
 export interface Range {
   readonly from: string;
@@ -229,6 +238,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   }): readonly { option: string; message: string }[];
   /** A minimal call that verifies address and credentials. Resolves to one sentence about the result. */
   check(context: SourceContext<S>): Promise<string>;
+  /** Lists what the source offers to read, sorted by name. Without this function, only the vendor's documentation tells. */
+  discover?(context: DiscoverContext<S>): Promise<readonly Dataset[]>;
   extract(context: ExtractContext<S, Q>): Promise<Extraction>;
 }
 

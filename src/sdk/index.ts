@@ -18,6 +18,7 @@ export type {
   AttemptFacts,
   Connector,
   ConnectorLog,
+  DiscoverContext,
   ExtractContext,
   Extraction,
   LogIn,
@@ -27,6 +28,8 @@ export type {
   SourceContext,
 } from './connector.ts';
 export { defineConnector, logInBy } from './connector.ts';
+export type { Dataset, DatasetColumn } from './dataset.ts';
+export { isMatch } from './dataset.ts';
 export { greetingOf } from './greeting.ts';
 export { guardStream } from './guard-stream.ts';
 export { addParameters, addQuery, setParameter } from './http/address-query.ts';
@@ -54,6 +57,7 @@ export {
   newestFile,
   readChangedFiles,
 } from './records/changed-files.ts';
+export { discoverFiles, isReadableName } from './records/discover-files.ts';
 export { isKnownEncoding } from './records/encoding.ts';
 export { fileOptions } from './records/file-options.ts';
 export { readFiles } from './records/files.ts';

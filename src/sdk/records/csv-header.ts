@@ -32,12 +32,17 @@ export function noHeader(input: RecordInput) {
 /** Control characters: the tab, and the delimiters of Hive (0x01) and mainframes (0x1f). */
 const otherDelimiters = /[;|,\p{Cc}]/u;
 
+/** The first common delimiter in a header that was read as one name. */
+export function otherDelimiterIn(name: string): string | undefined {
+  return otherDelimiters.exec(name)?.[0];
+}
+
 /**
  * Detects a wrong delimiter: a header that is one unquoted cell with another common delimiter inside. Otherwise, each row would be a
  * single text. Quoting the name overrides this.
  */
 export function refuseOtherDelimiter(input: RecordInput, names: readonly string[], line: number): void {
-  const found = names.length === 1 ? otherDelimiters.exec(names[0]!)?.[0] : undefined;
+  const found = names.length === 1 ? otherDelimiterIn(names[0]!) : undefined;
   if (found === undefined) return;
   throw faultIn(input, {
     code: 'CSV_DELIMITER',

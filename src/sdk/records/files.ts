@@ -33,7 +33,8 @@ export async function readFiles(
 
 async function* none(): AsyncGenerator<never> {}
 
-function formatOfFile(name: string): FileFormat | undefined {
+/** The format by the extension, if it determines one. */
+export function formatOfFile(name: string): FileFormat | undefined {
   return /\.xlsx$/i.test(name) ? 'xlsx' : formatOfName(name);
 }
 

@@ -19,20 +19,30 @@ export interface Sheet {
   readonly from1904: boolean;
 }
 
+/** The names of the sheets that aren't hidden, in their order. */
+export async function sheetNames(input: RecordInput): Promise<string[]> {
+  const { sheets } = await openBook(input);
+  return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+}
+
 /** Opens a sheet by name, or the first one that isn't hidden. */
 export async function openSheet(input: RecordInput, wanted: string | undefined): Promise<Sheet> {
-  const members = new Map((await membersOf(input)).map((member) => [member.name, member]));
-  const bookPath = (await relationsOf(input, members, '')).find(({ type }) => type === 'officeDocument')?.target;
-  const book = bookPath === undefined ? undefined : members.get(bookPath);
-  if (bookPath === undefined || book === undefined) throw noWorkbook(input);
-  const relations = await relationsOf(input, members, bookPath);
+  const { members, relations, sheets, from1904 } = await openBook(input);
   const partOf = (kind: string) => members.get(relations.find(({ type }) => type === kind)?.target ?? '');
-  const { sheets, from1904 } = await readBook(input, book);
   const sheet = sheets.find(({ name, isHidden }) => (wanted === undefined ? !isHidden : name === wanted));
   const part = members.get(relations.find(({ id }) => id === sheet?.id)?.target ?? '');
   if (sheet === undefined || part === undefined) throw noSheet(input, wanted, sheets);
   const texts = await readTexts(input, partOf('sharedStrings'));
   return { name: sheet.name, part, texts, styles: await readStyles(input, partOf('styles')), from1904 };
+}
+
+async function openBook(input: RecordInput) {
+  const members = new Map((await membersOf(input)).map((member) => [member.name, member]));
+  const bookPath = (await relationsOf(input, members, '')).find(({ type }) => type === 'officeDocument')?.target;
+  const book = bookPath === undefined ? undefined : members.get(bookPath);
+  if (bookPath === undefined || book === undefined) throw noWorkbook(input);
+  const relations = await relationsOf(input, members, bookPath);
+  return { members, relations, ...(await readBook(input, book)) };
 }
 
 async function all(input: RecordInput, part: ArchiveMember | undefined, elements: Elements): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Batch } from '../batch.ts';
 import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
+import { isMatch } from '../dataset.ts';
 import { openHttp } from '../http/open.ts';
 import { PageSpool } from '../http/page-spool.ts';
 import type { OAuthDescription } from '../oauth.ts';
@@ -11,6 +12,7 @@ import { dateFaults } from './date-faults.ts';
 import { fileDecoding, type LoginData, type ServiceDescription, type StreamData } from './description.ts';
 import { discoverColumns } from './discovery.ts';
 import { fileTable } from './file-table.ts';
+import { streamsOf } from './list-streams.ts';
 import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
 import { coversOf, cursorOf, type RangeScope, rangeScope, rangesBy } from './ranges.ts';
@@ -50,6 +52,7 @@ export function defineService(service: ServiceDescription): Connector {
     validate: ({ query }) =>
       query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query, scopeOf({}, query, 'UTC'))],
     check: (context) => checkService(service, context),
+    discover: async ({ pattern }) => streamsOf(service).filter(({ name }) => isMatch(name, pattern)),
     extract: (context) => extractStream(service, context),
   };
 }

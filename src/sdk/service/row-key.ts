@@ -19,7 +19,8 @@ export function rowKeyOf(
   return [column?.[0] ?? path];
 }
 
-function declaredColumns({ columns }: StreamData): [string, string | ColumnData][] {
+/** The columns that a stream declares, by name; none if they follow from options or records. */
+export function declaredColumns({ columns }: StreamData): [string, string | ColumnData][] {
   if (typeof columns !== 'object') return [];
   const isFound = 'request' in columns && typeof columns.request === 'object';
   return Object.entries((isFound ? (columns.always ?? {}) : columns) as Readonly<Record<string, string | ColumnData>>);

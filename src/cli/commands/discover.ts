@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('discover')
+      .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
+      .argument('<source>', 'a source of the config, or the path of a file or folder, or the URL of a database')
+      .argument('[pattern]', 'only what has this name or matches this glob')
+      .option(...configFlag)
+      .option('--json', 'print JSON')
+      .addHelpText(
+        'after',
+        `
+A name is a source of the config; anything else is a path or URL and needs no config.
+
+Examples:
+  sluice discover shop                a source of the config
+  sluice discover shop 'order*'       only some of its tables
+  sluice discover ./exports           the files of a folder
+  sluice discover ./report.xlsx       the sheets of a workbook
+  sluice discover ./shop.sqlite       the tables of a SQLite file`,
+      )
+      .action(async (source, pattern, flags) =>
+        (await import('../discover/discover.ts')).discover(source, pattern, flags),
+      );
+  },
+};
+export default command;

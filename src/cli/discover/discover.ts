@@ -1,0 +1,57 @@
+import { discoverSource } from '../../daemon/checks/discover-source.ts';
+import { quietLog } from '../../lib/log.ts';
+import { openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { chooseSource } from '../payloads/choose-source.ts';
+import { show } from '../payloads/with-runtime.ts';
+import { onStop } from '../signals.ts';
+import { type Discovered, discoveredJson, discoveredText } from './discovered-text.ts';
+import { openAddress } from './open-address.ts';
+import { isAddress } from './source-at.ts';
+
+export interface DiscoverFlags {
+  readonly config: string;
+  readonly json?: true;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly pattern: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Prints what a source of the config, or the source at a path or URL, offers to read. */
+export async function discover(name: string, pattern: string | undefined, flags: DiscoverFlags): Promise<void> {
+  const stop = onStop();
+  try {
+    const asked = { name, pattern, signal: stop.signal };
+    const found = isAddress(name) ? await discoverAddress(asked) : await discoverNamed(asked, flags);
+    show(flags, { text: discoveredText(found), data: discoveredJson(found) });
+    if (found.datasets.some(({ problem }) => problem !== undefined)) process.exitCode = exit.failed;
+  } finally {
+    stop.done();
+    process.exitCode = stop.code() ?? process.exitCode;
+  }
+}
+
+async function discoverAddress({ name, pattern: given, signal }: Asked): Promise<Discovered> {
+  const { source, connector, pattern = given } = await openAddress(name);
+  const datasets = await discoverSource(source, { folder: process.cwd(), pattern, log: quietLog, signal });
+  return { connector, datasets };
+}
+
+async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFlags): Promise<Discovered> {
+  const { config, problems } = await openConfig(flags.config);
+  showProblems(problems);
+  const source = chooseSource(config, name);
+  const { composeRuntime } = await import('../../daemon/compose.ts');
+  const runtime = await composeRuntime({ config });
+  try {
+    const guard = runtime.loginGate.guard(source, { isPerson: true });
+    const login = runtime.logins.of(source);
+    const given = { folder: config.folder, pattern, guard, login, log: quietLog, signal };
+    return { source: name, connector: source.connector.id, datasets: await discoverSource(source, given) };
+  } finally {
+    await runtime.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { renderProblem } from '../../lib/problem.ts';
+import type { Dataset } from '../../sdk/dataset.ts';
+import { countOf } from '../format.ts';
+import { problemJson } from '../json-output.ts';
+import { cellsOf, printable } from '../table.ts';
+
+/** What was found in a source. */
+export interface Discovered {
+  /** Its name in the config; absent for a path or URL. */
+  readonly source?: string;
+  readonly connector: string;
+  readonly datasets: readonly Dataset[];
+}
+
+/** One paragraph per dataset: its name, what identifies a row, and its columns. */
+export function discoveredText({ connector, datasets }: Discovered): string {
+  if (datasets.length === 0) return 'The source offers nothing to read, or nothing that this login may read.';
+  const count = countOf(
+    datasets.length,
+    connector === 'db' ? 'table' : 'entry',
+    connector === 'db' ? 'tables' : 'entries',
+  );
+  return [...datasets.map(textOf), count].join('\n\n');
+}
+
+function textOf({ name, kind, columns, key, cursors = [], problem }: Dataset): string {
+  const facts = [
+    kind,
+    ...(key === undefined ? [] : [`key: ${key.join(', ')}`]),
+    ...(cursors.length === 0 ? [] : [`cursor: ${cursors.join(' or ')}`]),
+  ];
+  const head = printable(`${name} (${facts.join('; ')})`);
+  if (problem !== undefined) return `${head}\n${renderProblem(problem)}`;
+  if (columns === undefined) return `${head}\n  columns: known once it is read`;
+  const names = columns.map((column) => printable(column.name));
+  const width = Math.max(...names.map(cellsOf));
+  const lines = columns.map(
+    ({ type }, c) => `  ${names[c]}${' '.repeat(width - cellsOf(names[c]!))}  ${printable(type)}`,
+  );
+  return [head, ...lines.map((line) => line.trimEnd())].join('\n');
+}
+
+/** The document of `discover --json`. */
+export function discoveredJson({ source, connector, datasets }: Discovered): object {
+  return {
+    source,
+    connector,
+    datasets: datasets.map(({ name, kind, columns, key, cursors = [], query, problem }) => ({
+      name,
+      kind,
+      columns,
+      key,
+      cursors,
+      query,
+      problem: problem === undefined ? undefined : problemJson(problem),
+    })),
+  };
+}

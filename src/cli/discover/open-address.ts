@@ -1,0 +1,42 @@
+import { openCatalog } from '../../config/catalog/catalog.ts';
+import type { Source } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import { registerSecret } from '../../lib/redact.ts';
+import { withDefaults } from '../../sdk/option.ts';
+import { connectorNamed } from '../connectors/catalog-of.ts';
+import { type SourceAddress, sourceAt } from './source-at.ts';
+
+/** A source that isn't in a config, ready to use. */
+export interface OpenAddressResult extends SourceAddress {
+  readonly source: Source;
+}
+
+/** The source at a path or URL. Throws `CLI_ADDRESS` if the URL is invalid. */
+export async function openAddress(text: string): Promise<OpenAddressResult> {
+  const address = sourceAt(text);
+  registerSecretsOf(address.options.url);
+  const connector = await connectorNamed(address.connector, await openCatalog());
+  const options = withDefaults(connector.source, address.options);
+  const [fault] = connector.validate?.({ source: options }) ?? [];
+  if (fault !== undefined) {
+    throw new Problem({
+      code: 'CLI_ADDRESS',
+      family: 'config',
+      message: `The ${fault.option} ${fault.message}`,
+      allowed: 'postgres://user@host/database, mysql://user@host/database, or the path of a SQLite, csv or xlsx file',
+      next: 'correct the address',
+    });
+  }
+  return { ...address, source: { name: address.connector, connector, options } };
+}
+
+function registerSecretsOf(url: string | undefined): void {
+  const password = url === undefined ? undefined : URL.parse(url)?.password;
+  if (!password) return;
+  registerSecret(password);
+  try {
+    registerSecret(decodeURIComponent(password));
+  } catch {
+    // The connector reports the escape.
+  }
+}

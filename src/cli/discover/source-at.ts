@@ -1,0 +1,43 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** A source that isn't in a config: the connector and its options. */
+export interface SourceAddress {
+  readonly connector: 'db' | 'file';
+  readonly options: Readonly<Record<string, string>>;
+  /** The part of it that is meant: a file, or a glob. */
+  readonly pattern?: string;
+}
+
+/** Whether a text is a path or URL: names in a config have only letters, digits, `_` and `-`. */
+export function isAddress(text: string): boolean {
+  return !/^[\w-]+$/.test(text);
+}
+
+/** The source at a path or URL: a database, a SQLite file, a folder, a file, or a glob. */
+export function sourceAt(text: string): SourceAddress {
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return { connector: 'db', options: { url: text } };
+  const stats = statSync(text, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return { connector: 'file', options: { folder: text } };
+  if (stats?.isFile() && isSqlite(text)) return { connector: 'db', options: { driver: 'sqlite', file: text } };
+  if (stats?.isFile()) return { connector: 'file', options: { folder: dirname(text) }, pattern: basename(text) };
+  return { connector: 'file', options: { folder: '.' }, pattern: text };
+}
+
+/** SQLite files begin with this text (sqlite.org/fileformat.html, 1.3.1). */
+function isSqlite(path: string): boolean {
+  const start = Buffer.alloc(16);
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    // The connector reports why it can't be read.
+    return false;
+  }
+  try {
+    readSync(file, start, 0, 16, 0);
+    return start.toString('latin1') === 'SQLite format 3\0';
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,47 @@
+import { rm } from 'node:fs/promises';
+import type { Source } from '../../config/config.ts';
+import type { Log } from '../../lib/log.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
+import type { LoginGuard } from '../../pipeline/source.ts';
+import type { Dataset } from '../../sdk/dataset.ts';
+import type { TokenSource } from '../../sdk/oauth.ts';
+
+export interface DiscoverSourceOptions {
+  /** Folder of relative paths. */
+  readonly folder: string;
+  /** A name or glob. */
+  readonly pattern?: string | undefined;
+  readonly login?: TokenSource | undefined;
+  /** Decides whether the source may log in; absent: it may. */
+  readonly guard?: LoginGuard;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Lists what a source offers to read. Throws Problems, and the signal's reason. */
+export async function discoverSource(
+  { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
+  { folder, pattern, login, guard = (_, open) => open({}), log, signal }: DiscoverSourceOptions,
+): Promise<readonly Dataset[]> {
+  if (connector.discover === undefined) throw unsupported(connector.id).at({ source: name });
+  const scratch = await makeTempFolder(`discover-${process.pid}`);
+  const context = { source, folder, scratch, log, signal, ...(pattern === undefined ? {} : { pattern }) };
+  try {
+    return await guard({ signal, login }, (logIn) => connector.discover!({ ...context, ...logIn }));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }).at({ source: name });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function unsupported(id: string): Problem {
+  return new Problem({
+    code: 'DISCOVER_UNSUPPORTED',
+    family: 'config',
+    message: `The connector ${id} can't list what a source offers`,
+    next: `sluice connectors describe ${id}`,
+  });
+}

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { makeFolder, start } from '../journey/process.ts';
+
+const config = `
+destinations: {main: {url: 'http://127.0.0.1:9/api/1.0', api_key: abcdefabcdef}}
+sources:
+  shop: {connector: db, driver: sqlite, file: shop.sqlite}
+  away: {connector: db, url: 'postgres://u:secret-word@127.0.0.1:1/x'}
+  api: {connector: simple_rest, url: 'http://127.0.0.1:9/'}
+jobs: {}
+`;
+
+/** A folder with a config, a SQLite file and two csv files, one of them broken. */
+async function setUp(): Promise<(...args: string[]) => ReturnType<typeof start>['ended']> {
+  const cwd = await makeFolder();
+  const db = new SqliteDatabase(join(cwd, 'shop.sqlite'));
+  db.exec('create table orders (id integer primary key, updated_at timestamp); create view v as select 1 as n;');
+  db.close();
+  await writeFile(join(cwd, 'sluice.yaml'), config);
+  await writeFile(join(cwd, 'rows.csv'), 'id,name\n1,a\n');
+  await writeFile(join(cwd, 'bad.json'), '{');
+  return (...args) => start(['discover', ...args], { cwd }).ended;
+}
+
+const orders = {
+  name: 'orders',
+  kind: 'table',
+  columns: [
+    { name: 'id', type: 'INTEGER' },
+    { name: 'updated_at', type: 'timestamp' },
+  ],
+  key: ['id'],
+  cursors: ['updated_at', 'id'],
+  query: { sql: 'select "id", "updated_at" from "orders" order by "id"' },
+};
+
+describe('sluice discover', () => {
+  it('lists the tables of a source of the config, as text and as JSON', async () => {
+    const discover = await setUp();
+    const text = await discover('shop');
+    expect(text).toMatchObject({ code: 0, stderr: '' });
+    expect(text.stdout).toBe(
+      'orders (table; key: id; cursor: updated_at or id)\n  id          INTEGER\n  updated_at  timestamp\n\nv (view)\n  n\n\n2 tables\n',
+    );
+    const { code, stdout } = await discover('shop', 'o*', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ source: 'shop', connector: 'db', datasets: [orders] });
+  });
+
+  it('lists the tables of a SQLite file without a config', async () => {
+    const discover = await setUp();
+    const { stdout } = await discover('./shop.sqlite', '--json', '--config', 'none.yaml');
+    expect(JSON.parse(stdout)).toMatchObject({ connector: 'db', datasets: [orders, { name: 'v' }] });
+  });
+
+  it('exits with 1 if one of several files is broken, and lists the others', async () => {
+    const discover = await setUp();
+    const { code, stdout } = await discover('./');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^bad\.json \(file\)\nJSON_TRUNCATED: [\s\S]*rows\.csv \(file\)\n {2}id {4}integer\n {2}name {2}text\n/,
+    );
+  });
+
+  it('names the sources of the config if the name is unknown', async () => {
+    const discover = await setUp();
+    const { code, stderr } = await discover('shp');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^CLI_UNKNOWN_SOURCE: [\s\S]*did you mean "shop"\?/);
+  });
+
+  it('reports connectors that cannot list, unreachable servers and invalid URLs, without the password', async () => {
+    const discover = await setUp();
+    const [api, away, url, bad] = await Promise.all([
+      discover('api'),
+      discover('away'),
+      discover('postgres://u:secret-word@127.0.0.1:1/x'),
+      discover('postgres://u:secret-word@127.0.0.1:1/x?sslmode=require'),
+    ]);
+    expect(api).toMatchObject({ code: 2, stderr: expect.stringMatching(/^DISCOVER_UNSUPPORTED/) });
+    expect(away).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE[\s\S]*source away/) });
+    expect(url).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE/) });
+    expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CLI_ADDRESS/) });
+    for (const { stdout, stderr } of [api, away, url, bad]) expect(stdout + stderr).not.toContain('secret-word');
+  });
+});
