@@ -39,9 +39,25 @@ function otherEnd(bytes: Buffer, start: number): number {
 
 /** The code point of the reference from its `&` at `start` to its `;` at `end`; undefined if it is not a valid reference. */
 export function referredCharacter(bytes: Buffer, start: number, end: number): number | undefined {
-  const text = bytes.toString('latin1', start + 1, end);
-  const [, hex, digits] = /^#(?:x([\da-fA-F]+)|(\d+))$/.exec(text) ?? [];
-  if (hex === undefined && digits === undefined) return Object.hasOwn(named, text) ? named[text] : undefined;
-  const point = hex === undefined ? Number(digits) : Number.parseInt(hex, 16);
-  return isXmlCharacter(point) ? point : undefined;
+  if (bytes[start + 1] !== 0x23) {
+    const name = bytes.toString('latin1', start + 1, end);
+    return Object.hasOwn(named, name) ? named[name] : undefined;
+  }
+  const isHex = bytes[start + 2] === 0x78;
+  const first = isHex ? start + 3 : start + 2;
+  const base = isHex ? 16 : 10;
+  let point = 0;
+  for (let at = first; at < end; at++) {
+    const digit = digitOf(bytes[at]!);
+    if (digit >= base) return undefined;
+    point = Math.min(point * base + digit, 0x110000);
+  }
+  return end > first && isXmlCharacter(point) ? point : undefined;
+}
+
+/** Of a decimal or hexadecimal digit its value, else more than any has. */
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : 16;
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Utf8Gate } from '../../src/formats/utf8-gate.ts';
-import { XmlChecker } from '../../src/formats/xml-checker.ts';
-import { XmlParser } from '../../src/formats/xml-parser.ts';
-import { XmlSyntax } from '../../src/formats/xml-syntax.ts';
 import { Problem } from '../../src/lib/problem.ts';
+import { XmlChecker } from '../../src/service/uploads/xml-checker.ts';
+import { XmlParser } from '../../src/service/uploads/xml-parser.ts';
+import { XmlSyntax } from '../../src/service/uploads/xml-syntax.ts';
 
 const said = (verdict: () => number | undefined): string => {
   try {

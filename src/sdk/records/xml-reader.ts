@@ -116,7 +116,7 @@ function cellsOf({ input, column, slot, path, walk, before }: Part): Cells {
   const isPlain = walk.parsed.size === 0 && column.type !== 'json';
   const cells = isPlain ? plain : valuesOf(plain, walk.parsed, { column, path }, rows);
   if (column.type === 'text' || column.type === 'json') return cells;
-  const { lines } = walk;
+  const { lines } = walk.scanner;
   const spotOf = (r: number) => ({ line: lines[r]!, row: before + r + 1 });
   return retype({ input, column, cells, rows, spotOf });
 }

@@ -41,8 +41,6 @@ interface XmlRecordsOptions {
  */
 export class XmlRecords {
   found = false;
-  /** Line feeds of the document that this was not shown. */
-  lineFeedsPassed = 0;
   /** Element paths met outside of records, for the error that lists them. */
   readonly met = new Set<string>();
   readonly #input: RecordInput;
@@ -95,9 +93,13 @@ export class XmlRecords {
     this.#parser.write(text);
   }
 
-  /** The line at which this stands. */
+  /** The line at which this stands; to be set when others have read on. */
   get line(): number {
-    return this.#parser.line + this.lineFeedsPassed;
+    return this.#parser.line;
+  }
+
+  set line(line: number) {
+    this.#parser.line = line;
   }
 
   /**

@@ -9,7 +9,8 @@ import type { XmlPlaces } from './xml-places.ts';
 import type { XmlRecord, XmlValue } from './xml-record.ts';
 import { XmlRecords } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
-import { cut, declaredEncoding, doubt } from './xml-text.ts';
+import { declaredEncoding } from './xml-text.ts';
+import { cut, doubt } from './xml-tokens.ts';
 
 interface XmlWalkOptions {
   readonly input: RecordInput;
@@ -42,8 +43,6 @@ export class XmlWalk {
   readonly scanner: XmlScanner;
   /** Records of this batch that the parser read, by row. */
   readonly parsed = new Map<number, XmlRecord>();
-  /** Line on which each record of this batch ended. */
-  readonly lines: number[] = [];
   readonly #init: XmlWalkOptions;
   readonly #blocks: Blocks;
   readonly #parser: XmlRecords;
@@ -59,7 +58,8 @@ export class XmlWalk {
   constructor(init: XmlWalkOptions) {
     const { input, encoding, blockBytes } = init;
     this.#init = init;
-    this.scanner = new XmlScanner(new XmlParts(init.slotOf, init.names, outermost), init.width);
+    const parts = new XmlParts(init.slotOf, init.names, outermost);
+    this.scanner = new XmlScanner({ parts, width: init.width });
     this.#blocks = new Blocks(
       input,
       openUtf8(input, { format: 'xml', encoding: encoding ?? declaredEncoding }),
@@ -80,7 +80,7 @@ export class XmlWalk {
       this.#begin();
       while (await this.#blocks.refill(this.#pos)) {
         this.#pos = 0;
-        this.scanner.bytes = this.#blocks.bytes;
+        this.scanner.show(this.#blocks.bytes);
         while (this.#read()) yield* this.#hand();
         yield* this.#hand();
       }
@@ -106,12 +106,8 @@ export class XmlWalk {
   #scanned(end: number): void {
     this.#pos = end;
     this.#patience = 1;
-    this.#parser.lineFeedsPassed = this.scanner.lineFeeds;
-    this.lines.push(this.#parser.line);
-    for (const part of this.scanner.fresh) {
-      part.isTold = true;
-      this.#init.meet(part.path, false);
-    }
+    this.#parser.line = this.scanner.line;
+    for (const { path } of this.scanner.fresh) this.#init.meet(path!, false);
   }
 
   /** Gives the parser some text, so that it ends with a record where that can be had. */
@@ -119,6 +115,7 @@ export class XmlWalk {
     const end = this.#tag === undefined ? this.#likelyEnd() : this.#afterTags(this.#patience);
     if (this.#tag !== undefined) this.#patience = Math.min(2 * this.#patience, 4096);
     this.#parser.write(this.scanner.bytes.toString('utf8', this.#pos, end));
+    this.scanner.line = this.#parser.line;
     this.#pos = end;
     this.#tag = tagOf(this.#parser.next, this.#tag ?? this.#lastTag);
     if (this.#tag === undefined) return;
@@ -154,8 +151,7 @@ export class XmlWalk {
       this.#init.meet(path, Array.isArray(value));
     }
     if (this.#init.width > 0) this.parsed.set(this.scanner.rows, record);
-    this.lines.push(this.#parser.line);
-    this.scanner.rows++;
+    this.scanner.lines[this.scanner.rows++] = this.#parser.line;
   }
 
   *#hand(): Generator<void> {
@@ -169,7 +165,6 @@ export class XmlWalk {
   #begin(): void {
     this.scanner.begin(this.#capacity);
     this.parsed.clear();
-    this.lines.length = 0;
   }
 }
 

@@ -1,8 +1,8 @@
 import { CsvChecker } from '../../formats/csv-checker.ts';
 import type { FormatChecker } from '../../formats/format.ts';
-import { XmlChecker } from '../../formats/xml-checker.ts';
 import type { FormatId } from '../store/datasources.ts';
 import { JsonChecker } from './json-checker.ts';
+import { XmlChecker } from './xml-checker.ts';
 
 const checkers: Readonly<Record<FormatId, new () => FormatChecker>> = {
   json: JsonChecker,

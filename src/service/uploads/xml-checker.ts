@@ -1,11 +1,13 @@
-import type { CheckResult, FormatChecker } from './format.ts';
-import { HeldBytes } from './held-bytes.ts';
-import { invalid } from './invalid.ts';
-import { Utf8Gate } from './utf8-gate.ts';
+import type { CheckResult, FormatChecker } from '../../formats/format.ts';
+import { HeldBytes } from '../../formats/held-bytes.ts';
+import { invalid } from '../../formats/invalid.ts';
+import { Utf8Gate } from '../../formats/utf8-gate.ts';
 import { XmlParser } from './xml-parser.ts';
-import { maxPieceBytes, XmlSyntax } from './xml-syntax.ts';
+import { XmlSyntax } from './xml-syntax.ts';
 
 const nothing = Buffer.alloc(0);
+/** A longer tag, comment or CDATA section is left to the parser if it comes in several chunks. */
+const maxHeldBytes = 64 * 1024;
 
 /**
  * Checks that a document is well-formed XML 1.0 in UTF-8. A document type declaration is refused: entities of a
@@ -57,8 +59,9 @@ export class XmlChecker implements FormatChecker {
     const sure = this.#scanner.scan(piece);
     this.#sure += sure;
     if (sure > held && held > 0) return bytes.subarray(sure - held);
-    this.#held.keep(piece.subarray(sure), maxPieceBytes + 1);
-    if (this.#scanner.ended || this.#held.length > maxPieceBytes) this.#handOver();
+    this.#held.keep(piece.subarray(sure), maxHeldBytes + 1);
+    const { ended, isInDoubt } = this.#scanner;
+    if (ended || isInDoubt || this.#held.length > maxHeldBytes) this.#handOver();
     return rest;
   }
 
@@ -66,8 +69,8 @@ export class XmlChecker implements FormatChecker {
   #handOver(): XmlParser {
     if (this.#parser !== undefined) return this.#parser;
     const { begun, ended, line, records, open } = this.#scanner;
-    const tags = ended ? '<root/>' : open.startTags();
-    this.#parser = new XmlParser(begun ? { bytes: this.#sure, line, depth: open.depth, records, tags } : undefined);
+    const tags = ended ? '<root/>' : open.map(({ name }) => `<${name}>`).join('');
+    this.#parser = new XmlParser(begun ? { bytes: this.#sure, line, depth: open.length, records, tags } : undefined);
     if (this.#held.length > 0) this.#parser.accept(this.#held.take());
     return this.#parser;
   }

@@ -1,8 +1,8 @@
 import { SaxesParser } from 'saxes';
-import type { Problem } from '../lib/problem.ts';
-import { characterEnd } from '../lib/utf8.ts';
-import { invalid } from './invalid.ts';
-import { maxDepth } from './xml-open-elements.ts';
+import { invalid } from '../../formats/invalid.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { characterEnd } from '../../lib/utf8.ts';
+import { maxDepth } from './xml-syntax.ts';
 
 /**
  * The parser gets the document in parts of this size, because where it sees a fault depends on how it is fed: so the

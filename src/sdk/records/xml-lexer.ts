@@ -1,0 +1,216 @@
+import { referenceEnd } from '../../lib/xml-reference.ts';
+import {
+  carriageReturn,
+  cut,
+  doubt,
+  doubtful,
+  endOfName,
+  endOfRun,
+  inCdata,
+  inComment,
+  inDoubleQuotes,
+  inInstruction,
+  inSingleQuotes,
+  inSpace,
+  inText,
+  lineFeed,
+  ordinary,
+  tab,
+} from './xml-tokens.ts';
+
+const commentBegin = Buffer.from('<!--');
+const cdataBegin = Buffer.from('<![CDATA[');
+/** `&#x10FFFF;`: what is cut in text is never longer. */
+const longestCut = 10;
+/** A longer value, comment or CDATA section is the parser's, which bounds them. */
+const maxPieceBytes = 1024 * 1024;
+
+/**
+ * Finds the ends of text and markup (XML 1.0 in UTF-8) in a block of bytes, as long as they are surely well-formed.
+ * Methods take a position and return the one behind what they read, {@link cut} or {@link doubt}.
+ */
+export class XmlLexer {
+  bytes: Buffer = Buffer.alloc(0);
+  /** The same bytes, to be read four at a time. */
+  protected view = viewOf(this.bytes);
+  /** The line, from 1; to be set back by a caller that does not continue where this stopped. */
+  line = 1;
+  /** Whether the text or value has references, CDATA or carriage returns. To be set back before. */
+  protected isEscaped = false;
+  /** Of the attribute's value that was read last: its start, and whether it has white space that counts as spaces. */
+  protected valueStart = 0;
+  protected hasBreaks = false;
+
+  /** Continues in these bytes. */
+  show(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
+  }
+
+  /** Where running text ends: at markup, at the end of the bytes, or before what is cut or may not be in text. */
+  text(pos: number): number {
+    const { bytes, view } = this;
+    const { length } = bytes;
+    for (let at = pos; ; ) {
+      at = endOfRun(bytes, view, at);
+      if (at >= length) return at;
+      const byte = bytes[at];
+      let next = at + 1;
+      if (byte === 0x3c) return at;
+      if (byte === 0x0a) this.line++;
+      else if (byte === 0x26) {
+        this.isEscaped = true;
+        next = referenceEnd(bytes, at);
+      } else next = this.#pastInText(at);
+      if (next <= at) return at;
+      at = next;
+    }
+  }
+
+  /** Behind a byte of text that is not ordinary, or at it when it ends the text or is cut. */
+  #pastInText(at: number): number {
+    const { bytes } = this;
+    if (bytes[at] !== 0x5d) return this.#past(at, inText);
+    if (at + 2 >= bytes.length) return at;
+    return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;
+  }
+
+  /** Behind one that is fine, a line end or a doubtful character; at the byte itself where it is something else, wrong or cut. */
+  #past(at: number, table: Uint8Array): number {
+    const { bytes } = this;
+    const what = table[bytes[at]!]!;
+    if (what === ordinary) return at + 1;
+    if (what === doubtful) return bytes[at + 1] === 0xbf && bytes[at + 2]! >= 0xbe ? at : at + 3;
+    if (what !== lineFeed && what !== carriageReturn && what !== tab) return at;
+    this.hasBreaks = true;
+    if (what === tab) return at + 1;
+    if (what === carriageReturn) {
+      if (at + 1 === bytes.length) return at;
+      this.isEscaped = true;
+      if (bytes[at + 1] === 0x0a) at++;
+    }
+    this.line++;
+    return at + 1;
+  }
+
+  /** The first byte that has a meaning by this table, or none of its classes; the end of the bytes if there is none. */
+  until(pos: number, table: Uint8Array): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    for (let at = pos; ; ) {
+      while (at < length && table[bytes[at]!] === ordinary) at++;
+      if (at >= length) return length;
+      const next = this.#past(at, table);
+      if (next === at) return at + 1 === length && table[bytes[at]!] === carriageReturn ? length : at;
+      at = next;
+    }
+  }
+
+  /** Behind the white space at `pos`. */
+  space(pos: number): number {
+    return this.bytes[pos]! > 0x20 ? pos : this.until(pos, inSpace);
+  }
+
+  /** From the end of an attribute's name to the byte behind its closing quote. */
+  value(nameEnd: number): number {
+    const { bytes } = this;
+    let at = this.space(nameEnd);
+    if (bytes[at] !== 0x3d) return this.unless(at);
+    at = this.space(at + 1);
+    const quote = bytes[at];
+    if (quote !== 0x22 && quote !== 0x27) return this.unless(at);
+    this.valueStart = ++at;
+    this.isEscaped = false;
+    this.hasBreaks = false;
+    for (;;) {
+      at = this.until(at, quote === 0x22 ? inDoubleQuotes : inSingleQuotes);
+      if (bytes[at] === quote) return this.#bounded(this.valueStart, at + 1);
+      if (bytes[at] !== 0x26) return this.unless(at);
+      this.isEscaped = true;
+      at = referenceEnd(bytes, at);
+      if (at < 0) return at;
+    }
+  }
+
+  /** Behind the comment, CDATA section or instruction that begins here with `<!` or `<?`. */
+  other(start: number): number {
+    if (this.bytes[start + 1] === 0x3f) return this.instruction(start);
+    return this.bytes[start + 2] === 0x5b ? this.cdata(start) : this.comment(start);
+  }
+
+  /** The `<` of a tag behind text and whatever else may be beside elements. */
+  between(pos: number): number {
+    const { bytes } = this;
+    let at = this.text(pos);
+    while (bytes[at] === 60 && (bytes[at + 1] === 33 || bytes[at + 1] === 63)) {
+      at = this.other(at);
+      if (at >= 0) at = this.text(at);
+    }
+    return at;
+  }
+
+  comment(start: number): number {
+    const { bytes } = this;
+    let at = this.word(commentBegin, start);
+    while (at >= 0) {
+      at = this.until(at, inComment);
+      if (bytes[at] !== 0x2d) return this.unless(at);
+      if (bytes[at + 1] === 0x2d) return bytes[at + 2] === 0x3e ? this.#bounded(start, at + 3) : this.unless(at + 2);
+      at++;
+    }
+    return at;
+  }
+
+  cdata(start: number): number {
+    const { bytes } = this;
+    let at = this.word(cdataBegin, start);
+    while (at >= 0) {
+      at = this.until(at, inCdata);
+      if (bytes[at] !== 0x5d) return this.unless(at);
+      if (bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e) return this.#bounded(start, at + 3);
+      at++;
+    }
+    return at;
+  }
+
+  /** The target `xml`, in any case, is another matter. */
+  instruction(start: number): number {
+    const { bytes } = this;
+    let at = endOfName(bytes, start + 2);
+    if (at < 0) return at;
+    if (/^xml$/i.test(bytes.toString('latin1', start + 2, at))) return doubt;
+    if (bytes[at] !== 0x3f && inSpace[bytes[at]!] === 0) return doubt;
+    for (;;) {
+      at = this.until(at, inInstruction);
+      if (bytes[at] !== 0x3f) return this.unless(at);
+      if (bytes[at + 1] === 0x3e) return this.#bounded(start, at + 2);
+      at++;
+    }
+  }
+
+  /** Behind these bytes if they are at `pos`. */
+  word(word: Buffer, pos: number): number {
+    const { bytes } = this;
+    const last = Math.min(word.length, bytes.length - pos);
+    for (let i = 0; i < last; i++) if (bytes[pos + i] !== word[i]) return doubt;
+    return last === word.length ? pos + last : cut;
+  }
+
+  #bounded(start: number, end: number): number {
+    return end - start > maxPieceBytes ? doubt : end;
+  }
+
+  /** What is to be said of a byte that is not the one expected. */
+  unless(pos: number): number {
+    return pos >= this.bytes.length ? cut : doubt;
+  }
+
+  /** The same where {@link text} ended, but not at markup. */
+  unlessCut(textEnd: number): number {
+    return this.unless(textEnd + longestCut);
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}

@@ -1,0 +1,117 @@
+import { unresolved, type XmlColumnPart } from './xml-column-part.ts';
+import { XmlLexer } from './xml-lexer.ts';
+import type { XmlParts } from './xml-parts.ts';
+import { resolveInPlace } from './xml-text.ts';
+
+export interface XmlScannerOptions {
+  readonly parts: XmlParts;
+  /** Cells of a row; 0 only surveys. */
+  readonly width: number;
+  /** False if values do not matter, only that the records are well-formed. */
+  readonly isRead?: boolean;
+}
+
+/** The rows that a scanner has read: which bytes are the cells, and what is to be dropped of a record that it can't finish. */
+export class XmlRowBuffer extends XmlLexer {
+  /** Start and end of each cell, row after row. */
+  spans = new Int32Array(0);
+  /** Rows of this batch; other readers of a record increment it too. */
+  rows = 0;
+  /** The line on which each row ended. */
+  lines = new Int32Array(0);
+  /** Parts with a value in the last records, not reported yet. */
+  readonly fresh: XmlColumnPart[] = [];
+  /** The parts of the records at hand; others where other namespaces hold. */
+  parts: XmlParts;
+  protected readonly isRead: boolean;
+  protected capacity = 0;
+  /** The number of the record at hand; if nothing is read, of the tag, because only attributes may not be there twice. */
+  protected recordNumber = 0;
+  /** Behind the last complete record. */
+  protected end = 0;
+  protected endLine = 1;
+  readonly #width: number;
+  #row = 0;
+  /** Values of the record at hand whose parts had none before. */
+  readonly #first: { readonly part: XmlColumnPart; start: number; end: number; isEscaped: boolean }[] = [];
+  /** Spans of the record at hand that hold references, CDATA or carriage returns. */
+  readonly #rewrites: number[] = [];
+
+  constructor({ parts, width, isRead = true }: XmlScannerOptions) {
+    super();
+    this.parts = parts;
+    this.#width = width;
+    this.isRead = isRead;
+  }
+
+  /** Begins a new batch of at most `capacity` rows. */
+  begin(capacity: number): void {
+    this.rows = 0;
+    this.capacity = capacity;
+    this.spans = new Int32Array(2 * this.#width * capacity).fill(-1);
+    if (this.isRead) this.lines = new Int32Array(capacity);
+  }
+
+  /** Begins to read records at this position. */
+  protected beginAt(pos: number): void {
+    this.#row = 2 * this.#width * this.rows;
+    this.fresh.length = 0;
+    this.#passTo(pos);
+  }
+
+  /** Ends a row with its record; false if it has two parts of one path. */
+  protected complete(end: number): boolean {
+    const { spans } = this;
+    if (this.#first.length > 0 && !this.#resolve()) return false;
+    if (this.#rewrites.length > 0) {
+      for (const at of this.#rewrites) spans[at + 1] = resolveInPlace(this.bytes, spans[at]!, spans[at + 1]!);
+      this.#rewrites.length = 0;
+    }
+    if (this.isRead) this.lines[this.rows] = this.line;
+    this.rows++;
+    this.#row += 2 * this.#width;
+    this.#passTo(end);
+    return true;
+  }
+
+  #resolve(): boolean {
+    for (const { part, start, end, isEscaped } of this.#first) {
+      if (!this.parts.resolve(part)) return false;
+      this.fresh.push(part);
+      this.#store(part, start, end, isEscaped);
+    }
+    this.#first.length = 0;
+    return true;
+  }
+
+  #passTo(end: number): void {
+    this.recordNumber++;
+    this.end = end;
+    this.endLine = this.line;
+  }
+
+  /** Drops what was read of a record that is not complete. */
+  protected drop(): void {
+    this.line = this.endLine;
+    this.#first.length = 0;
+    this.#rewrites.length = 0;
+    this.spans.fill(-1, this.#row, this.#row + 2 * this.#width);
+  }
+
+  /** Puts a value into its cell; a start of -1 is null. False where the part has a value already. */
+  protected put(part: XmlColumnPart, start: number, end: number, isEscaped: boolean): boolean {
+    if (part.record === this.recordNumber) return false;
+    part.record = this.recordNumber;
+    if (part.slot >= 0) this.#store(part, start, end, isEscaped);
+    else if (part.slot === unresolved) this.#first.push({ part, start, end, isEscaped });
+    return !part.isTaken;
+  }
+
+  #store({ slot }: XmlColumnPart, start: number, end: number, isEscaped: boolean): void {
+    if (slot < 0) return;
+    const at = this.#row + 2 * slot;
+    this.spans[at] = start;
+    this.spans[at + 1] = end;
+    if (isEscaped && start >= 0) this.#rewrites.push(at);
+  }
+}

@@ -1,0 +1,86 @@
+import { equal, first, topBits } from '../../lib/four-bytes.ts';
+import { isName } from '../../lib/xml-name.ts';
+import { cut, noReference } from '../../lib/xml-reference.ts';
+
+/** The bytes end too early. */
+export { cut };
+/** Nothing is known but that this is for the strict parser to read. */
+export const doubt = noReference;
+
+/** Classes of bytes. What has none, a control character, ends whatever is being read. */
+export const ordinary = 1;
+export const tab = 2;
+export const lineFeed = 3;
+export const carriageReturn = 4;
+/** Begins U+FFFE and U+FFFF, which XML does not allow, and others that it does. */
+export const doubtful = 5;
+const mark = 6;
+
+/** The classes of bytes where the bytes of `marks` have a meaning. */
+function classesWith(marks: string): Uint8Array {
+  const table = new Uint8Array(256).fill(ordinary, 0x20);
+  table[0x09] = tab;
+  table[0x0a] = lineFeed;
+  table[0x0d] = carriageReturn;
+  table[0xef] = doubtful;
+  for (const byte of Buffer.from(marks)) table[byte] = mark;
+  return table;
+}
+
+export const inText = classesWith('<&]');
+export const inSpace = new Uint8Array(256);
+inSpace.set(inText.subarray(0, 0x20));
+inSpace[0x20] = ordinary;
+export const inComment = classesWith('-');
+export const inCdata = classesWith(']');
+export const inInstruction = classesWith('?');
+export const inDoubleQuotes = classesWith('"<&');
+export const inSingleQuotes = classesWith("'<&");
+
+const startOfAscii = 1;
+const restOfAscii = 2;
+const notAscii = 4;
+
+/** What a byte is in a name; 0 for what ends it. */
+export const inName = new Uint8Array(256).fill(notAscii, 0x80);
+for (const byte of Buffer.from(':_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) inName[byte] = startOfAscii;
+for (const byte of Buffer.from('-.0123456789')) inName[byte] = restOfAscii;
+
+/** Top bits where a byte ends a run; with 0x06 in each turned over, `&` is the next above the control characters. */
+export function endsRunIn(four: number): number {
+  const turned = four ^ 0x06060606;
+  const found = ((turned - 0x21212121) & ~turned) | equal(four, 0x3c3c3c3c) | equal(four, 0x5d5d5d5d);
+  return ((four & topBits) === 0 ? found : found | equal(four, 0xefefefef)) & topBits;
+}
+
+/**
+ * The first byte from here that may mean something in text or be wrong there: markup, a closing bracket, a control
+ * character, the beginning of U+FFFE; or else, behind the last whole four, anything. `view` shows the same bytes.
+ */
+export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
+  let at = start;
+  for (const last = bytes.length - 4; at <= last; at += 4) {
+    const four = view.getInt32(at, true);
+    const found = endsRunIn(four);
+    if (found !== 0) return at + first(found);
+  }
+  return at;
+}
+
+/** A longer name is the parser's, which bounds them. */
+const maxNameBytes = 64 * 1024;
+
+/** Where the name that begins here ends, if it is one and another byte follows; {@link cut} or {@link doubt} if not. */
+export function endOfName(bytes: Buffer, start: number): number {
+  const { length } = bytes;
+  let at = start;
+  let seen = 0;
+  for (let kind = 0; at < length; at++) {
+    kind = inName[bytes[at]!]!;
+    if (kind === 0) break;
+    seen |= kind;
+  }
+  if (at === length) return cut;
+  if (at === start || at - start > maxNameBytes || inName[bytes[start]!] === restOfAscii) return doubt;
+  return seen < notAscii || isName(bytes.toString('utf8', start, at)) ? at : doubt;
+}
