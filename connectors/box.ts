@@ -118,7 +118,7 @@ export default defineService({
       options: {
         search: option.text({ about: 'Search text, for names and contents.', required: true, example: 'orders' }),
         within: option.text({ about: 'Ids of the folders to search, separated by commas.', example: '123456789' }),
-        endings: option.text({ about: 'Endings of the names that count, separated by commas.', example: 'csv,xlsx' }),
+        endings: option.text({ about: 'File name extensions to include, separated by commas.', example: 'csv,xlsx' }),
         count: option.integer({
           about: 'Number of newest files to read, as one table.',
           default: 1,
@@ -191,7 +191,7 @@ export default defineService({
     },
   },
   errors: [
-    { status: 202, verdict: 'wait', say: 'has not made the file ready yet' },
+    { status: 202, verdict: 'wait', say: 'has not prepared the file yet' },
     {
       status: 404,
       verdict: 'config',
@@ -212,10 +212,10 @@ export default defineService({
     say: 'logged in as {{ answer.login }}',
   },
   limits: [
-    'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with a key of their own (JWT) are not served; client credentials take their place.',
+    'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',
     'The request limits are not confirmed; a 429 response has the time to wait.',
     'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
-    'Box finds new files by search only after a while, so `newest` may be late; `content` never is.',
+    'New files appear in the search of Box only after a while, so `newest` may be late; `content` never is.',
     'Box may report an event twice. A run returns it once; two runs may both return it.',
   ],
   example: `sources:

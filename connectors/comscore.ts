@@ -71,7 +71,7 @@ export default defineService({
   title: 'comScore',
   summary: 'Reads audience reports of comScore (Media Metrix), which are generated on demand for subscribers.',
   options: {
-    user: option.text({ about: 'The user that logs in at comScore.', required: true, example: 'ann@example.com' }),
+    user: option.text({ about: 'User name at comScore.', required: true, example: 'ann@example.com' }),
     password: option.text({
       about: 'Password of the user.',
       required: true,
@@ -111,7 +111,7 @@ export default defineService({
   limits: [
     'The report API is only open to subscribers, and comScore publishes no documentation of it: this connector follows public clients.',
     'There are no dates: comScore identifies periods by number.',
-    'The columns are those of the report’s table, with `time_period` before them.',
+    'The columns are those of the report’s table, preceded by `time_period`.',
     'Whether the check proves the credentials is not confirmed; a report does.',
     'Digital Analytix, formerly also a comScore product, was sold and is not supported.',
   ],

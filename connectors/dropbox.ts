@@ -31,7 +31,7 @@ export default defineService({
           default: '',
           example: '/Reports',
         }),
-        recursive: option.boolean({ about: 'Look into the folders inside it as well.', default: true }),
+        recursive: option.boolean({ about: 'Include subfolders.', default: true }),
         deleted: option.boolean({
           about: 'Include deleted files: as rows with `deleted` true, a path and no `id`.',
           default: false,
@@ -111,7 +111,7 @@ export default defineService({
     },
   },
   errors: [
-    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'does not know the cursor any more' },
+    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'no longer knows the cursor' },
     {
       status: 409,
       body: { error_summary: /^(?:path\/)?not_found/ },

@@ -21,8 +21,7 @@ const conversionWindow = '14d';
 
 const customer = {
   customer: option.text({
-    about:
-      'Numbers of the accounts, separated by commas. With `manager`: all accounts below it that are enabled, when absent.',
+    about: 'Numbers of the accounts, separated by commas. Default with `manager`: all enabled accounts below it.',
     example: '123-456-7890',
   }),
 };
@@ -111,7 +110,7 @@ export default defineService({
         Object.fromEntries(fieldsOf(String(gaql)).map((name) => [name, columnOf(name, types as Types)])),
     },
     accounts: {
-      about: 'The accounts that the login reaches, those below manager accounts too.',
+      about: 'The accounts that the login can access, including those below manager accounts.',
       partitions: {
         root: {
           request: { path: '/customers:listAccessibleCustomers' },
@@ -172,10 +171,10 @@ export default defineService({
   check: {
     request: { path: '/customers:listAccessibleCustomers' },
     say: ({ answer }) =>
-      `${((answer as { resourceNames?: unknown[] }).resourceNames ?? []).length} accounts of Google Ads can be reached directly`,
+      `${((answer as { resourceNames?: unknown[] }).resourceNames ?? []).length} Google Ads accounts can be accessed directly`,
   },
   limits: [
-    'The AdWords API and its language are no more: reports are asked for in the Google Ads Query Language.',
+    'The AdWords API and its query language are discontinued: reports use the Google Ads Query Language.',
     'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not considered.',
     'Money is in the currency of the account; a `report` has it as Google returns it, in millionths (`cost_micros`).',
     'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows counts as one request (not confirmed).',

@@ -40,7 +40,7 @@ export default defineService({
         ),
         dimension_filter: inGooglesWords(
           { type: 'object' },
-          { about: 'Which rows count, as a FilterExpression of the Data API.', example: filterExample },
+          { about: 'Filter of the rows, as a FilterExpression of the Data API.', example: filterExample },
         ),
         metric_filter: inGooglesWords(
           { type: 'object' },

@@ -29,7 +29,7 @@ const where = {
     about: 'ID of the folder to read, without its subfolders.',
     example: '1aBcD',
   }),
-  drive: option.text({ about: 'Id of a shared drive to look into, instead of one’s own files.', example: '0AbCdE' }),
+  drive: option.text({ about: 'ID of a shared drive to read instead of the user’s own files.', example: '0AbCdE' }),
 };
 
 /** One file at a time, as it was uploaded; files in Google's own formats are exported. */
@@ -187,8 +187,8 @@ export default defineService({
     say: 'logged in as {{ answer.user.emailAddress }}',
   },
   limits: [
-    'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such bound.',
-    'Documents, drawings and shortcuts of Google’s own are no tables and are refused.',
+    'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such limit.',
+    'Google’s own documents, drawings and shortcuts are not tables and are refused.',
     'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
     'An incremental run of `files` finds changed files, but no deleted files, and no files that were uploaded with an older time of change.',
     'The request limits are not confirmed: if Google reports too many requests, Sluice waits. Nor is it confirmed that the error of the daily limit is dailyLimitExceeded.',

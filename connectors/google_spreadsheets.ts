@@ -47,7 +47,7 @@ export default defineService({
       about: 'The rows of a sheet; its first row has the column names.',
       options: {
         sheet: option.text({
-          about: 'Title of the sheet. Default: the first sheet that is not hidden.',
+          about: 'Title of the sheet. Default: the first visible sheet.',
           example: 'Orders',
         }),
         range: option.text({
@@ -168,7 +168,7 @@ function sheetIn(body: unknown, { sheet }: Scope): Sheet {
     code: 'SERVICE_REFUSED',
     family: 'config',
     message: 'the spreadsheet has no such sheet',
-    seen: sheet === undefined ? 'no sheet that is not hidden' : String(sheet),
+    seen: sheet === undefined ? 'no visible sheet' : String(sheet),
     allowed: grids.map(({ title }) => title).join(', '),
     next: 'set `sheet` to the title of one of them',
   });

@@ -122,9 +122,9 @@ export default defineService({
   },
   limits: [
     'Deals, contacts and companies are read with searches. A search returns at most 10,000 results, so they are read in order of ID, one search after the other. Archived objects are not found.',
-    'The search index lags behind: an incremental run reads again what changed in the ten minutes before the last run.',
+    'The search index lags: an incremental run also reads changes of the ten minutes before the last run.',
     'The search allows four requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
-    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` asks for the same under the version that follows it.',
+    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` requests the same from the version that follows it.',
     'Not confirmed by the vendor’s documentation: the scopes that the list of properties requires.',
   ],
   example: `sources:

@@ -49,13 +49,13 @@ export default defineService({
   },
   streams: {
     records: {
-      about: 'The records of a form, with a column for each element.',
+      about: 'The records of a form, with one column per element.',
       options: {
         profile,
         page_id: pageId,
         elements: option.list<string>(
           { type: 'string' },
-          { about: 'Names of the elements that are wanted; all of the form when absent.', example: ['store', 'total'] },
+          { about: 'Names of the elements to read. Default: all of the form.', example: ['store', 'total'] },
         ),
       },
       request: {

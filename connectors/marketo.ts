@@ -40,14 +40,14 @@ export default defineService({
         columns: option.list<string>(
           { type: 'string' },
           {
-            about: 'Names of the fields, as the REST API has them.',
+            about: 'Names of the fields in the REST API.',
             default: ['id', 'email', 'firstName', 'lastName', 'company', 'leadSource', 'createdAt', 'updatedAt'],
             example: ['id', 'leadScore', 'createdAt'],
           },
         ),
         by: option.choice(['createdAt', 'updatedAt'], {
           about:
-            'Whether the dates are those of creation or of the last change. The latter is not there for all subscriptions.',
+            'Whether the dates are those of creation or of the last change. The latter is not available in all subscriptions.',
           default: 'createdAt',
         }),
       },
@@ -194,10 +194,10 @@ export default defineService({
   },
   limits: [
     'Confirmed by the vendor’s documents: addresses, paging tokens, states of exports, 31 days for one export, two exports at a time and ten in the queue, 500 MB of exports a day, 100 calls in 20 seconds and 50,000 a day, both counted until midnight Central time.',
-    'Not confirmed: that ten kinds of activity is the most for one call, and that activities show up within ten minutes.',
+    'Not confirmed: that one call allows at most ten activity types, and that activities appear within ten minutes.',
     'Deleted leads are not reported.',
     'Even a small export takes a minute or more.',
-    'Custom activities and fields that only SOAP knew are not read.',
+    'Custom activities and fields that only existed in the SOAP API are not read.',
   ],
   example: `sources:
   marketing:

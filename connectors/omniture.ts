@@ -158,12 +158,12 @@ export default defineService({
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
     'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute, commas between the scopes of a server-to-server app.',
-    'Not confirmed: that refresh tokens of people rotate, and how a metric is refused inside a good answer.',
-    'Which scopes an app needs is shown in Adobe’s Developer Console; others than the usual ones go into `scopes` of the login.',
-    'A report is split by one dimension; `daily` adds the day, at the price of a request for every day.',
+    'Not confirmed: that refresh tokens of people rotate, and how a refused metric is reported in a successful response.',
+    'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in `scopes` of the login.',
+    'A report is split by one dimension; `daily` adds the day, at the cost of one request per day.',
     'Days are in the time zone of the report suite: set the same time zone for the job.',
-    'Figures of the last two days are read again by an incremental run.',
-    'Nothing of the API 1.4 works any more, neither its methods nor its login by WSSE.',
+    'An incremental run reads the figures of the last two days again.',
+    'The API 1.4 no longer works, including its WSSE login.',
   ],
   example: `sources:
   site:

@@ -80,7 +80,7 @@ export default defineService({
       paging: { by: 'link', at: 'nextRecordsUrl', last: 'done', total: 'totalSize' },
     },
     bulk: {
-      ...objectStream('The same by a bulk job: for millions of records and for objects with hundreds of fields.'),
+      ...objectStream('The same, read by a bulk job: for millions of records and for objects with hundreds of fields.'),
       job: {
         create: {
           path: '/jobs/query',
@@ -172,7 +172,7 @@ export default defineService({
     'A query returns the data as of its start. An incremental run reads again what changed in the ten minutes before the last run, because long transactions become visible late.',
     'Deleted records are only included with `deleted: true`, marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
     'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
-    'Apps may be set to give a new refresh token with every use (Refresh Token Rotation), and those of more than two production orgs have to be, since 2026: it is followed. Let no other program use the same login, and run at least every 30 days.',
+    'Refresh Token Rotation is supported; since 2026, apps used in more than two production orgs require it. Do not use the same login in another program, and run at least every 30 days.',
     'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum length of a URL.',
   ],
   example: `sources:
@@ -195,10 +195,10 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
   return {
     about,
     options: {
-      object: option.text({ about: 'Name of the object, as the API has it.', required: true, example: 'Opportunity' }),
+      object: option.text({ about: 'API name of the object.', required: true, example: 'Opportunity' }),
       columns: option.list<string>(
         { type: 'string', minLength: 1 },
-        { about: 'Names of the fields that become columns; all of them when absent.', example: ['Name', 'Amount'] },
+        { about: 'Names of the fields that become columns. Default: all.', example: ['Name', 'Amount'] },
       ),
       where: option.text({ about: 'A condition in SOQL.', example: "StageName = 'Closed Won'" }),
       deleted: option.boolean({ about: 'Include deleted records.', default: false }),

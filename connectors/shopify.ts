@@ -232,7 +232,7 @@ export default defineService({
     say: 'shop {{ answer.data.shop.name }}, currency {{ answer.data.shop.currencyCode }}',
   },
   limits: [
-    'Amounts are in the currency of the shop. Those of an order line are before taxes or with them, as the shop has set it up.',
+    'Amounts are in the currency of the shop. Those of an order line exclude or include taxes, depending on the settings of the shop.',
     'Without the scope read_all_orders, a shop returns only the orders of the last 60 days.',
     'Order lines are read with the older REST API, which new public apps cannot use. Lines that were removed from an order are still included.',
     'Concurrent bulk operations of one shop wait for each other. An incremental run reads again what changed in the ten minutes before the last run.',

@@ -195,7 +195,7 @@ export default defineService({
   check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
   limits: [
     'Confirmed by the vendor’s documents: addresses, pages, sorting by time of change, the host in the token’s answer, 120 calls in a minute and 500 a day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
-    'Not confirmed: that changes show up within five minutes.',
+    'Not confirmed: that changes appear within five minutes.',
     'A survey with more than 1,000 questions has no `answers`: the vendor refuses its design.',
     'Deleted responses are not reported; a run without `incremental` no longer has them.',
   ],

@@ -102,9 +102,9 @@ export default defineService({
     'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
     'Not confirmed, because there is no public documentation: the consent page (`grant: authorization_code`), and the format of responses. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
     'The default is version 1.10.0, which is in use; the vendor’s own client requests 1.7.0, which you can set with `api_version`.',
-    'Some companies get no calls here though they had some: then the vendor has to open this list for the app.',
+    'For some companies this list is empty although they had calls: the vendor must then enable it for the app.',
     'A transferred call has one row per leg, all with the same `call_id`.',
-    'How many requests are allowed is not published. The newer API of net2phone, with keys, is another one.',
+    'The request limits are not published. The newer API of net2phone, which uses keys, is not supported.',
   ],
   example: `sources:
   phones:

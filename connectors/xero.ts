@@ -202,9 +202,9 @@ export default defineService({
     'Confirmed by the vendor’s documents: addresses, scopes, pages, If-Modified-Since, 60 calls in a minute and 5,000 a day for each organisation. Our pace counts all organisations of a source together.',
     'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
     'Apps made before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
-    'Each refresh ends the refresh token before it, and 60 days without a run end the login.',
-    'An organisation that is connected later is read from the last run on when `incremental` is set; a run without it reads everything.',
-    'Figures of a month are those of the books today: entries may still be dated back.',
+    'Each refresh invalidates the previous refresh token, and the login expires after 60 days without a run.',
+    'If an organisation is connected later, an incremental run reads it only from the last run on; a run without `incremental` reads everything.',
+    'The figures of a month are those currently in the books: entries may still be backdated.',
   ],
   example: `sources:
   books:

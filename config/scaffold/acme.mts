@@ -51,7 +51,7 @@ export default defineConnector({
   query,
   resumes: 'By the version of the last ticket that was read: every change gives a ticket a new, higher one.',
   columns: 'Always `id`, `subject`, `hours` and `opened`.',
-  limits: ['Acme answers 100 requests a minute; when it asks for a pause, the run is tried again after it.'],
+  limits: ['Acme answers 100 requests a minute; if it asks for a pause, the run is retried after it.'],
   example: `
 sources:
   helpdesk:

@@ -148,8 +148,14 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Fau
   const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
   return [
     ...(nowhere ? [{ option: 'driver', message: 'is missing: set driver, or a url with a scheme' }] : []),
-    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is for SQLite alone' }]),
-    ...(hasNoUser ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
+    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
+    ...(hasNoUser
+      ? [
+          source.url === undefined
+            ? { option: 'user', message: 'is missing' }
+            : { option: 'url', message: 'has no user' },
+        ]
+      : []),
   ];
 }
 
@@ -192,7 +198,7 @@ function sshFaults(source: SourceValues, driver: DriverName | undefined): Fault[
     ...(ssh.passphrase !== undefined && ssh.private_key_file === undefined
       ? [{ option: 'ssh', message: 'has a passphrase, but no private_key_file' }]
       : []),
-    ...(isSocket ? [{ option: 'ssh', message: 'leads to hosts and ports, not to a Unix socket' }] : []),
+    ...(isSocket ? [{ option: 'ssh', message: 'tunnels to hosts and ports, not to a Unix socket' }] : []),
   ];
 }
 
@@ -204,7 +210,7 @@ function canDecodeUrl({ url }: SourceValues): boolean {
 function tlsFaults(tls: DbTlsOptions): Fault[] {
   const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
   return [
-    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, yet names files; set mode to verify' }] : []),
+    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, but has files; set mode to verify' }] : []),
     ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
   ];
 }

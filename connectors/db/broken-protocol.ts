@@ -1,6 +1,6 @@
 import { Problem, seenIn } from '#sdk';
 
-const next = 'check that host and port lead to a database of this kind; if so, look into its log';
+const next = 'check that host and port are those of such a database; if so, check its log';
 
 /** The server violated the protocol. */
 export function brokenProtocol(what: string, seen?: string): Problem {
@@ -10,7 +10,7 @@ export function brokenProtocol(what: string, seen?: string): Problem {
 
 /** A row with a length that does not match its cells. */
 export function otherColumns(): Problem {
-  return brokenProtocol('a row with another number of columns than it had announced');
+  return brokenProtocol('a row with a different number of columns than announced');
 }
 
 /** An error of the driver while it parsed the bytes of a server. */

@@ -32,7 +32,7 @@ export async function extractChunks(given: ChunkedOptions): Promise<Extraction> 
 
 /** Only these types have the same order in every database, regardless of settings. */
 const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
-const mendNulls = 'take a column without nulls; the primary key is best';
+const mendNulls = 'use a column without nulls; the primary key is best';
 
 class Chunks {
   readonly #given: ChunkedOptions;
@@ -187,7 +187,8 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',
-    message: 'rows disappeared between two chunks: the last row that was read is gone, and so are all rows after it',
+    message:
+      'rows disappeared between two chunks: the last row that was read no longer exists, nor does any row after it',
     where: { column },
     seen: cutText(text, 80),
     next: 'run the job again; check whether the table was emptied, or whether another server with fewer rows answers',

@@ -49,7 +49,7 @@ function ambiguous(name: string, seen?: Buffer): Problem {
   return new Problem({
     code: 'DB_AMBIGUOUS_BIT',
     family: 'job',
-    message: `ambiguous BIT value: the server computes column ${JSON.stringify(name)} and does not declare whether it sends bytes or digits`,
+    message: `ambiguous BIT value: the server computes column ${JSON.stringify(name)} without declaring whether it sends bytes or digits`,
     where: { column: name },
     seen: seen === undefined ? undefined : `0x${seen.toString('hex')}`,
     allowed: `BIT columns of a table, and computed BIT values of at most ${maxSafeBits} bits`,

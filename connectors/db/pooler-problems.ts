@@ -35,7 +35,7 @@ const pgbouncer: readonly Rule[] = [
   {
     words: /no more connections allowed|client connections exceeded/,
     ...serverBusy,
-    next: 'raise max_client_conn of PgBouncer, or lower the option connections of the source',
+    next: 'raise max_client_conn of PgBouncer, or reduce the option connections of the source',
   },
   {
     words: /is disabled|database removed|paused|suspended/,

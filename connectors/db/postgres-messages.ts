@@ -111,12 +111,13 @@ const unsupported = new Map([
 ]);
 
 function checkLogin(body: Buffer): void {
-  if (body.length < 4) throw brokenProtocol('a request to log in that is cut off');
+  if (body.length < 4) throw brokenProtocol('a truncated authentication request');
   const kind = body.readInt32BE(0);
   const bytes = loginBytes.get(kind);
   if (bytes === body.length - 4 || ownLengths.has(kind)) return;
-  if (bytes !== undefined) throw brokenProtocol(`a request to log in of ${body.length} bytes instead of ${bytes + 4}`);
-  throw loginUnsupported(unsupported.get(kind) ?? `an unknown kind of login (${kind})`);
+  if (bytes !== undefined)
+    throw brokenProtocol(`an authentication request of ${body.length} bytes instead of ${bytes + 4}`);
+  throw loginUnsupported(unsupported.get(kind) ?? `an unknown authentication method (${kind})`);
 }
 
 /** The server requires an unsupported authentication method for this user. */

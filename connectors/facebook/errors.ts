@@ -30,7 +30,7 @@ export const errors: readonly ErrorRule[] = [
     wait: { at: { header: usage, at: '*.*.estimated_time_to_regain_access' }, unit: 'minutes' },
   },
   { body: { 'error.code': tooManyCalls }, verdict: 'wait', limit: true },
-  tooMuch('Ask for less: fewer accounts or pages, or a later `start_date` in a stream of posts'),
+  tooMuch('Request less: fewer accounts or pages, or a later `start_date` in a stream of posts'),
   { body: { 'error.is_transient': true }, verdict: 'wait' },
   { body: { 'error.code': [1, 2] }, verdict: 'wait' },
   {

@@ -52,14 +52,14 @@ export default defineService({
   ],
   streams: {
     insights: {
-      ...insights('Figures of ads, a row for each day.'),
+      ...insights('Figures of ads, one row per day.'),
       errors: [tooMuch('Read it with `stream: report`, or with fewer `breakdowns`')],
       window: { step: '30d', start: '30d', look_back: '28d' },
       request: { path: adAccount('/insights'), query: { ...asking, limit: 500, after: '{{ page.token }}' } },
     },
     report: {
-      ...insights('The same by a report that is made in the background: for long spans and many breakdowns.'),
-      errors: [tooMuch('Ask for fewer `metrics` or `breakdowns`, or a later `start_date`')],
+      ...insights('The same, as a report that is generated in the background: for long periods and many breakdowns.'),
+      errors: [tooMuch('Request fewer `metrics` or `breakdowns`, or a later `start_date`')],
       window: { step: '90d', start: '30d', look_back: '28d' },
       job: {
         create: { path: adAccount('/insights'), form: asking },

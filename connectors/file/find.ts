@@ -24,7 +24,7 @@ export async function findFiles(
   if (stats?.isFile()) return [named(folder, exact)];
   if (stats !== undefined) throw notAFile(path, stats.isDirectory());
   const { glob, isDynamicPattern } = await import('tinyglobby');
-  if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file is not there');
+  if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file does not exist');
   const unlisted: UnlistedFolder[] = [];
   const fs = { readdir: reportingReaddir((failure) => unlisted.push(failure)) };
   const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false, fs });
@@ -50,7 +50,7 @@ function reportingReaddir(report: (failure: UnlistedFolder) => void): typeof rea
 
 function cannotList(base: string, path: string, { folder, error }: UnlistedFolder): Problem {
   return error.code === 'ENOENT'
-    ? notFound(base, path, `the folder ${folder} is not there`)
+    ? notFound(base, path, `the folder ${folder} does not exist`)
     : unreadable(folder, error);
 }
 

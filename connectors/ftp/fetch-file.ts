@@ -129,7 +129,7 @@ async function append(copy: Copy, bytes: Uint8Array): Promise<void> {
 }
 
 function changeOf(before: FileFacts, now: FileFacts | Absent): string {
-  if ('absent' in now) return 'it is gone';
+  if ('absent' in now) return 'it no longer exists';
   if (now.size !== before.size) return `${now.size} bytes, ${before.size} before`;
   return `modified at ${timeOf(now)}, before at ${timeOf(before)}`;
 }

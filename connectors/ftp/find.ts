@@ -51,7 +51,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
   const seen = await session.stat(exact);
   if ('absent' in seen) {
     if (await session.isFolder(exact)) throw isFolder(path);
-    throw notFound(base, path, 'the file is not there, or may not be seen');
+    throw notFound(base, path, 'the file does not exist, or is not visible to this user');
   }
   const has = async (other: string) => !('absent' in (await session.stat(other)));
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };

@@ -127,7 +127,7 @@ export const query = {
   }),
   marker: option.text({
     about:
-      'A file is complete if this marker file exists beside it: an extension (.done means orders.csv.done), a pattern with {stem} or {name}, or a name.',
+      'A file is complete if this marker file exists next to it: an extension (.done means orders.csv.done), a pattern with {stem} or {name}, or a name.',
     example: '.done',
   }),
   ...fileOptions,

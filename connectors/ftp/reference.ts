@@ -13,8 +13,8 @@ export const reference = {
     'Servers report times in whole seconds. A file that is rewritten within the same second with the same size is not detected as changed: give new data a new name.',
     'An unknown host key is refused; the message shows its fingerprint and how to trust it. SSH certificate authorities are not supported.',
     'See docs/faults.md for the server errors that are retried and those that require a person.',
-    'FTP servers without MLSD are asked for the time of each matching file with MDTM. Without both, files have no age.',
-    'The texts of a workbook (xlsx) are limited to 128 MB; csv has no limit. Formulas give the value that was last saved.',
+    'On FTP servers without MLSD, the time of each matching file is requested with MDTM. Without both, files have no age.',
+    'The texts of a workbook (xlsx) are limited to 128 MB; csv has no limit. Formulas have the value that was last saved.',
   ],
   example: `
 sources:

@@ -24,7 +24,7 @@ function sftpFaults(source: FtpSourceValues): Fault[] {
       ? [{ option: 'password', message: 'is missing: give it, or private_key_file' }]
       : []),
     ...(passphrase !== undefined && key === undefined
-      ? [{ option: 'passphrase', message: 'is for a private key; name it in private_key_file' }]
+      ? [{ option: 'passphrase', message: 'requires a private key; set private_key_file' }]
       : []),
     ...(active === undefined ? [] : [{ option: 'active', message: 'does not apply to sftp; remove it' }]),
   ];

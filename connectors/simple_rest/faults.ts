@@ -36,7 +36,7 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
     return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
   }
   if (path !== undefined && /^https?:\/\//i.test(path)) {
-    return [{ option: 'path', message: 'is a full address; give it as `endpoint_url`' }];
+    return [{ option: 'path', message: 'is a full URL; set it as `endpoint_url`' }];
   }
   if (path !== undefined && endpoint_url !== undefined) {
     return [{ option: 'endpoint_url', message: 'cannot be combined with `path`' }];
@@ -48,7 +48,7 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
   if (faults.length > 0 || url === undefined || endpoint_url === undefined || !holdsCredentials(source)) return faults;
   const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
   return isElsewhere
-    ? [{ option: 'endpoint_url', message: 'leads to another origin than the `url` that the credentials are for' }]
+    ? [{ option: 'endpoint_url', message: 'has another origin than the `url` that the credentials are for' }]
     : [];
 }
 

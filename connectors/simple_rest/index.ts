@@ -22,7 +22,8 @@ export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './
 const connector = defineConnector({
   id: 'simple_rest',
   title: 'REST API',
-  summary: 'Reads json, csv or xml from an HTTP API, page after page, with retries and guards against half an answer.',
+  summary:
+    'Reads json, csv or xml from an HTTP API, page after page, with retries and protection against truncated responses.',
   source,
   query,
   ...reference,

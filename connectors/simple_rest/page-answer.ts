@@ -147,7 +147,7 @@ export async function soapFailure(
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
         ? 'the request is retried automatically; if this persists, contact the operator of the server'
-        : 'nothing is sent; look at `body` and `parameters` of the query; `fail_when: []` reads faults as data',
+        : 'nothing is sent; check `body` and `parameters` of the query; `fail_when: []` reads faults as data',
     },
   );
 }
@@ -167,7 +167,7 @@ function wordsOf(value: unknown): string {
 }
 
 function unknownFormat({ url }: HttpResponse, contentType: string | undefined) {
-  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
+  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} returned a content type that is not known to be data`, {
     seen: contentType ?? 'no content type',
     allowed: 'json, jsonl, csv, xml',
     next: 'check the address and the login; set `format` if the content type is simply wrong',

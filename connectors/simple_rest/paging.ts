@@ -101,7 +101,7 @@ export class AskedBefore {
 }
 
 function inCircles(url: URL) {
-  return httpProblem('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
+  return httpProblem('REST_PAGES_REPEAT', 'job', 'the pages form a loop: the next page has already been read', {
     seen: shownUrl(url),
     next: 'check `paging`; nothing is sent',
   });

@@ -87,7 +87,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
-  throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` leads to another origin than the `url` of the source', {
+  throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` has another origin than the `url` of the source', {
     seen: shownUrl(url),
     allowed: base.origin,
     next: 'the credentials of the source are only valid for its `url`: use the same origin in `endpoint_url`, or use another source',

@@ -30,7 +30,7 @@ export default defineService({
       about: '`DataSourceInfo`, if the server has more than one data source; the stream `sources` lists them.',
       example: 'Provider=Mondrian;DataSource=Foodmart;',
     }),
-    user: option.text({ about: 'User for HTTP Basic; anonymous when absent.', example: 'reader' }),
+    user: option.text({ about: 'User for HTTP Basic. Default: anonymous access.', example: 'reader' }),
     password: option.text({
       about: 'Password of the user.',
       secret: true,
@@ -54,7 +54,7 @@ export default defineService({
         }),
         layout: option.choice(['tabular', 'multidimensional'], {
           about:
-            '`tabular`: a column for each level and measure. `multidimensional`: a column for each tuple of the first axis, a row for each tuple of the others.',
+            '`tabular`: one column per level and measure. `multidimensional`: one column per tuple of the first axis, one row per tuple of the others.',
           default: 'tabular',
         }),
       },
@@ -119,7 +119,7 @@ export default defineService({
   },
   limits: [
     'A result is a single response without pages. Its rows and cells are streamed to the payload; the members of its axes are kept in memory.',
-    'Anonymous access and HTTP Basic are there; NTLM and Kerberos are not.',
+    'Anonymous access and HTTP Basic are supported; NTLM and Kerberos are not.',
     'A column is numeric if the server declares it so, or marks each of its values as a number.',
     'Each run reads everything: restrict the period in the statement.',
   ],
@@ -144,6 +144,6 @@ function faultRules(said: string, has = said): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
   return [
     { body: blamesServer, verdict: 'wait', said, say: 'could not process the request' },
-    { body: { [has]: true }, verdict: 'config', said, say: 'refuses what it is asked' },
+    { body: { [has]: true }, verdict: 'config', said, say: 'rejected the request' },
   ];
 }

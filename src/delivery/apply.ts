@@ -119,7 +119,7 @@ function createWords({ declaration, destination, clientId }: Declared, { remotes
   const { name, format } = declaration;
   const place = clientId === undefined ? destination.name : `${destination.name}, client ${clientId}`;
   const others = remotes.filter((remote) => remote.name === name).map(({ id }) => id);
-  const lost = gone === undefined ? '' : `; ${gone}, made earlier, is not there any more`;
+  const lost = gone === undefined ? '' : `; ${gone}, created earlier, no longer exists`;
   const twin =
     others.length === 0 ? '' : `; ${others.join(', ')} with the same name was not created by apply and is not changed`;
   return `create "${name}" (${format}) at ${place}${lost}${twin}`;
@@ -141,9 +141,9 @@ function severalOurs({ declaration, jobs }: Declared, found: readonly RemoteData
   return new Problem({
     code: 'APPLY_AMBIGUOUS',
     family: 'config',
-    message: `Several data sources named "${declaration.name}" were made by apply, and this state remembers none of them`,
+    message: `Several data sources named "${declaration.name}" were created by apply, and none of them is in this state`,
     where: jobs[0] === undefined ? {} : { job: jobs[0] },
     seen: found.map(({ id }) => id).join(', '),
-    next: 'name the right one as the instance of the job, or delete the others at the service',
+    next: 'set the right one as the instance of the job, or delete the others at the service',
   });
 }

@@ -25,7 +25,7 @@ export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Reada
 /** Throws if the length of the file has changed. */
 function smallOf({ path, bytes }: PayloadFile): Buffer {
   const whole = readSmallFile(path, bytes);
-  if (whole === undefined) throw new Error(`the payload has no longer ${bytes} bytes`);
+  if (whole === undefined) throw new Error(`the payload no longer has ${bytes} bytes`);
   return whole;
 }
 

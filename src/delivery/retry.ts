@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
     action: 'retry',
     code: 'DELIVERY_NO_ANSWER',
     family: 'try_later',
-    message: 'The answer broke off before its end',
+    message: 'The response was truncated',
     ambiguous: true,
   },
   {
@@ -72,7 +72,7 @@ const rules: readonly Rule[] = [
     action: 'retry',
     code: 'DELIVERY_STRANGE_ANSWER',
     family: 'try_later',
-    message: 'Something that is not the service answered; it may be a proxy or a login page',
+    message: 'The response is not from the service; it may be from a proxy or a login page',
     next: "check the destination's url",
     ambiguous: true,
   },
@@ -89,7 +89,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_REDIRECTED',
     family: 'config',
     message: 'The service has moved; redirects are not followed',
-    next: "set the destination's url to the service's present address",
+    next: "set the destination's url to the service's current address",
   },
   {
     when: is(401),
@@ -120,7 +120,7 @@ const rules: readonly Rule[] = [
     action: 'dead',
     code: 'DELIVERY_TOO_LARGE',
     family: 'job',
-    message: 'The service finds the payload too large',
+    message: 'The payload is too large for the service',
     next: 'select fewer rows or columns, and set upload_limit_bytes of the destination to the limit of the service',
   },
   {
@@ -130,13 +130,13 @@ const rules: readonly Rule[] = [
     family: 'quota',
     message: 'No requests are left today',
   },
-  { when: is(429), action: 'pause', code: 'RATE_LIMITED', family: 'try_later', message: 'The service asks for quiet' },
+  { when: is(429), action: 'pause', code: 'RATE_LIMITED', family: 'try_later', message: 'Rate-limited by the service' },
   {
     when: ({ status }) => status < 500 && isPassingStatus(status),
     action: 'retry',
     code: 'DELIVERY_FAILED',
     family: 'try_later',
-    message: 'The service gave up waiting for the request',
+    message: 'The service timed out waiting for the request',
     ambiguous: true,
   },
   {

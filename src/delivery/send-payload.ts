@@ -185,7 +185,7 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<b
 
 /** The process stops: the payload stays owed, and the attempt does not count. */
 async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
-  const message = 'The request was cut off because Sluice was stopped';
+  const message = 'The request was aborted because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
   return { state: 'waiting_retry', until: gateway.clock.now() };
 }
@@ -250,7 +250,7 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up: the process ended in the middle of the last ${crashes} attempts`,
+    message: `Gave up: the process crashed during the last ${crashes} attempts`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     next: `find out what ended the process (power, memory, a supervisor), then run "sluice dead send ${row.job}"`,
   });

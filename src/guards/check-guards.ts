@@ -62,7 +62,7 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
   const lost = rows < last.rows;
   return {
     guard: 'row_change',
-    message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} against the last good result`,
+    message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} compared with the last good result`,
     seen: `${countOf(rows, 'row')}; ${countText(last.rows)} in run ${last.run}`,
     allowed: lost
       ? `a loss of ${percentText(down)}: at least ${countOf(fewest, 'row')}`

@@ -62,7 +62,7 @@ function otherLayout(name: string, other: string): Problem {
     code: 'SET_MOVED',
     family: 'job',
     message: 'The job got new columns during a backfill, and the backfill got other new columns',
-    seen: `${name} and ${other} in one place`,
+    seen: `${name} and ${other} in the same position`,
     next: 'read the range from its beginning: sluice backfill … --restart',
   });
 }

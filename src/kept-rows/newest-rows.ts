@@ -152,6 +152,6 @@ function writerFor({ name, type }: Column): OrderedBytes {
     where: { column: name },
     seen: type,
     allowed: 'a column of dates, times, whole or decimal numbers, or text',
-    next: 'name another column under write.retain',
+    next: 'set another column in write.retain',
   });
 }

@@ -134,7 +134,7 @@ function notCanonical(type: ColumnType, text: string): Problem {
   return new Problem({
     code: 'SET_VALUE',
     family: 'row',
-    message: `The source calls this ${type}, and it is none`,
+    message: `The source declares this as ${type}, but it is not a valid one`,
     seen: JSON.stringify(cutText(text, 80)),
   });
 }

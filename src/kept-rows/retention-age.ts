@@ -60,8 +60,8 @@ export class RetentionAge {
       message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, and a row has none`,
       where: { column: this.#column },
       seen: cutText(text, 80),
-      allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or nothing: such a row stays',
-      next: 'name another column under write.retain, or fix the value at the source',
+      allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or null: such a row is kept',
+      next: 'set another column in write.retain, or fix the value at the source',
     });
   }
 }
@@ -74,6 +74,6 @@ function notAged(column: string, type: ColumnType): Problem {
     where: { column },
     seen: type,
     allowed: types.join(', '),
-    next: 'name a column of dates or times under write.retain, or make one of it in the query',
+    next: 'set a column of dates or times in write.retain, or convert it to one in the query',
   });
 }

@@ -204,7 +204,7 @@ export class RowWriter {
       family: 'row',
       message: `Column ${JSON.stringify(column)} is part of the key, but null in a row: the row cannot be identified`,
       where: { row: this.#rows + 1, column },
-      next: 'leave such rows out in the query, or take another key under write.key',
+      next: 'exclude such rows in the query, or set another key in write.key',
     });
   }
 
@@ -216,7 +216,7 @@ export class RowWriter {
       where: { row: this.#rows + 1, column: this.#key.map(({ name }) => name).join(', ') },
       seen: `${bytes} bytes`,
       allowed: `${maxKeyBytes} bytes`,
-      next: 'take a shorter key under write.key',
+      next: 'set a shorter key in write.key',
     });
   }
 }
@@ -248,7 +248,7 @@ function keyOrdering(
     where: { column: name },
     seen: type,
     allowed: 'columns of any type except float and json, in which equal values can have different texts',
-    next: 'cast it in the query, or take another key under write.key',
+    next: 'cast it in the query, or set another key in write.key',
   });
 }
 

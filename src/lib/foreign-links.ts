@@ -33,7 +33,7 @@ function foreignLink(at: string, uid: number): Problem {
     family: 'config',
     message: `A symbolic link of user ${uid} is not followed by root: ${at}`,
     seen: `${at} -> ${readlinkSync(at)}`,
-    allowed: 'files and folders, and links that root made',
+    allowed: 'files and folders, and links created by root',
     next: 'run Sluice as the owner of the folder, or replace the link by a folder',
   });
 }

@@ -115,7 +115,7 @@ const maxAnnouncements = 10;
 /** Sends one request and reads its response. Throws the network's error if no response started. */
 export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer> {
   const late = new AbortController();
-  const giveUp = () => late.abort(new Error('the answer took too long'));
+  const giveUp = () => late.abort(new Error('the response timed out'));
   let announcements = 0;
   const { request } = await loadHttp();
   const { statusCode, headers, body } = await request(given.url, {

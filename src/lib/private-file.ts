@@ -36,7 +36,7 @@ export function openPrivateFile(path: string): number {
   try {
     const stat = fstatSync(descriptor);
     if ((stat.mode & anybodyElse) === 0) return descriptor;
-    if (stat.nlink > 1) throw new Error(`${path} is readable for others and has a second name (a hard link)`);
+    if (stat.nlink > 1) throw new Error(`${path} is readable by other users and has another name (a hard link)`);
     fchmodSync(descriptor, 0o600);
     return descriptor;
   } catch (error) {

@@ -72,6 +72,6 @@ function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: R
     family: 'job',
     message,
     seen,
-    next: `nothing is sent, as \`guards: {${guard}: true}\` says${next === undefined ? '' : `. ${next}`}`,
+    next: `nothing is sent because of \`guards: {${guard}: true}\`${next === undefined ? '' : `. ${next}`}`,
   });
 }

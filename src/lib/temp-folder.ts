@@ -22,10 +22,10 @@ function unusable(error: NodeJS.ErrnoException, parent: string): Problem {
   return new Problem({
     code: 'TEMP_FOLDER',
     family: permanent.has(error.code ?? '') ? 'config' : 'try_later',
-    message: `A folder for temporary files cannot be made in ${parent}`,
+    message: `Cannot create a folder for temporary files in ${parent}`,
     seen: error.message,
-    allowed: 'a folder that exists, has room, and that the user who runs Sluice may write to',
-    next: 'set the variable TMPDIR to such a folder, or make this one',
+    allowed: 'an existing folder with free space that the user who runs Sluice may write to',
+    next: 'set the variable TMPDIR to such a folder, or create this one',
     cause: error,
   });
 }

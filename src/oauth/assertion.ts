@@ -49,7 +49,7 @@ function signatureOf(text: string, algorithm: 'RS256' | 'HS256', key: string): s
       family: 'config',
       message: 'The private key of the login cannot sign',
       allowed: 'an RSA key in PEM, as in the account file',
-      next: 'look at private_key or account_file of the login',
+      next: 'check private_key or account_file of the login',
       cause,
     });
   }
@@ -86,7 +86,7 @@ function accountFileFault(file: string, what: string): Problem {
     family: 'config',
     message: `The key file of the service account ${what}`,
     seen: file,
-    allowed: 'the JSON file that the vendor gave out, with client_email and private_key',
+    allowed: 'the JSON file from the vendor, with client_email and private_key',
     next: 'fix account_file of the login',
   });
 }

@@ -98,8 +98,8 @@ function strange(): Problem {
     code: 'LOGIN_STATE',
     family: 'login',
     message: 'The response of the browser does not belong to this login',
-    allowed: 'the answer to the address that was just printed',
-    next: 'run the command again and use its newest address',
+    allowed: 'the response to the URL that was just printed',
+    next: 'run the command again and use its newest URL',
   });
 }
 

@@ -67,7 +67,7 @@ function expired(): Problem {
   return new Problem({
     code: 'LOGIN_EXPIRED',
     family: 'login',
-    message: 'The code ran out before anybody had agreed with it',
+    message: 'The code expired before anyone approved it',
     next: 'run the command again and use its newest code',
   });
 }

@@ -105,7 +105,7 @@ function unreadable(file: string, cause: Error): Problem {
     message: `The key file of the logins cannot be used: ${cause.message}`,
     seen: file,
     allowed: 'a file that this user owns and no other user can read',
-    next: `${commandLine('chmod', 600, file)}, or give a key of your own in SLUICE_KEY`,
+    next: `${commandLine('chmod', 600, file)}, or set your own key in SLUICE_KEY`,
     cause,
   });
 }

@@ -22,7 +22,7 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
 
 /** The token has expired, and the vendor issues no refresh tokens. */
 export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow): Problem {
-  const ended = expires_at === null ? 'the vendor refuses it' : `it ended at ${instantText(expires_at)}`;
+  const ended = expires_at === null ? 'the vendor refuses it' : `it expired at ${instantText(expires_at)}`;
   return new Problem({
     code: 'LOGIN_ENDED',
     family: 'login',
@@ -41,12 +41,12 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
     family: 'login',
     message: lost
       ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
-      : `The vendor does not accept the login "${login.name}" any more`,
+      : `The vendor no longer accepts the login "${login.name}"`,
     seen: seenOf(refusal),
     // A grant by a person is kept aside until that person logs in again; it isn't sent again.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone
-      ? 'look at the credentials of the login in the config, and at the clock of this machine'
+      ? 'check the credentials of the login in the config, and the clock of this machine'
       : loginCommand(login.name),
   });
 }

@@ -45,7 +45,7 @@ export async function callTokenEndpoint(
   try {
     answer = await sendRequest({ agent, timeoutMs, answerLimitBytes, ...styled });
   } catch (cause) {
-    throw unreachable(host, { message: `${host} could not be asked for a token`, seen: reasonOf(cause), cause });
+    throw unreachable(host, { message: `${host}: the token request failed`, seen: reasonOf(cause), cause });
   }
   return readAnswer(answer, { ...given, host });
 }
@@ -83,8 +83,8 @@ function readAnswer(
   const passing = passingAnswer(status, headers, now());
   if (passing !== undefined || !complete) {
     const wait = passing?.retryAfterMs;
-    const message = `${host} has no token for us at the moment`;
-    const seen = complete ? `status ${status}` : `status ${status}, and an answer that broke off`;
+    const message = `${host} currently issues no tokens`;
+    const seen = complete ? `status ${status}` : `status ${status}, truncated response`;
     throw unreachable(host, { message, seen, retryAfterMs: wait });
   }
   if (wanted === 'nothing' && status < 300) return {};

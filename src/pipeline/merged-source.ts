@@ -125,6 +125,6 @@ function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
     message:
       'the columns have changed since the last run, so rows at the newest cursor value, or within its lag, cannot be distinguished from new rows: append would duplicate them',
     ...(gone === '' ? {} : { seen: `no column ${gone}` }),
-    next: `restore the column at the source; else ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\`. Both drop rows that the source no longer has, so take a backup first`,
+    next: `restore the column at the source; otherwise ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\` (both drop rows that the source no longer has, so take a backup first)`,
   });
 }

@@ -155,8 +155,8 @@ export class SourceReader {
   }
 
   /**
-   * Closes the source: connection and files are released when this settles, or the source was abandoned with a log
-   * line. Rejects if a warning is forbidden by the job's guards.
+   * Closes the source: connection and files are released when this settles, unless the source was abandoned after a
+   * timeout. Rejects if a warning is forbidden by the job's guards.
    */
   async close(): Promise<void> {
     this.#stallTimer.end();
@@ -244,7 +244,7 @@ export class SourceReader {
 
   #stalled(waitedMs: number): Problem {
     const seconds = Math.round(waitedMs / 1000);
-    const asking = this.#iterator === undefined ? 'while connecting and asking' : 'between two batches';
+    const asking = this.#iterator === undefined ? 'while connecting and querying' : 'between two batches';
     return new Problem({
       code: 'SOURCE_STALLED',
       family: 'try_later',

@@ -18,7 +18,10 @@ export interface TimerHooks {
    * Does not wait for the run that it starts.
    */
   fire(due: Due): void;
-  /** The wall clock was set by so many milliseconds, or (0) the machine or the process was suspended. Called before the next check. */
+  /**
+   * The wall clock was set by this many milliseconds, or (0) the machine or the process was suspended. Called before
+   * the next check.
+   */
   jumped?(by: number): void;
   /** A hook threw: the firing is skipped in this check only. */
   failed(error: unknown): void;
@@ -37,7 +40,7 @@ export interface Timer {
 
 /** Calls back at the start of every minute until destroyed. */
 interface Tick {
-  /** Adds one call after so many milliseconds, less than a minute; replaces an earlier one. */
+  /** Adds one call after this many milliseconds, less than a minute; replaces an earlier one. */
   aim(milliseconds: number): void;
   destroy(): unknown;
 }

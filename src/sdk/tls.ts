@@ -13,8 +13,8 @@ export interface TlsFiles {
 export const tlsFileSchemas = {
   ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
   cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
-  key_file: { type: 'string', description: 'PEM file of the key to our own certificate.' },
-  servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
+  key_file: { type: 'string', description: 'PEM file of the private key of the client certificate.' },
+  servername: { type: 'string', description: 'Name that the server certificate must have, if it is not the host.' },
 };
 
 /** Errors in the combination of files, as text after the option's name. */

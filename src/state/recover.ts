@@ -43,6 +43,6 @@ function damageOf({ path, bytes }: OutboxRow): string | undefined {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === bytes) return undefined;
   return size === undefined
-    ? `The payload's file ${path} is gone`
+    ? `The payload's file ${path} is missing`
     : `The payload has ${size} bytes instead of ${bytes}`;
 }

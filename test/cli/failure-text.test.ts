@@ -12,7 +12,7 @@ it('the error of a failed job names the job, the step, the cause, the fix, the r
   const { code, stderr } = await home.sluice(['sync']);
   expect(code).toBe(1);
   const [, run = ''] = /\n {2}run {6}(\S+)\n/.exec(stderr) ?? [];
-  expect(stderr).toMatch(/^FILE_NOT_FOUND: the file is not there$/m);
+  expect(stderr).toMatch(/^FILE_NOT_FOUND: the file does not exist$/m);
   expect(stderr).toMatch(/^ {2}where {4}.*job orders, source files, stage extract/m);
   expect(stderr).toMatch(/^ {2}next {5}\S/m);
   expect(stderr).toMatch(new RegExp(`^ {2}more {5}sluice history .*${run}`, 'm'));

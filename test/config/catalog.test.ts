@@ -74,7 +74,7 @@ describe('the catalog of connectors', () => {
     const { connectors, problems } = await loadCatalog({ folder });
     expect(connectors.has('good')).toBe(true);
     expect(problems.map(({ message }) => message)).toEqual([
-      'The connector "db" cannot be used: there is a connector "db" already; rename this one',
+      'The connector "db" cannot be used: a connector "db" already exists; rename this one',
       'The connector "crashes" cannot be used: boom',
       'The connector "empty" cannot be used: it has no default export from defineConnector',
       'The connector "half" cannot be used: it lacks "summary"',

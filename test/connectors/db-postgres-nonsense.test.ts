@@ -42,7 +42,7 @@ it.each([
   [6, 'SCM credentials'],
   [7, 'GSSAPI'],
   [9, 'SSPI'],
-  [99, 'an unknown kind of login (99)'],
+  [99, 'an unknown authentication method (99)'],
 ])('names the unsupported kind of login: %i', async (type, name) => {
   const problem = await problemOf(check(await sourceAt(login(type))));
   expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });

@@ -170,7 +170,7 @@ describe('tunnel options', () => {
       ['has a passphrase'],
     ],
     [{ file: 'a', ssh }, ['does not apply to SQLite']],
-    [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['leads to hosts and ports']],
+    [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['tunnels to hosts and ports']],
   ])('are validated before anything runs: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);

@@ -232,7 +232,7 @@ it('lists the accounts that the login can access', async () => {
   };
   const { rows: found } = await runService({ ...costs, routes, query: { stream: 'accounts' } });
   expect(found).toEqual(['1', '2'].map((id) => [id, id, 'Shop', 'EUR', 'Europe/Berlin', 'ENABLED', 'false', '0']));
-  expect(await checkServiceCase(costs)).toBe('2 accounts of Google Ads can be reached directly');
+  expect(await checkServiceCase(costs)).toBe('2 Google Ads accounts can be accessed directly');
 });
 
 it('sends a developer token if configured', async () => {

@@ -61,7 +61,7 @@ describe('the page of all jobs', () => {
     expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
     const cards = await page.locator('.card.bad').allTextContents();
     expect(cards).toEqual([
-      expect.stringMatching(/^lost: failing.*the file is not there/s),
+      expect.stringMatching(/^lost: failing.*the file does not exist/s),
       expect.stringMatching(/^guarded: quarantined.*Fewer rows.*sluice quarantine show/s),
     ]);
     expect(await page.locator('.card.bad code').allTextContents()).toEqual([

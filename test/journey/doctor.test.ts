@@ -62,7 +62,7 @@ describe('sluice doctor', () => {
     await chmod(file, 0o644);
     const { stdout, stderr } = await home.sluice(['doctor']);
     expect(stderr).toContain('The environment variable NOBODY_SETS_THIS is not set');
-    expect(stdout).toMatch(/ok +config file +no secret in it is open to others/);
+    expect(stdout).toMatch(/ok +config file +no other user can read secrets in it/);
   });
 
   it('reports a secrets file that others can read, and owed payloads whose files are missing', async () => {

@@ -173,12 +173,12 @@ describe('sluice explain', () => {
 
   it("suggests `apply` if the declared data source doesn't exist yet", async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
-    expect(await explain()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
+    expect(await explain()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
     const { home, explain: again } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
     await home.sync();
-    expect(await again()).toMatchObject({ verdict: 'nowhere to go', fix: 'sluice apply --yes' });
+    expect(await again()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
   });
 
   it('rejects an unknown name, and suggests the closest one', async () => {

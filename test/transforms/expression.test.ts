@@ -183,7 +183,7 @@ describe('an error in an expression', () => {
 
   it('is reported before the first row, with its position', () => {
     expect(fault('id >').message).toContain('at character 5');
-    expect(fault('id + 1').message).toContain('gives int, not true or false');
+    expect(fault('id + 1').message).toContain('returns int, not true or false');
     expect(fault('id == country')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
     expect(fault('id == country').message).toContain('no such overload: int == string, at character 1');
   });
@@ -202,7 +202,7 @@ describe('an error in an expression', () => {
   });
 
   it('is to use has() on a column, which every row has', () => {
-    expect(fault('has(row.note)').message).toContain('ask is_null() instead');
+    expect(fault('has(row.note)').message).toContain('use is_null() instead');
   });
 
   it('in one row names row, column, expression and the values', () => {

@@ -37,7 +37,7 @@ describe('a regular expression', () => {
   });
 
   it('that is invalid is reported by a check, with its position', () => {
-    const sentence = 'the regular expression cannot be read: missing closing ): `(a` (RE2 syntax), at character 25';
+    const sentence = 'the regular expression is not valid: missing closing ): `(a` (RE2 syntax), at character 25';
     expect(fault('id == 1 && note.matches("(a")')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
     expect(fault('id == 1 && note.matches("(a")').message).toContain(sentence);
     expect(faultOf('id == 1 && note.matches("(a")')).toContain(sentence);

@@ -70,7 +70,7 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
     const waits = jobs.some(({ next_run_at }) => next_run_at !== undefined);
     return `No daemon is running on this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
   }
-  const running = `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}`;
+  const running = `The daemon (${daemon.owner}) has been running since ${instantText(daemon.since)}`;
   const stopped =
     daemon.stopped === undefined ? '' : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart it`;
   const config = configText(daemon.config);

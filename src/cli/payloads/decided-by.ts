@@ -16,4 +16,4 @@ function nameOf(): string {
 }
 
 /** The `--why` flag, the same for every decision. */
-export const whyFlag = ['--why <text>', 'a reason, kept with your name and the time'] as const;
+export const whyFlag = ['--why <text>', 'a reason, recorded with your name and the time'] as const;

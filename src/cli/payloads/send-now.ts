@@ -45,5 +45,5 @@ function sentence({ state, until, problem }: SendResult): string {
   if (state === 'waiting_login') return `Owed: the destination refuses the credentials${why}.`;
   if (state === 'waiting_retry')
     return `Owed: waiting to retry${at}${why}; the daemon or the next sync of the job will send it.`;
-  return 'Owed: the config does not have its destination any more; it is sent once that is there again.';
+  return 'Owed: its destination is no longer in the config; it is sent when the destination is added again.';
 }

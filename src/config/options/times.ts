@@ -79,7 +79,7 @@ export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
   if (/^\d+(\.\d+)?$/.test(text)) {
-    return { fault: `"every" has no unit`, allowed, next: `write ${Number(text)}m if minutes are meant` };
+    return { fault: `"every" has no unit`, allowed, next: `write ${Number(text)}m if you mean minutes` };
   }
   const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
   if (value === undefined) return { fault: 'not a valid duration', allowed };

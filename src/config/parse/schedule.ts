@@ -90,7 +90,7 @@ function tellStray(at: Part, option: 'days' | 'from', faults: Faults): void {
   const owner = option === 'days' ? 'at' : 'every';
   faults.add({
     code: 'CONFIG_SCHEDULE',
-    message: `"${option}" goes with "${owner}", and this schedule has none`,
+    message: `"${option}" requires "${owner}", which this schedule does not have`,
     path: at.path,
     on: 'key',
     next:

@@ -64,7 +64,7 @@ async function findConnector(
       code: 'CONFIG_WRONG_VALUE',
       message: 'A source must be a map of options',
       path,
-      allowed: 'connector: NAME, and its options beside it',
+      allowed: 'connector: NAME, with its options next to it',
     });
     return undefined;
   }

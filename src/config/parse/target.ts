@@ -39,7 +39,7 @@ function hasOneKind(at: Part, faults: Faults): boolean {
         : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
     path: at.path,
     on: 'key',
-    allowed: 'one of instance (an id), datasource (declared here, made by "sluice apply"), refresh (a list of ids)',
+    allowed: 'one of instance (an id), datasource (declared here, created by "sluice apply"), refresh (a list of ids)',
   });
   return false;
 }

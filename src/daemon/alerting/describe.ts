@@ -30,7 +30,7 @@ export async function describe(
   }
   if (kind === 'clock') {
     const next = { message: 'schedules use the new time; the history shows missed and repeated runs' };
-    return { next, fix: 'keep the clock right with a time server: timedatectl set-ntp true; then: sluice doctor' };
+    return { next, fix: 'synchronize the clock with a time server: timedatectl set-ntp true; then: sluice doctor' };
   }
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];

@@ -49,7 +49,7 @@ function isOfLogin({ extract }: Job, { last }: Streak, needing: ReadonlySet<stri
 }
 
 function failureOf(job: Job, { failures, since, last }: Streak): Condition {
-  const why = last.message ?? 'it did not say why';
+  const why = last.message ?? 'no reason given';
   return {
     ...basis(job),
     kind: 'failed',

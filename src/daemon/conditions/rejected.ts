@@ -46,7 +46,7 @@ function heldBack({ message, code, owed_at, run }: OutboxRow) {
 }
 
 function died({ message, code, settled_at, owed_at }: OutboxRow) {
-  const what = message ?? 'the service will not take the payload';
+  const what = message ?? 'the service rejects the payload';
   return { kind: 'dead' as const, since: settled_at ?? owed_at, what, ...codeOf(code) };
 }
 

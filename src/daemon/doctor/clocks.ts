@@ -69,5 +69,5 @@ export function clockFinding(
   if (Math.abs(skew) - unsure <= mostSkewMs)
     return good('clock', `matches the clock of ${name} within ${durationText(unsure)}`);
   const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${name}`;
-  return bad('clock', message, 'let the system keep its time: timedatectl set-ntp true');
+  return bad('clock', message, 'synchronize the clock with a time server: timedatectl set-ntp true');
 }

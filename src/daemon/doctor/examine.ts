@@ -38,7 +38,7 @@ function examineFiles({ file, state }: Config): Finding[] {
           `other users can read it, and it contains secrets: ${redact(secrets.join(', '))}`,
           `${commandLine('chmod', 600, file)}, or replace the secrets with \${env:NAME}`,
         )
-      : good('config file', 'no secret in it is open to others'),
+      : good('config file', 'no other user can read secrets in it'),
   );
   for (const path of [state, join(state, 'sluice.db')]) {
     const stat = statOf(path);

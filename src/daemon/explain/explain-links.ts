@@ -51,12 +51,12 @@ export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
 });
 
 const words: Readonly<Record<RunRow['state'], string>> = {
-  running: 'is under way',
-  retrying: 'is tried again',
+  running: 'is in progress',
+  retrying: 'is being retried',
   owed: 'is done, its payload is owed',
   delivered: 'was delivered',
   unchanged: 'produced what the instance already shows',
-  superseded: 'gave way to newer data',
+  superseded: 'was superseded by newer data',
   refreshed: 'started the refresh',
   dead: 'ended with a payload that the service rejected',
   quarantined: 'ended with a payload that a guard quarantined',
@@ -119,5 +119,5 @@ export function hinderedBy({ code, attempts }: OutboxRow): string {
 /** What it waits for. `spent`: until when the allowance is used up. */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
   if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
-  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
+  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting for a retry';
 }

@@ -44,7 +44,7 @@ function unwritable({ conditions, waiting, daemonSince }: Facts): RuleResult | u
 function notThere({ missing, ...facts }: Facts): RuleResult | undefined {
   if (missing === undefined) return undefined;
   const message = 'the data source that the job declares has not been created yet';
-  return { verdict: 'nowhere to go', because: [{ message }], ...upcoming(facts), fix: missing };
+  return { verdict: 'its data source does not exist yet', because: [{ message }], ...upcoming(facts), fix: missing };
 }
 
 function held({ hold, job }: Facts): RuleResult | undefined {
@@ -57,7 +57,7 @@ function held({ hold, job }: Facts): RuleResult | undefined {
 function heldBack({ waiting, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state }) => state === 'quarantined');
   if (row === undefined) return undefined;
-  const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
+  const because = [troubleOf(row, 'a guard quarantined the payload'), extracted(row)];
   return { verdict: 'quarantined', because, ...upcoming(facts), fix: `sluice quarantine show ${row.run}` };
 }
 
@@ -105,7 +105,7 @@ function running({ runningSince, runs }: Facts): RuleResult | undefined {
   if (cancelled < 2) return { verdict: 'running', because, next };
   const message = `newer firings canceled ${countText(cancelled)} consecutive runs; none of them finished`;
   const fix = former[0]?.next ?? 'choose another overlap for the schedule';
-  return { verdict: 'running, again and again', because: [...because, { message }], next, fix };
+  return { verdict: 'running, but never finishing', because: [...because, { message }], next, fix };
 }
 
 function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleResult | undefined {
@@ -138,7 +138,7 @@ function dead({ waiting, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.findLast(({ state }) => state === 'dead');
   const [last] = facts.runs;
   if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
-  const because = [troubleOf(row, 'the service will not take the payload'), extracted(row)];
+  const because = [troubleOf(row, 'the service rejects the payload'), extracted(row)];
   return {
     verdict: 'dead',
     because,
@@ -234,7 +234,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
  */
 function settled(facts: Facts): RuleResult {
   const [last] = facts.runs;
-  if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
+  if (!facts.job.enabled) return { verdict: 'shows its last result: the job is disabled', because: [ended(last!)] };
   const [worst] = facts.conditions;
   if (worst === undefined) {
     return { verdict: verdicts[last!.state] ?? 'up to date', because: [ended(last!)], ...upcoming(facts) };

@@ -24,7 +24,7 @@ interface FiringLoopOptions {
 }
 
 /** A fixed text, because consecutive firings skipped for the same reason share one row in the history. */
-const loginReason = 'the login of its source was refused and is on hold; it runs when that works';
+const loginReason = 'the login of its source was refused and is on hold; it runs when the login works';
 
 /** The main loop: takes due firings through the queue to their runs, and each run to its end. */
 export class FiringLoop {
@@ -185,7 +185,7 @@ export class FiringLoop {
     // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
-      return this.#skip(firing, 'the config does not fire this job any more');
+      return this.#skip(firing, 'the job is no longer scheduled in the config');
     }
     begin();
     const run = runJob({

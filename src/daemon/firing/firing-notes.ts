@@ -37,7 +37,7 @@ export class FiringNotes {
   /** If a run fires instead, it records when the job fires next. */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
-    this.#skip(name, skipped, 'they were missed, and the misfire policy passes them over', async (parts) => {
+    this.#skip(name, skipped, 'they were missed, and the misfire policy skips them', async (parts) => {
       if (firing === undefined) await this.#options.scheduler.settle(name, parts);
     });
   }

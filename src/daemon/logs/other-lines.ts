@@ -56,7 +56,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Found at startup; the run starts again, once.',
   },
   {
-    line: 'the report that an earlier attempt ordered is gone: ordering another one',
+    line: 'the report ordered by an earlier attempt no longer exists: ordering another one',
     level: 'warn',
     facts: ['because'],
     says: 'The vendor no longer has the report, or can no longer produce it.',

@@ -49,7 +49,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
   if (!isPassing(problem)) return {};
   if (rule.attempts !== undefined && attempt >= rule.attempts) {
-    return { why: `not tried again after ${countOf(attempt, 'attempt')}` };
+    return { why: `not retried after ${countOf(attempt, 'attempt')}` };
   }
   const until = Math.min(failed.since + rule.withinMs, nextFiring ?? Number.POSITIVE_INFINITY);
   if (problem.isDailyLimit && problem.retryAfterMs === undefined) return decideDaily(failed, until);
@@ -69,7 +69,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
  */
 function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
   const { now, nextFiring, rule } = failed;
-  if (until === nextFiring) return { why: `the allowance of the day is used up; ${limitText(failed, until)}` };
+  if (until === nextFiring) return { why: `the daily allowance is used up; ${limitText(failed, until)}` };
   const isLate = now >= until - rule.firstMs;
   return isLate ? { why: overText(failed, until) } : { at: Math.round(until - waitMs({ ...failed, waits: 0 })), until };
 }

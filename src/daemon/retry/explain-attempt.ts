@@ -11,7 +11,7 @@ export function triedAgain(facts: Facts): RuleResult | undefined {
   const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];
   if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
   const condition = conditions.find(({ kind }) => kind === 'failed');
-  const why = last.message ?? 'its source is away';
+  const why = last.message ?? 'its source is unavailable';
   const because = [
     {
       at: attempt.since,

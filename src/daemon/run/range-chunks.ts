@@ -18,7 +18,7 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
   mo: 'months',
 };
 const allowed =
-  '2026-01-31, 2026-01-31T09:00 in the zone of the job, 2026-01-31T09:00:00Z, or whole numbers; both of one kind';
+  '2026-01-31, 2026-01-31T09:00 in the zone of the job, 2026-01-31T09:00:00Z, or whole numbers; both of the same kind';
 
 /** Steps through values of one kind. */
 interface Steps {
@@ -34,7 +34,7 @@ interface Steps {
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);
-  if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, 'Both ends of the range have to be of one kind');
+  if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, 'Both ends of the range must be of the same kind');
   const steps = stepsOf(kind, { chunk, zone });
   if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: --to is not after --from');
   for (let at = from; steps.isBefore(at, to); ) {

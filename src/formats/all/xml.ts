@@ -16,7 +16,7 @@ const options = {
   row: option.text({ about: 'The name of the element of one row.', default: 'row', pattern: namePattern }),
 };
 
-/** Column types whose text may hold a character that XML has to escape. */
+/** Column types whose text may contain a character that XML must escape. */
 const escaped: ReadonlySet<ColumnType> = new Set<ColumnType>(['text', 'json']);
 
 /** One element a row, one element a column inside it: no element for null, an empty one for empty text. */

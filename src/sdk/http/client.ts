@@ -95,10 +95,10 @@ export class HttpClient {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
     const { otherOrigins } = this.#init;
     if (isHttp && (url.origin === request.trustedOrigin || isListed(url, otherOrigins))) return;
-    throw httpProblem('REST_ORIGIN', 'job', 'the answer leads to another origin', {
+    throw httpProblem('REST_ORIGIN', 'job', 'the response redirects to another origin', {
       seen: shownUrl(url),
       allowed: request.trustedOrigin,
-      next: 'list it under `other_origins` of the source if it may be asked; it will not get the credentials',
+      next: 'list it under `other_origins` of the source if requests to it are allowed; it does not get the credentials',
     });
   }
 
@@ -144,7 +144,8 @@ export class HttpClient {
   #redirected(request: HttpRequest, status: number, headers: Headers): HttpRequest {
     const location = [headers.location ?? []].flat()[0];
     const url = location === undefined ? null : URL.parse(location, request.url);
-    if (url === null) throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects to nowhere`);
+    if (url === null)
+      throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects without a location`);
     this.allow(request, url);
     const keepsMethod = status >= 307 || request.method === 'GET' || request.method === 'HEAD';
     return keepsMethod ? withUrl(request, url) : { ...request, url, method: 'GET', body: undefined };

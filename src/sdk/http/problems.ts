@@ -38,7 +38,8 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
       cause: thrown,
     });
   }
-  if (/^Z_|^ERR_BROTLI|^ERR__ERROR|ZSTD/.test(code)) return cutAnswer(place, 'the packed answer is damaged', thrown);
+  if (/^Z_|^ERR_BROTLI|^ERR__ERROR|ZSTD/.test(code))
+    return cutAnswer(place, 'the compressed response is damaged', thrown);
   if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return timeout(place, thrown);
   const because = away[code] ?? (code.startsWith('HPE_') ? 'the response is not HTTP' : redact(message));
   return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
@@ -54,7 +55,7 @@ function cutAnswer(place: string, what: string, cause: unknown): Problem {
 }
 
 function timeout(place: string, cause: unknown): Problem {
-  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the answer took too long as a whole`, {
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the whole response timed out`, {
     next: 'request smaller pages with `paging`, or raise `answer_seconds`',
     cause,
   });
@@ -81,12 +82,12 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
     return httpProblem(
       'REST_BUSY',
       'try_later',
-      isRateLimit ? `rate limited by ${place}` : `${place} cannot answer at the moment`,
+      isRateLimit ? `rate limited by ${place}` : `${place} is currently unavailable`,
       {
         seen,
         next: isRateLimit
-          ? 'ask less often or for larger pages, or ask those who run the server for a higher limit'
-          : '`sluice check --connect` tries again; if it stays so, ask those who run it',
+          ? 'request less often, or larger pages, or ask the operator of the server for a higher limit'
+          : '`sluice check --connect` tries again; if this persists, ask the operator of the server',
         retryAfterMs,
         isRateLimit,
       },
@@ -100,7 +101,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
     });
   }
   if (status === 404 || status === 410) {
-    return httpProblem('REST_NOT_FOUND', 'job', `${place} is not there`, {
+    return httpProblem('REST_NOT_FOUND', 'job', `${place} was not found`, {
       seen,
       next: 'check `path` or `endpoint_url`, and `url` of the source',
     });

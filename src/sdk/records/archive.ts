@@ -100,7 +100,7 @@ function broken(input: RecordInput, error: unknown): unknown {
   if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
   return faultIn(input, {
     code: 'RECORDS_ZIP',
-    message: `the archive is damaged, cut off or locked (${error.message})`,
+    message: `the archive is damaged, truncated or locked (${error.message})`,
     next: 'fetch or write the file again, without a password',
   });
 }

@@ -206,7 +206,7 @@ function unknownEncoding(name: string): Problem {
   return new Problem({
     code: 'RECORDS_ENCODING_NAME',
     family: 'config',
-    message: 'no encoding has this name',
+    message: 'unknown encoding',
     seen: name,
     allowed: 'utf-8, utf-16le, utf-16be, windows-1252, iso-8859-1, shift_jis, gb18030, cp437, cp850 and others',
   });

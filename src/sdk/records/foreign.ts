@@ -15,7 +15,7 @@ interface Kind {
 }
 
 const notMarkup = ['csv', 'json', 'jsonl'];
-const unpackFirst = 'unpack it before, or pack it with gzip or zip';
+const unpackFirst = 'unpack it first, or compress it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
 /** First elements of an HTML page, with or without `html`. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
@@ -34,7 +34,7 @@ const kinds: readonly Kind[] = [
   { what: 'a SQLite database', signature: 'SQLite format 3\0', next: 'read it with the connector `db`' },
   { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
   {
-    what: 'an Office file of the older kind (xls), or one with a password',
+    what: 'an old Office file (xls), or one with a password',
     signature: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
     next: 'save it as xlsx, without a password',
   },

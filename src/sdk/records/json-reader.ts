@@ -180,7 +180,7 @@ function tooManyKeys(input: RecordInput) {
 function changed(input: RecordInput, path: string) {
   return faultIn(input, {
     code: 'RECORDS_CHANGED',
-    message: `${JSON.stringify(path)} was not there when the data was read for the first time: it has changed meanwhile`,
+    message: `${JSON.stringify(path)} did not exist when the data was first read: it has changed in the meantime`,
     next: 'run the job again',
   });
 }

@@ -273,7 +273,7 @@ export class JsonWalk {
   #cutOff() {
     return faultIn(this.#init.input, {
       code: 'JSON_TRUNCATED',
-      message: 'the JSON ends in the middle of a value: the data was cut off',
+      message: 'the JSON ends in the middle of a value: the data is truncated',
       next: 'fetch or write the data again',
     });
   }

@@ -128,7 +128,7 @@ export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: stri
   const faults: { option: string; message: string }[] = [];
   faults.push(...dialectFaults(query));
   if (query.encoding !== undefined && !isKnownEncoding(query.encoding))
-    faults.push({ option: 'encoding', message: 'no encoding has this name' });
+    faults.push({ option: 'encoding', message: 'unknown encoding' });
   const names = query.columns.map((column) => column.name);
   if (new Set(names).size < names.length) faults.push({ option: 'columns', message: 'names a column twice' });
   return faults;
@@ -152,9 +152,9 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
       'delimiter',
       'has an escape as text: YAML reads escapes only in double quotes ("\\x01")',
     ],
-    [quote !== '' && !isAscii(quote), 'quote', 'must be one character of ASCII, or empty for none'],
+    [quote !== '' && !isAscii(quote), 'quote', 'must be one ASCII character, or empty for none'],
     [quote !== '' && delimiter.includes(quote), 'quote', 'must differ from the delimiter'],
-    [escaper !== undefined && !isAscii(escaper), 'escape', 'must be one character of ASCII'],
+    [escaper !== undefined && !isAscii(escaper), 'escape', 'must be one ASCII character'],
     [
       escaper !== undefined && escaper !== '' && delimiter.includes(escaper),
       'escape',

@@ -58,7 +58,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   if (!isOpenDocument && !has('_rels/.rels')) return;
   throw faultIn(input, {
     code: 'RECORDS_FORMAT',
-    message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, a workbook perhaps',
+    message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, perhaps a workbook',
     next: isOpenDocument ? 'save it as xlsx or csv' : 'set `format: xlsx` if it is a workbook',
   });
 }

@@ -55,7 +55,7 @@ function isZlibError(error: unknown): error is Error & { code: string } {
 function brokenGzip(input: RecordInput, error: Error) {
   return faultIn(input, {
     code: 'RECORDS_GZIP',
-    message: `the gzip data is damaged or cut off (${error.message})`,
+    message: `the gzip data is damaged or truncated (${error.message})`,
     next: 'fetch or write the file again',
   });
 }

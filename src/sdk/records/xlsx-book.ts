@@ -140,7 +140,7 @@ function noWorkbook(input: RecordInput) {
 function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonly Named[]) {
   return faultIn(input, {
     code: 'RECORDS_XLSX_SHEET',
-    message: wanted === undefined ? 'the workbook has no sheet that is not hidden' : 'the workbook has no such sheet',
+    message: wanted === undefined ? 'all sheets of the workbook are hidden' : 'the workbook has no such sheet',
     seen: wanted,
     allowed: sheets.map(({ name }) => name).join(', '),
   });
@@ -149,7 +149,7 @@ function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonl
 function tooManyTexts(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
-    message: `the texts of the workbook are more than ${maxTextBytes / 1024 / 1024} MB`,
+    message: `the texts of the workbook exceed ${maxTextBytes / 1024 / 1024} MB`,
     next: 'save the sheet as csv, which has no size limit',
   });
 }

@@ -185,7 +185,7 @@ function noHeader(input: RecordInput, { name }: Sheet) {
   return faultIn(input, {
     code: 'CSV_HEADER',
     message: `sheet ${JSON.stringify(name)} has no row with the names of the columns`,
-    next: 'name another sheet with `sheet`, or set `header: false` when an empty table is right',
+    next: 'name another sheet with `sheet`, or set `header: false` if an empty table is correct',
   });
 }
 

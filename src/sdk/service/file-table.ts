@@ -80,7 +80,7 @@ function noFile(title: string): Problem {
   return new Problem({
     code: 'SERVICE_NO_FILE',
     family: 'job',
-    message: `${title} has no file for this`,
+    message: `${title} has no file for this query`,
     next: 'check the query; nothing is sent, because a missing export is not an empty one',
   });
 }

@@ -38,7 +38,7 @@ export async function readReply(http: HttpResponse, init: ReadReplyOptions): Pro
   const { first, body } = await peeked(http.body);
   // Some services return errors with status 200, and as JSON instead of a table.
   if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
-    return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON where a table should be' };
+    return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON instead of a table' };
   }
   const { input, sha256 } = await spool.add(body);
   return { answer: { ...plain(http), body: undefined, text: '' }, input, digest: sha256, fault: undefined };

@@ -13,7 +13,7 @@ function columnsOf({ columns }: StreamData): string {
   if (typeof columns === 'function') return 'Columns follow from the options of the query.';
   if (!('request' in columns) || typeof columns.request !== 'object') return `${namesOf(columns as Named)}.`;
   const { always } = columns as Discovery;
-  const asked = 'asked from the service before each run.';
+  const asked = 'requested from the service before each run.';
   return always === undefined ? `Columns are ${asked}` : `${namesOf(always)}, then columns that are ${asked}`;
 }
 

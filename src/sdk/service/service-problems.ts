@@ -228,7 +228,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
     family: 'job',
-    message: `${service} did not make the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
+    message: `${service} did not create the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
     next: 'check the options of the query: the response usually names the error',
   });
@@ -239,7 +239,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
   return new Problem({
     code: isLate ? 'SERVICE_JOB_LATE' : 'SERVICE_JOB_FAILED',
     family: 'try_later',
-    message: isLate ? `${service} has not finished the report in time` : `${service} could not make the report`,
+    message: isLate ? `${service} has not finished the report in time` : `${service} could not create the report`,
     seen: state,
     next: 'if this persists, request less in the query: a shorter period or fewer columns',
   });
@@ -261,6 +261,6 @@ export function partIgnored(message: string): Problem {
     code: 'SERVICE_PART_LOST',
     family: 'try_later',
     message: `${message}, in the middle of its pages`,
-    next: 'nothing of this run is sent; the next one begins again',
+    next: 'nothing of this run is sent; the next run starts from the beginning',
   });
 }

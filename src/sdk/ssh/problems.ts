@@ -35,7 +35,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
     seen: `no matching ${kind}`,
     next: isHostKey
       ? 'give the server an ed25519, ecdsa or rsa key; if it has one, check `host_key` and the known_hosts file'
-      : 'set `algorithms: legacy` if the source has that option and the server is old; else update the server',
+      : 'set `algorithms: legacy` if the source has that option and the server is old; otherwise update the server',
   });
 }
 

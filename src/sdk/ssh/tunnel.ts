@@ -90,9 +90,9 @@ function carry(client: Client, { socket, to, refuse }: Carried): void {
 
 function blocked(login: SshLogin, { to, error }: { to: TunnelOptions['to']; error: Error }): Problem {
   return make(login, 'FORWARD_REFUSED', 'try_later', {
-    message: `${login.place} does not lead on to ${to.host}:${to.port}`,
+    message: `${login.place} cannot connect to ${to.host}:${to.port}`,
     seen: error.message,
-    next: 'check host and port as they are called from there, and that the SSH server lets this user forward (AllowTcpForwarding)',
+    next: 'check host and port as seen from the SSH server, and that it allows this user to forward (AllowTcpForwarding)',
     cause: error,
   });
 }
@@ -106,7 +106,7 @@ function lost(login: SshLogin): Problem {
 
 function noSocket(login: SshLogin, cause: unknown): Problem {
   return make(login, 'NO_SOCKET', 'config', {
-    message: 'the socket for the SSH tunnel cannot be made',
+    message: 'cannot create the socket for the SSH tunnel',
     seen: String((cause as Error).message),
     next: 'make the folder for temporary files (TMPDIR) writable, and its path shorter than 80 characters',
     cause,

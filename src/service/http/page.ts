@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 /** The query of every list: `offset` and `limit` (1 to 100). */
 export const pageQuery = {
   offset: Type.Integer({ minimum: 0, default: 0, description: 'index of the first item' }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'items at most' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'maximum number of items' }),
 };
 
 /** The requested part of a list. */

@@ -15,7 +15,8 @@ export function withBehaviourTable(page: string, resources: readonly Resource[])
 
 /** One row per endpoint: permission, basis of its behavior, and what is missing. */
 function behaviourTable(resources: readonly Resource[]): string {
-  const head = '| Method and path | Permission | Document | Decided here | Not there |\n|---|---|---|---|---|\n';
+  const head =
+    '| Method and path | Permission | Document | Decided by Sluice | Not implemented |\n|---|---|---|---|---|\n';
   return head + resources.flatMap(({ endpoints }) => endpoints.map(row)).join('');
 }
 

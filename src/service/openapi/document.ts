@@ -15,13 +15,13 @@ export interface OpenApi {
 }
 
 const reasons: ErrorResponses = {
-  400: 'Malformed, or a field is missing or wrong; the description names it',
-  401: 'No credentials, wrong ones, or without the permission',
+  400: 'Malformed request, or a missing or invalid field; the description names it',
+  401: 'Missing or wrong credentials, or missing permission',
   403: 'Not allowed',
-  404: 'Not there, or not visible to the caller',
-  405: 'The path takes other methods; `Allow` names them',
+  404: 'Not found, or not visible to the caller',
+  405: 'Method not allowed; `Allow` lists the allowed ones',
   429: 'Too many requests; `Retry-After` says how many seconds to wait',
-  500: 'The service failed; its log carries the same error_id',
+  500: 'The service failed; its log has the same error_id',
 };
 
 /** Generates the document from the declarations of these resources. */
@@ -41,7 +41,7 @@ export function openApiOf(resources: readonly Resource[]): OpenApi {
     info: {
       title: 'Dashboard service',
       version: '1.0',
-      description: 'Dashboards, Klips, data sources and the people who use them: the service that sluice embeds.',
+      description: 'Dashboards, Klips, data sources and the people who use them: the service that Sluice embeds.',
     },
     servers: prefixes.map((url, i) => ({ url, description: i === 0 ? 'version 1.0' : 'the same, spelled shorter' })),
     security: [{ key: [] }, { password: [] }],

@@ -31,7 +31,7 @@ export interface Operation {
 const clientId: OpenApiSchema = {
   type: 'string',
   minLength: 1,
-  description: 'id of a client account of your company, whose assets are meant; needs client.access',
+  description: 'ID of a client account of your company, to act on its assets; requires client.access',
 };
 
 /** An endpoint as an OpenAPI 3.1 operation, with all its possible errors. */

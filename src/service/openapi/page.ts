@@ -50,7 +50,7 @@ function endpoint({ method, path, operation }: Shown, base: string): string {
 <summary><span class="method ${method.toLowerCase()}">${method}</span><code class="path">${escaped(path)}</code>
 <span class="what">${escaped(operation.summary)}</span></summary>
 <p class="needs">Needs ${needs} · ${operation['x-basis'] === 'document' ? 'laid down by the public document' : 'decided where the document is silent'}</p>
-${note('Decided here', operation['x-decided'])}${note('Not there', operation['x-missing'])}
+${note('Decided by Sluice', operation['x-decided'])}${note('Not implemented', operation['x-missing'])}
 ${parameters(operation.parameters)}${body === undefined ? '' : fields('Body', body, { required: 'required', optional: '' })}${answer(operation)}
 <h4>Example</h4><pre>${escaped(curlOf({ method, path, operation, base }))}</pre></details>`;
 }

@@ -33,7 +33,7 @@ export function plainSchema(schema: TSchema): OpenApiSchema {
 function withRule(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { 'x-rule': rule, 'x-any-case': anyCase, ...schema } = value as Record<string, unknown>;
-  const words = [rule, anyCase === true ? 'in any case of letters' : undefined].filter((part) => part !== undefined);
+  const words = [rule, anyCase === true ? 'case-insensitive' : undefined].filter((part) => part !== undefined);
   return words.length === 0 ? value : { description: words.join(', '), ...schema };
 }
 

@@ -25,7 +25,7 @@ const listItem = { id: Type.String(), name: Type.String(), description: Type.Str
 
 const detail = Type.Object({
   ...listItem,
-  klip_id: Type.Optional(Type.String({ description: 'the Klip, where the id in the path is that of an instance' })),
+  klip_id: Type.Optional(Type.String({ description: 'ID of the Klip, if the ID in the path is that of an instance' })),
   company: Type.String(),
   created_by: Type.Union([Type.String(), Type.Null()]),
   date_created: isoTime,
@@ -111,7 +111,7 @@ const resource: Resource = {
       path: '/klips/{id}',
       summary: 'One Klip, by its id or the id of one of its instances',
       basis: 'document',
-      decided: "items of `datasources` are {id, name}; `klip_id` where the id is an instance's",
+      decided: 'items of `datasources` are {id, name}; `klip_id` if the ID is that of an instance',
       missing: 'datasets: always an empty list',
       permission: ['dashboard.library'],
       query: { full: Type.Boolean({ default: false }) },

@@ -28,7 +28,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/users/{id}/roles',
-      summary: "The user's role; nothing for a user without one",
+      summary: "The user's role; empty for a user without one",
       basis: 'document',
       decided: 'empty for a user without a role',
       permission,

@@ -41,9 +41,9 @@ function other(differences: readonly string[]): Problem {
   return new Problem({
     code: 'SERVICE_DATA_OTHER',
     family: 'config',
-    message: 'the data folder was made by another build of sluice, and its tables do not fit this one',
+    message: 'the data folder was created by another build of Sluice with incompatible tables',
     seen: differences.join(', '),
-    next: 'run the build that made it, or name another folder with --data',
+    next: 'run the build that created it, or name another folder with --data',
   });
 }
 

@@ -56,7 +56,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   try {
     const manifest = JSON.parse(text) as BackupManifest;
     const isWhole = manifest.format === 1 && manifest.files.some(({ file }) => file === databaseName);
-    return isWhole ? manifest : broken(folder, `${manifestName} is of another kind`);
+    return isWhole ? manifest : broken(folder, `${manifestName} has another format`);
   } catch (error) {
     if (error instanceof Problem) throw error;
     return broken(folder, `${manifestName} cannot be read`, error);
@@ -69,7 +69,7 @@ function broken(folder: string, why: string, cause?: unknown): never {
     family: 'config',
     message: `Incomplete backup, nothing was changed: ${why}`,
     seen: folder,
-    next: 'take another one',
+    next: 'use another backup',
     cause,
   });
 }

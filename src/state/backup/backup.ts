@@ -182,7 +182,7 @@ function notEmpty(folder: string): Problem {
     family: 'config',
     message: 'The folder for the backup is not empty; nothing was written',
     seen: folder,
-    allowed: 'a folder that is empty or not there yet',
+    allowed: 'an empty or missing folder',
     next: 'use a new folder for each backup, for example with the date in its name',
   });
 }

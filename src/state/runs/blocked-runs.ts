@@ -78,7 +78,7 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
   if (record.by === 'disk') {
     return {
       code: 'DISK_STALLED',
-      message: `The disk of the state folder did not answer for ${seconds} s, so the process was ended`,
+      message: `The disk of the state folder did not respond for ${seconds} s, so the process was ended`,
       next: 'check the disk, or the server that provides it; the job runs again, and no source is to blame',
     };
   }

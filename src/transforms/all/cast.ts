@@ -23,7 +23,7 @@ const typeSchema = { enum: columnTypes };
 export default defineTransform<Readonly<Record<string, Wanted>>>({
   id: 'cast',
   title: 'Cast',
-  summary: 'Gives columns another type, checking every value.',
+  summary: 'Changes the types of columns; every value is checked.',
   schema: {
     type: 'object',
     minProperties: 1,
@@ -38,7 +38,8 @@ export default defineTransform<Readonly<Record<string, Wanted>>>({
         },
       ],
     },
-    description: 'Column to type. A value that has no such form ends the run, or with on_error: null becomes null.',
+    description:
+      'Column to type. A value that does not fit the type fails the run, or becomes null with on_error: null.',
     examples: [{ amount: 'decimal', paid_on: { type: 'date', on_error: 'null' } }],
   },
   prepare(given, columns) {
@@ -99,6 +100,6 @@ function failed({ from, to }: Step, text: string, row: number): Problem {
     message: `A value of column "${from.name}" is not a valid ${to}`,
     where: { row, column: from.name },
     seen: shown(text),
-    next: `to carry such values as null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,
+    next: `to turn such values into null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,
   });
 }

@@ -40,7 +40,7 @@ function noCondition({ text, type }: Expression): Problem {
   return new Problem({
     code: 'EXPRESSION_INVALID',
     family: 'config',
-    message: `The filter ${JSON.stringify(text)} gives ${type}, not true or false`,
+    message: `The filter ${JSON.stringify(text)} returns ${type}, not true or false`,
     next: 'compare it with something: ==, !=, <, <=, >, >=',
   });
 }

@@ -4,11 +4,11 @@ import { defineTransform } from '../transform.ts';
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',
-  summary: 'Ends the result after so many rows; the source is not read on.',
+  summary: 'Ends the result after this many rows; the source is not read further.',
   schema: {
     type: 'integer',
     minimum: 0,
-    description: 'The most rows that go on. The source is left as soon as they are there.',
+    description: 'Maximum number of rows. The source is closed as soon as they have been read.',
     examples: [1000],
   },
   prepare(most, columns) {

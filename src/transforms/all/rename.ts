@@ -5,12 +5,12 @@ import { defineTransform } from '../transform.ts';
 export default defineTransform<Readonly<Record<string, string>>>({
   id: 'rename',
   title: 'Rename',
-  summary: 'Gives columns other names.',
+  summary: 'Renames columns.',
   schema: {
     type: 'object',
     minProperties: 1,
     additionalProperties: { type: 'string', minLength: 1 },
-    description: 'Old name to new name. All happen at once, so two columns can swap names.',
+    description: 'Old name to new name. All columns are renamed at once, so two columns can swap names.',
     examples: [{ created_at: 'created', amt: 'amount' }],
   },
   prepare(names, columns) {

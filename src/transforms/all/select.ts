@@ -5,12 +5,12 @@ import { defineTransform } from '../transform.ts';
 export default defineTransform<readonly string[]>({
   id: 'select',
   title: 'Select',
-  summary: 'Keeps the columns named, in the order named.',
+  summary: 'Keeps the named columns, in the given order.',
   schema: {
     type: 'array',
     items: { type: 'string' },
     minItems: 1,
-    description: 'Names of the columns to keep. Their order here is their order in the payload.',
+    description: 'Names of the columns to keep, in the order of the payload.',
     examples: [['id', 'country', 'amount']],
   },
   check(names) {

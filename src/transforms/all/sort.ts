@@ -53,7 +53,8 @@ export default defineTransform<Given>({
         },
       },
     ],
-    description: 'Columns in order of weight. Numbers and instants by value, text by code point, nulls last.',
+    description:
+      'Columns to sort by, the most significant first. Numbers and instants sort by value, text by code point, nulls last.',
     examples: [['country', { column: 'amount', order: 'desc' }]],
   },
   prepare(given, columns) {

@@ -54,7 +54,7 @@ function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
     const expression = RE2JS.compile(pattern);
     return (text) => expression.test(text);
   } catch (thrown) {
-    throw new Refused(`the regular expression cannot be read: ${wordsOf(thrown)} (RE2 syntax)`, node);
+    throw new Refused(`the regular expression is not valid: ${wordsOf(thrown)} (RE2 syntax)`, node);
   }
 }
 

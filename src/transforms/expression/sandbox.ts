@@ -15,7 +15,7 @@ interface CheckedType {
  */
 export function refuseObjectAccess(ast: ASTNode): void {
   walk(ast, (node) => {
-    if (asksForColumn(node)) throw new Refused('every row has every column: ask is_null() instead of has()', node);
+    if (asksForColumn(node)) throw new Refused('every row has every column: use is_null() instead of has()', node);
     if (node.op !== '.' && node.op !== '[]' && node.op !== '.?' && node.op !== '[?]') return;
     const [left, key] = node.args;
     const type = typeOf(left);

@@ -92,7 +92,7 @@ describe('a due firing', () => {
 
   it('is ignored for a disabled job, which is not called up to date', async () => {
     const { explain } = await setUp({ enabled: false });
-    expect((await explain()).verdict).toBe('as its last run left it: the job is disabled');
+    expect((await explain()).verdict).toBe('shows its last result: the job is disabled');
   });
 });
 
@@ -131,7 +131,7 @@ it('explain reports a job whose runs are always canceled by newer firings, and t
   expect((await explain()).verdict).toBe('running');
   await run();
   const { verdict, because, fix } = await explain();
-  expect({ verdict, fix }).toEqual({ verdict: 'running, again and again', fix: next });
+  expect({ verdict, fix }).toEqual({ verdict: 'running, but never finishing', fix: next });
   expect(because.at(-1)?.message).toMatch(/^newer firings canceled 2 consecutive runs/);
 });
 

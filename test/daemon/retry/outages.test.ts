@@ -66,7 +66,7 @@ describe('the attempts of a run end', () => {
     await pass(2 * hour);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 3 });
-    expect(run!.message).toContain('; not tried again after 3 attempts');
+    expect(run!.message).toContain('; not retried after 3 attempts');
   });
 
   it('at a permanent error', async () => {
@@ -144,7 +144,7 @@ describe('a vendor with a used-up daily allowance', () => {
     await pass(59 * minute);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 1 });
-    expect(run!.message).toMatch(/; the allowance of the day is used up; the job fires next at .*13:00/);
+    expect(run!.message).toMatch(/; the daily allowance is used up; the job fires next at .*13:00/);
   });
 });
 
