@@ -66,10 +66,10 @@ describe('a change in the number of rows', () => {
 
   it('is reported as a loss or a gain, with the allowed number of rows', () => {
     expect(told({ rowChange }, { rows: 600 }, last)).toEqual([
-      ['The number of rows fell by 40% against the last good result', 'a loss of 30%: at least 700 rows'],
+      ['The number of rows fell by 40% compared with the last good result', 'a loss of 30%: at least 700 rows'],
     ]);
     expect(told({ rowChange }, { rows: 2500 }, last)).toEqual([
-      ['The number of rows grew by 150% against the last good result', 'a gain of 100%: at most 2,000 rows'],
+      ['The number of rows grew by 150% compared with the last good result', 'a gain of 100%: at most 2,000 rows'],
     ]);
   });
 
@@ -92,7 +92,7 @@ describe('a change in the number of rows', () => {
         rows: before,
         run: 'r1',
       });
-      return / by (.*) against/.exec(finding?.message ?? '')?.[1];
+      return / by (.*) compared/.exec(finding?.message ?? '')?.[1];
     };
     expect(by(1, 1_000_000)).toBe('over 99.99%');
     expect(by(0, 1_000_000)).toBe('100%');

@@ -224,7 +224,7 @@ test('a response that stalls, and one that trickles endlessly, time out', async 
   };
   expect(await failure({}, { retries: 0, answer_seconds: 0.3 })).toMatchObject({
     code: 'REST_UNREACHABLE',
-    message: expect.stringContaining('too long'),
+    message: expect.stringContaining('timed out'),
   });
 });
 
