@@ -88,7 +88,7 @@ export class RestClient {
   async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
     try {
-      return { sent, answer: await logInBy(this.#options, () => this.#send(sent), { isRequest: true }) };
+      return { sent, answer: await logInBy(this.#options, () => this.#send(sent), { isRequest: true, onRenewed }) };
     } catch (error) {
       if (error !== again) throw error;
     }
@@ -131,6 +131,11 @@ export class RestClient {
 
 /** Thrown internally to send the request again with a new token. It doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
+
+/** The request contains the former secret, so it must be built again. */
+const onRenewed = (): never => {
+  throw again;
+};
 
 function parsed(text: string): unknown {
   try {

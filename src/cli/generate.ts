@@ -5,8 +5,8 @@ import { listRegistries } from './registries.ts';
 
 /**
  * Generates files from folders and declarations: the lists of formats, transforms, channels, providers of secrets and
- * migrations, the JSON Schema for editors, the reference pages of the config and of every connector, the table of the service's endpoints,
- * the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes nothing and reports stale
+ * migrations, the JSON Schema for editors, the reference pages of the config and of every connector, the table of the
+ * service's endpoints, the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes nothing and reports stale
  * files with the command that updates them. `--into FOLDER` writes to another folder than the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');

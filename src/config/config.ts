@@ -64,6 +64,8 @@ export type Credentials =
 export interface Destination extends Omit<Values<typeof destinationOptions>, 'apiKey' | 'basic' | 'account'> {
   readonly name: string;
   readonly credentials: Credentials;
+  /** Reads the credentials again, in place; absent if they can't have changed. */
+  readonly renew?: (destination: { credentials: Credentials }) => Promise<void>;
   /**
    * The quota account. Destinations with the same `account` share limits; by default a hash of the
    * URL and the credentials, or the config's `account` name.
@@ -76,7 +78,7 @@ export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
-  /** Re-resolves the files and commands that its secrets come from, in place; absent if there are none. */
+  /** Re-resolves the files, commands and secrets that its options come from, in place; absent if there are none. */
   readonly renew?: (source: Source) => Promise<void>;
   /** The login, if the connector uses OAuth. */
   readonly login?: Login;

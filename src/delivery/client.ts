@@ -60,6 +60,7 @@ export class DestinationClient {
       const waitMs = await this.#gate.applyDecision(decision, attempt);
       if ('answer' in outcome && decision.action === 'settle') return outcome.answer;
       if (attempt >= (call.attempts ?? mostAttempts)) throw this.#located(decision);
+      if (decision.action === 'login' && this.#gate.login.problem === undefined) continue;
       await this.#waitOrThrow(decision, { repeatable, waitMs, what: `${method} ${path}` });
     }
   }

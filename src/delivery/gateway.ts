@@ -73,7 +73,7 @@ export class Gateway {
 
   /** Tries refused credentials again. */
   resetAuth(): void {
-    for (const gate of this.#gates.values()) gate.resetAuth();
+    for (const gate of this.#gates.values()) gate.login.reset();
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import type { DayUse } from '../state/quota/quota.ts';
 import { maxTravelMs, type NoFreeSlot, type SlotSnapshot, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import type { Closed } from './closed.ts';
+import { DestinationLogin } from './destination-login.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { GatedRequest, GatedResult } from './gated-request.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
@@ -60,9 +61,9 @@ const realNetwork: Network = {
 export class SendGate {
   readonly destination: Destination;
   readonly agent: HttpAgent;
+  readonly login: DestinationLogin;
   readonly #options: SendGateOptions;
   readonly #network: Network;
-  #login: Problem | undefined;
   #spentUntil: number | undefined;
   /** Consecutive 429s. */
   #pauses = 0;
@@ -75,6 +76,7 @@ export class SendGate {
     this.#options = given;
     this.destination = given.destination;
     this.#network = given.network ?? realNetwork;
+    this.login = new DestinationLogin(given.destination);
     this.#returns = new SlotReturns(given);
     this.agent = this.#network.agentFor(given.destination);
   }
@@ -134,11 +136,6 @@ export class SendGate {
     return waitMs;
   }
 
-  /** Allows another try of refused credentials: they changed, or a new run started. */
-  resetAuth(): void {
-    this.#login = undefined;
-  }
-
   async close(): Promise<void> {
     await this.agent.destroy();
     await this.#returns.settled();
@@ -188,9 +185,11 @@ export class SendGate {
   async #sendNow<T>({ method, path, send }: GatedRequest<T>, { ticket, prepared }: Taken<T>): Promise<RequestOutcome> {
     const { clock, emit } = this.#options;
     const began = clock.monotonic();
+    const { credentials } = this.login;
     const outcome = await send(prepared).catch((error: unknown) => ({ error }));
     await this.#returns.giveBack(ticket, 'error' in outcome ? this.agent.closing() : undefined);
     const milliseconds = clock.monotonic() - began;
+    if ('answer' in outcome) await this.login.answered(outcome.answer.status, credentials);
     const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
     const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
     const reached = limit === undefined ? {} : { limit };
@@ -211,7 +210,8 @@ export class SendGate {
 
   /** Why nothing can be sent, apart from the quota. `heldUntil`: the end of the account's pause. */
   #blocked(heldUntil: number | undefined): Closed | undefined {
-    if (this.#login !== undefined) return { why: 'login', problem: this.#login };
+    const { problem } = this.login;
+    if (problem !== undefined) return { why: 'login', problem };
     const { clock } = this.#options;
     const awayMs = (this.#breaker?.until ?? 0) - clock.monotonic();
     if (this.#breaker !== undefined && awayMs > 0) {
@@ -254,7 +254,7 @@ export class SendGate {
   }
 
   #blockLogin(problem: Problem): void {
-    this.#login = problem;
+    if (!this.login.block(problem)) return;
     const { code, message } = problem;
     this.#options.emit('login.refused', { ...this.#names(), code, message });
   }

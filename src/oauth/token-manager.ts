@@ -52,7 +52,7 @@ export class TokenManager implements TokenSource {
   #renewing: Promise<Token> | undefined;
   /** The access token that the vendor refused before its expiry. */
   #refused: string | undefined;
-  #failed: { readonly problem: Problem; readonly until: number } | undefined;
+  #failed: { readonly problem: Problem; readonly until: number; readonly secrets: string } | undefined;
 
   constructor(given: TokenManagerOptions) {
     this.#options = given;
@@ -82,8 +82,10 @@ export class TokenManager implements TokenSource {
     const usable = this.#useStored(kept);
     if (usable !== undefined) return usable;
     this.#requireConsent(kept);
-    if (this.#failed !== undefined && this.#options.clock.monotonic() < this.#failed.until) {
-      return this.#useCachedOrThrow(this.#failed.problem);
+    const failed = this.#failed;
+    // A new secret says nothing about the former failure.
+    if (failed?.secrets === this.#secrets() && this.#options.clock.monotonic() < failed.until) {
+      return this.#useCachedOrThrow(failed.problem);
     }
     try {
       return await withLoginLease(this.#options.login.name, this.#options, () => this.#renewWithLease());
@@ -227,9 +229,16 @@ export class TokenManager implements TokenSource {
     const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
     // A refused secret doesn't get better: it isn't sent again before the hold on the source is recorded.
     if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
-    this.#failed = { problem, until: clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0) };
+    const until = clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0);
+    this.#failed = { problem, until, secrets: this.#secrets() };
     emit('token.failed', { login: login.name, code: problem.code, message: problem.message });
     return problem;
+  }
+
+  /** Text that differs for other secrets of the login, which may be read again while the process runs. */
+  #secrets(): string {
+    const { clientSecret, privateKey, password } = this.#options.login;
+    return JSON.stringify([clientSecret, privateKey, password]);
   }
 
   /** An unreachable vendor doesn't matter while the cached token is valid. */

@@ -39,6 +39,11 @@ export interface LogInAttemptOptions {
    * take long.
    */
   readonly isRequest?: boolean;
+  /**
+   * Called after a refusal if the secret in the options was replaced with a new value, instead of repeating an attempt that contains
+   * the former one: throw an error that makes the caller build it again. Absent: the attempt reads the options, and is repeated.
+   */
+  readonly onRenewed?: (() => never) | undefined;
 }
 
 /**

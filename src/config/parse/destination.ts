@@ -10,6 +10,7 @@ import { registerSecrets } from '../text/register-secrets.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import type { LoadContext, LoadResult } from './context.ts';
 import { type Member, openMember } from './member.ts';
+import { resolveAgain, uncollected } from './renew-secrets.ts';
 import { validatePart } from './validate.ts';
 
 type Given = Partial<Values<typeof destinationOptions>>;
@@ -28,7 +29,23 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
     return { problems: faults.problems };
   const { apiKey: _, basic: __, ...rest } = values;
   const account = values.account ?? accountOf(values.url, credentials);
-  return { value: { ...rest, name, credentials, account }, problems: [] };
+  const renewed = renewalOf(part, member, context);
+  return { value: { ...rest, name, credentials, account, ...renewed }, problems: [] };
+}
+
+/** Reads the credentials again, in place, because its jobs share the object. Nothing for those that can't change. */
+function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Destination, 'renew'> {
+  const again = resolveAgain(part, { member, context });
+  if (again === undefined) return {};
+  const renew = async (destination: { credentials: Credentials }): Promise<void> => {
+    const fresh = await again();
+    if (!isMap(fresh?.value)) return;
+    registerSecrets(fresh, destinationOptions);
+    const faults = uncollected();
+    const credentials = checkCredentials(readOptions(destinationOptions, fresh, faults), fresh, faults);
+    if (credentials !== undefined && faults.isEmpty()) destination.credentials = credentials;
+  };
+  return { renew };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Problem } from '../../lib/problem.ts';
-import type { Login } from '../config.ts';
+import type { Login, Source } from '../config.ts';
 import type { Document } from '../text/document.ts';
 import { below } from '../text/document.ts';
 import { Faults } from '../text/faults.ts';
@@ -27,7 +27,22 @@ export function joinLogins(sources: Outcomes, document: Document): { results: Ou
     const scopes = [...new Set(group.flatMap(({ login }) => login.scopes))];
     return [source, { ...result, value: { ...value, login: { ...value.login, scopes } } }];
   });
+  for (const members of Map.groupBy(results, ([, { value }]) => value?.login?.name).values()) shareRenewals(members);
   return { results: new Map(results), problems };
+}
+
+/** The tokens of a login are requested with the secrets of any of its sources, so all get the new values. */
+function shareRenewals(members: readonly [string, SourceResult][]): void {
+  const sources = members.flatMap(([, { value }]) => (value?.login === undefined ? [] : [value]));
+  for (const source of sources as { -readonly [K in keyof Source]: Source[K] }[]) {
+    const { renew } = source;
+    if (renew === undefined || sources.length === 1) continue;
+    source.renew = async (own) => {
+      await renew(own);
+      const { clientSecret, privateKey, password } = own.login!;
+      for (const { login } of sources) Object.assign(login!, { clientSecret, privateKey, password });
+    };
+  }
 }
 
 function whoOf({ description, grant, clientId, subject, username, accountFile }: Login): string {

@@ -12,31 +12,59 @@ import { type Member, memberPath } from './member.ts';
 interface Renewable {
   readonly member: Member;
   readonly context: LoadContext;
-  readonly connector: Connector;
 }
 
 /**
- * Re-resolves a source's texts from files, commands and secrets, in place, because its jobs share the objects. Returns nothing
- * for a source without any. If one of them fails, nothing changes.
+ * Resolves a part of the config again; undefined if its texts come from nothing that changes while the process runs.
+ * The result is undefined if a file, command or secret can't be read.
  */
-export function renewalOf(part: Part, { member, context, connector }: Renewable): Pick<Source, 'renew'> {
-  if (![...part.resolved.values()].some(({ written }) => isRenewable(written))) return {};
+export function resolveAgain(
+  part: Part,
+  { member, context }: Renewable,
+): (() => Promise<Part | undefined>) | undefined {
+  if (![...part.resolved.values()].some(({ written }) => isRenewable(written))) return undefined;
   const path = memberPath(member);
   const { value } = member;
   // Captures only what is needed, so the rest of the loaded document can be freed.
   const { folder, allowCommands, secrets: reader } = context.top;
-  const settings = { env: context.env, folder, allowCommands };
+  const around = { env: context.env, folder, allowCommands };
+  return async () => {
+    const settings = { ...around, secrets: reader.fresh() };
+    const faults = uncollected();
+    try {
+      readAhead(value, settings);
+      const fresh = await resolvePart({ path, value }, settings, faults);
+      return faults.isEmpty() ? fresh : undefined;
+    } finally {
+      await settings.secrets.close();
+    }
+  };
+}
+
+/** Faults of a part that is already in use: they only mean that nothing changes. */
+export function uncollected(): Faults & { isEmpty(): boolean } {
+  let isEmpty = true;
+  const add = (): void => {
+    isEmpty = false;
+  };
+  return { add, warn: () => undefined, problems: [], warnings: [], isEmpty: () => isEmpty } as unknown as Faults & {
+    isEmpty(): boolean;
+  };
+}
+
+/**
+ * Re-resolves a source's texts from files, commands and secrets, in place, because its jobs share the objects. Returns
+ * nothing for a source without any. If one of them fails, nothing changes.
+ */
+export function renewalOf(
+  part: Part,
+  { connector, ...given }: Renewable & { readonly connector: Connector },
+): Pick<Source, 'renew'> {
+  const again = resolveAgain(part, given);
+  if (again === undefined) return {};
   const renew = async ({ options, login }: Source): Promise<void> => {
-    let isWhole = true;
-    const add = (): void => {
-      isWhole = false;
-    };
-    const secrets = reader.fresh();
-    readAhead(value, { ...settings, secrets });
-    const fresh = await resolvePart({ path, value }, { ...settings, secrets }, { add } as unknown as Faults).finally(
-      () => secrets.close(),
-    );
-    if (!isWhole || !isMap(fresh.value)) return;
+    const fresh = await again();
+    if (!isMap(fresh?.value)) return;
     registerSecrets(fresh, optionsOfSource(connector));
     assignTexts(options, fresh.value);
     if (login !== undefined && isMap(fresh.value.login)) {

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Login, Source } from '../../config/config.ts';
+import { redact } from '../../lib/redact.ts';
 import type { EncryptionKey } from '../../oauth/keys.ts';
 import type { SourceAccount } from '../../sdk/connector.ts';
 import type { LoginAccount } from '../../state/login-holds.ts';
@@ -9,8 +10,16 @@ import type { LoginAccount } from '../../state/login-holds.ts';
 /** The account that a source logs in to, and the secret it uses. */
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
-/** The login of a source; undefined if it has none. */
-export function loginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
+/**
+ * The login of a source; undefined if it has none. Server and user are stored and shown, and may come from where
+ * secrets are kept.
+ */
+export function loginOf(source: Source): SourceLogin | undefined {
+  const found = writtenLoginOf(source);
+  return found && { ...found, place: redact(found.place), account: redact(found.account) };
+}
+
+function writtenLoginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
   if (login !== undefined) return oauthLogin(login);
   if (connector.account === undefined) {
     // The connector doesn't declare which options belong to the login, so a change of any option may be a new login.

@@ -1,7 +1,7 @@
 import type { Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { LogInContext } from '../../pipeline/source.ts';
-import type { LogIn } from '../../sdk/connector.ts';
+import type { LogIn, LogInAttemptOptions } from '../../sdk/connector.ts';
 import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { SourceLogin } from './account.ts';
@@ -17,6 +17,12 @@ interface SourceSessionOptions {
   readonly isPerson: boolean;
 }
 
+interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onRenewed'> {
+  readonly attempt: () => Promise<T>;
+  /** Fingerprint of the secret that it sends; undefined if it can't change. */
+  readonly sent: string | undefined;
+}
+
 /** Maximum time that requests with the same credentials wait for a slow one. */
 const maxRequestMs = 30_000;
 
@@ -30,6 +36,8 @@ export class SourceSession {
   #isAccepted = false;
   /** The due attempt, if this session claimed it. */
   #trial: LoginHoldRow | undefined;
+  /** True if the secret was already read again since it was last accepted. */
+  #hasRenewed = false;
   /** True if the connector logs in through {@link logIn}, which then decides what was accepted. */
   #logsIn: boolean;
 
@@ -43,55 +51,90 @@ export class SourceSession {
   /** Opens the source when it's allowed to log in. */
   async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
-    try {
+    const attempt = async (): Promise<T> => {
       const opened = await open({ logIn: this.logIn, login: login === undefined ? undefined : this.#noting(login) });
       if (!this.#logsIn) await this.#accepted();
       return opened;
-    } catch (thrown) {
-      await this.#note(thrown);
-      throw thrown;
-    }
+    };
+    const sent = await this.#fingerprint();
+    return this.#withRenewal({ attempt, sent });
   }
 
-  readonly logIn: LogIn = async (attempt, { isPart = false, isRequest = false } = {}) => {
+  readonly logIn: LogIn = async (attempt, { isPart = false, isRequest = false, onRenewed } = {}) => {
     this.#logsIn = true;
-    if (isRequest && this.#isAccepted) return this.#repeat(attempt);
+    if (isRequest && this.#isAccepted) return this.#repeat(attempt, onRenewed);
     const accepted = async () => {
       const done = await attempt();
       if (!isPart) await this.#accepted();
       return done;
     };
-    return this.#inTurn(accepted, { isRequest });
+    return this.#inTurn(accepted, { isRequest, onRenewed });
   };
 
-  async #inTurn<T>(attempt: () => Promise<T>, { isRequest = false } = {}): Promise<T> {
-    const { gate, source, signal } = this.#given;
+  async #inTurn<T>(attempt: () => Promise<T>, { isRequest = false, onRenewed }: LogInAttemptOptions = {}): Promise<T> {
+    const { gate, signal } = this.#given;
     const secret = await this.#present();
     const end = await gate.serializer.acquire(secret, { signal, forMs: isRequest ? maxRequestMs : undefined });
     try {
-      await this.#ask();
-      // The secret may have been re-read.
-      if (source.renew !== undefined) await this.#present();
-      return await attempt();
-    } catch (thrown) {
-      await this.#note(thrown, { isRequest });
-      throw thrown;
+      const sent = await this.#presentAllowed();
+      return await this.#withRenewal({ attempt, sent, isRequest, onRenewed });
     } finally {
       await end?.();
     }
   }
 
   /** A request after an accepted one. */
-  async #repeat<T>(request: () => Promise<T>): Promise<T> {
+  async #repeat<T>(request: () => Promise<T>, onRenewed: LogInAttemptOptions['onRenewed']): Promise<T> {
     const { gate } = this.#given;
-    try {
+    const attempt = async (): Promise<T> => {
       const done = await request();
       if (this.#secret !== undefined) gate.serializer.confirm(this.#secret);
       return done;
+    };
+    return this.#withRenewal({ attempt, sent: await this.#fingerprint(), isRequest: true, onRenewed });
+  }
+
+  /**
+   * Makes an attempt with the secret `sent`. If it's refused and the secret has changed since it was read, makes
+   * another one with the new value; the former one isn't used any more, so its refusal isn't recorded.
+   */
+  async #withRenewal<T>({ attempt, sent, isRequest = false, onRenewed }: RenewedAttempt<T>): Promise<T> {
+    try {
+      return await attempt();
     } catch (thrown) {
-      await this.#note(thrown, { isRequest: true });
-      throw thrown;
+      if (!(await this.#isRenewed(thrown, sent))) {
+        await this.#note(thrown, { isRequest });
+        throw thrown;
+      }
     }
+    onRenewed?.();
+    const now = await this.#presentAllowed();
+    return this.#withRenewal({ attempt, sent: now, isRequest });
+  }
+
+  /** Reads the secret again after a refusal, once until it's accepted. True if another one was sent. */
+  async #isRenewed(thrown: unknown, sent: string | undefined): Promise<boolean> {
+    const { gate, source, signal } = this.#given;
+    if (!(thrown instanceof Problem) || source.renew === undefined || this.#hasRenewed || signal.aborted) return false;
+    if (gate.noted.has(thrown) || !(thrown.isLoginRefused || thrown.refusedPath !== undefined)) return false;
+    this.#hasRenewed = true;
+    await source.renew(source);
+    if ((await gate.fingerprint(source)) === sent) return false;
+    this.#isAccepted = false;
+    this.#trial = undefined;
+    return true;
+  }
+
+  /** Asks whether the current secret may be sent, which may read it again. Returns its fingerprint. */
+  async #presentAllowed(): Promise<string | undefined> {
+    await this.#ask();
+    return this.#given.source.renew === undefined ? undefined : (await this.#present()).fingerprint;
+  }
+
+  /** The current secret, if it can change while the process runs. */
+  async #fingerprint(): Promise<string | undefined> {
+    const { gate, source } = this.#given;
+    return source.renew === undefined ? undefined : gate.fingerprint(source);
   }
 
   async #present(): Promise<Secret> {
@@ -116,6 +159,7 @@ export class SourceSession {
     const { gate, source } = this.#given;
     this.#trial = undefined;
     this.#isAccepted = true;
+    this.#hasRenewed = false;
     if (this.#secret !== undefined) gate.serializer.confirm(this.#secret);
     await gate.accepted(source);
   }

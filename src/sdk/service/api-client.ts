@@ -137,8 +137,8 @@ export class ApiClient {
   /** Passes requests with credentials through the login guard, within a slot: while it waits for a slot, a run must not hold the guard. */
   #asLogin<T>(as: Purpose, send: () => Promise<T>): Promise<T> {
     if (as === 'logout') return send();
-    if (as === 'login') return logInByCall(this.#options, send);
-    return logInBy(this.#options, send, { isRequest: true });
+    if (as === 'login') return logInByCall(this.#options, send, { onRenewed });
+    return logInBy(this.#options, send, { isRequest: true, onRenewed });
   }
 
   /** Returns the error that ends the read, although the response is successful. */
@@ -193,6 +193,11 @@ export class ApiClient {
 
 /** Thrown internally to retry at once with a new token. Not a Problem, because an old token doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
+
+/** The request contains the former secret, so it must be built again. */
+const onRenewed = (): never => {
+  throw again;
+};
 
 /** The response of a call other than a page: for checks, discovery and report jobs. */
 export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {

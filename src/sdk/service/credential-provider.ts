@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
-import { logInBy } from '../connector.ts';
+import { type LogInAttemptOptions, logInBy } from '../connector.ts';
 import type { Token, TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { pick } from './answer.ts';
@@ -96,11 +96,15 @@ export class CredentialProvider {
 }
 
 /** Requests a session token: a refusal means that the login itself is refused. */
-export function logInByCall<T>(context: Parameters<typeof logInBy>[0], call: () => Promise<T>): Promise<T> {
+export function logInByCall<T>(
+  context: Parameters<typeof logInBy>[0],
+  call: () => Promise<T>,
+  options?: LogInAttemptOptions,
+): Promise<T> {
   const ofLogin = (thrown: unknown): never => {
     throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
   };
-  return logInBy(context, () => call().catch(ofLogin));
+  return logInBy(context, () => call().catch(ofLogin), options);
 }
 
 /** The login that applies: the first one whose option is set, or that requires none. */

@@ -206,8 +206,9 @@ describe('a refused login', () => {
     const source = bank.source('wrong', {
       renew: async ({ options }) => void Object.assign(options, { password: 'right' }),
     });
-    expect(await open(gate, source)).toMatchObject({ code: 'BANK_REFUSED' });
+    expect(await open(gate, bank.source('wrong'))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(await open(gate, source)).toBe('open');
+    expect(bank.attempts).toBe(2);
     await store.close();
   });
 });
