@@ -1,5 +1,8 @@
 import { SaxesParser } from 'saxes';
 
+/** Elements inside each other; code that walks the values may recurse. */
+const maxDepth = 256;
+
 interface Open {
   readonly name: string;
   readonly members: Record<string, unknown>;
@@ -90,6 +93,10 @@ class Tree {
   }
 
   #enter(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#open.length > maxDepth) {
+      const { line, column } = this.#parser;
+      throw new Error(`${line}:${column}: element ${name} is nested more than ${maxDepth} deep`);
+    }
     if (this.#inside === 0 && this.#wanted?.has(name) === true) this.#inside = this.#open.length;
     const named = Object.entries(attributes).filter(([one]) => !/^xmlns(?::|$)/.test(one));
     this.#open.push({ name, members: Object.fromEntries(named.map(([one, v]) => [`@${local(one)}`, v])), text: '' });
