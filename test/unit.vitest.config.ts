@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import whole from './vitest.config.ts';
+import base from './base.config.ts';
 
 /** Folders whose tests start no server and wait for no disk. The only list for `npm run test:unit`. */
 const rooms = ['architecture', 'compare', 'formats', 'guards', 'lib', 'schedule', 'transforms'];
@@ -19,9 +19,9 @@ const others = [
 
 /** `npm run test:unit`: what you run while you write code. `npm test` runs these tests, too. */
 export default defineConfig({
-  ...whole,
+  ...base,
   test: {
-    ...whole.test,
+    ...base.test,
     include: rooms.map((room) => `test/${room}/**/*.test.ts`),
     exclude: [...configDefaults.exclude, ...others.map((name) => `test/**/${name}.test.ts`)],
     // These tests need no built package.

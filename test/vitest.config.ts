@@ -1,32 +1,23 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { LongFirst } from './long-first.ts';
+import base from './base.config.ts';
 
-const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
-const report = process.env.SLUICE_TEST_REPORT;
+/** Tests that measure the memory of their own process, or spend their time in processes that they start. */
+const isolated = ['test/**/*memory*.test.ts', 'test/{chaos,compare,fuzz,journey}/**/*.test.ts'];
+// `npm run test:servers`, `test:package` and `test:systemd` run these.
+const others = [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'];
 
-/**
- * The only place that defines how tests run. Servers are private to a test file, on free ports, so files run in
- * parallel.
- */
+/** `npm test`. */
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
-  // What authors outside of the package import; see src/config/catalog/load-plugin.ts.
-  resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
+  ...base,
   test: {
-    include: ['test/**/*.test.ts'],
-    // `npm run test:servers`, `test:package` and `test:systemd` run these.
-    exclude: [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'],
-    pool: 'forks',
-    globalSetup: ['test/journey/built.ts'],
-    setupFiles: ['src/lib/temporal.ts'],
-    // Two more than two cores: many tests wait, for timers and for their own processes.
-    maxWorkers: 4,
-    sequence: { sequencer: LongFirst },
-    // Not a limit for anything but a hang: a starved machine is twenty times slower than an idle one.
-    testTimeout: 300_000,
-    hookTimeout: 240_000,
-    teardownTimeout: 20_000,
-    expect: { poll: { timeout: 120_000 } },
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    ...base.test,
+    // Loading all modules again for each file takes a quarter of the CPU time of tests that start no process.
+    projects: [
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...others, ...isolated], isolate: false },
+      },
+      { extends: true, test: { name: 'isolated', include: isolated, exclude: others } },
+    ],
   },
 });

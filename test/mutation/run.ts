@@ -36,7 +36,7 @@ try {
     testFiles: rooms.flatMap((path) => filesIn(path, '.test.ts')),
     testRunner: 'vitest',
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
-    vitest: { configFile: 'test/vitest.config.ts', pool: 'threads', related: false },
+    vitest: { configFile: 'test/base.config.ts', pool: 'threads', related: false },
     // Texts are for people; what programs use is covered by the other mutations.
     mutator: { excludedMutations: ['StringLiteral'] },
     // Tables that are created when a file is loaded: each change of them would run every test.

@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import base from '../vitest.config.ts';
+import base from '../base.config.ts';
 
 /** Tests against servers that are in a registry and not in Debian; README.md in this folder explains how to add one. */
 export default defineConfig({

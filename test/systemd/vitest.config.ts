@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import base from '../vitest.config.ts';
+import base from '../base.config.ts';
 
 /**
  * `npm run test:systemd`: the packed package and the units, installed as docs/operate.md says in a Debian that systemd

@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import base from '../../vitest.config.ts';
+import base from '../../base.config.ts';
 
 /**
  * What users have: the packed tarball, installed in an empty folder, under each supported Node. Packed and installed

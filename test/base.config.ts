@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config';
+import { LongFirst } from './long-first.ts';
+
+const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
+const report = process.env.SLUICE_TEST_REPORT;
+
+/** How all tests run. Servers are private to a test file, on free ports, so files run in parallel. */
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  // What authors outside of the package import; see src/config/catalog/load-plugin.ts.
+  resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
+  test: {
+    pool: 'forks',
+    globalSetup: ['test/journey/built.ts'],
+    setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
+    // Two more than two cores: many tests wait, for timers and for their own processes.
+    maxWorkers: 4,
+    sequence: { sequencer: LongFirst },
+    // Not a limit for anything but a hang: a starved machine is twenty times slower than an idle one.
+    testTimeout: 300_000,
+    hookTimeout: 240_000,
+    teardownTimeout: 20_000,
+    expect: { poll: { timeout: 120_000 } },
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+  },
+});
