@@ -1,6 +1,7 @@
 import type { Events } from '../../lib/events.ts';
 import { type Level, type Log, quietLog } from '../../lib/log.ts';
 import type { SluiceEvents } from '../events.ts';
+import { isFailedOutcome } from '../run/run-outcome.ts';
 
 /** Levels of the events above debug. Frequent events of a healthy system stay at debug. */
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
@@ -61,14 +62,12 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
   'daemon.stopping': 'info',
 };
 
-const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
-
 /** One log line per event: the event's name is the message, its facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   if (log === quietLog) return;
   events.listen((name, facts) => {
-    const isBad = name === 'run.finished' && badOutcomes.includes(facts.outcome);
-    log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));
+    const isFailed = name === 'run.finished' && isFailedOutcome(facts.outcome);
+    log[isFailed ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));
   });
 }
 

@@ -86,6 +86,15 @@ describe('traces', () => {
     expect(JSON.stringify([extract?.attributes, run?.attributes])).not.toContain('hunter');
   });
 
+  it('mark a run as failed if a guard rejects its payload', async () => {
+    const exporter = loadKit();
+    const started = await startTraced(undefined, quietLog, { guards: { rows: { minimum: 2 } } });
+    await started.hear('run.finished');
+    const run = exporter.getFinishedSpans().find(({ name }) => name === 'sluice.run');
+    expect(run?.attributes).toMatchObject({ 'sluice.outcome': 'quarantined' });
+    expect(run?.status).toMatchObject({ code: 2 });
+  });
+
   it('are missing with a warning if no SDK is loaded', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
