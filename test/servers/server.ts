@@ -138,7 +138,12 @@ export class ServerFolder {
   }
 
   async #run(program: string, args: readonly string[], identity: Identity): Promise<void> {
-    await run(program, args, { ...identity, cwd: this.path, env: { ...process.env, HOME: this.path } });
+    await run(program, args, { ...identity, cwd: this.path, env: this.#env });
+  }
+
+  /** A starting MariaDB deletes all temporary tables in its temp folder, even those of others, so each has its own. */
+  get #env(): NodeJS.ProcessEnv {
+    return { ...process.env, HOME: this.path, TMPDIR: this.path };
   }
 
   /**
@@ -153,6 +158,7 @@ export class ServerFolder {
     const child = spawn('/bin/sh', ['-c', supervisor, 'sh', this.path, program, ...args], {
       ...(as === 'us' ? {} : this.identity),
       cwd: this.path,
+      env: this.#env,
       detached: true,
       stdio: ['pipe', 'pipe', log.fd],
     });

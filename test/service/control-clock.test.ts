@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { type Bench, bench, fixtures, keys, until } from './service.ts';
 
 const controlled = (options: Parameters<typeof bench>[0] = {}): Promise<Bench> =>
@@ -33,6 +34,13 @@ describe('the clock of the control interface', () => {
     expect((await given.control('PUT', '/clock', { frozen: false })).data.frozen).toBe(false);
     await until(async () => (await given.control('GET', '/clock')).data.now! > '2031-05-06T13:01:30.000Z');
     expect((await given.control('DELETE', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });
+  });
+
+  it('stops at exactly the time it was set to, even if reading the real clock takes long', async () => {
+    const real = systemClock;
+    let reads = 0;
+    const given = await controlled({ clock: { ...real, now: () => real.now() + reads++ } });
+    expect((await set(given, '2031-05-05T12:00:00Z')).data.now).toBe('2031-05-05T12:00:00.000Z');
   });
 
   it.each([

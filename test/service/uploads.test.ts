@@ -193,14 +193,18 @@ describe('an upload', () => {
   });
 
   it('that stops arriving is rejected after a timeout and leaves the old data', async () => {
-    const given = await bench({ bodyIdleMs: 200 });
-    const id = await given.source();
-    await upload(given, id, '[1]');
+    const data = { folder: await scratch() };
+    const before = await bench({ data });
+    const id = await before.source();
+    await upload(before, id, '[1]');
+    await before.close();
+    const given = await bench({ data, bodyIdleMs: 1_000 });
     const { socket, answered } = rawConnection(given);
     socket.write(`${head(id, 'content-length: 1000')}[1,2,`);
     await until(() => answered().includes('stopped arriving'));
     expect(answered()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await dataOf(given, id)).toBe('[1]');
+    await given.close();
+    expect(await dataOf(await bench({ data }), id)).toBe('[1]');
   });
 
   it("with Expect gets 100 Continue if it's allowed, and otherwise the error immediately", async () => {

@@ -54,8 +54,9 @@ export class MovableClock implements Clock {
     this.#skipped += milliseconds;
   }
 
-  freeze(): void {
-    this.#stoppedAt ??= this.now();
+  /** Stops at `at`, or at the current time. */
+  freeze(at = this.now()): void {
+    this.#stoppedAt = at;
   }
 
   /** Continues from where it was frozen. */

@@ -60,8 +60,9 @@ const endpoints: readonly ControlEndpoint[] = [
     body: { now: Type.Optional(time), frozen: Type.Optional(Type.Boolean()) },
     do: ({ context, body: { now, frozen } }) => {
       if (now === undefined && frozen === undefined) throw badRequest('One of the fields now, frozen is required');
-      if (now !== undefined) context.clock.set(inRange(Date.parse(now)));
-      if (frozen === true) context.clock.freeze();
+      const at = now === undefined ? undefined : inRange(Date.parse(now));
+      if (frozen === true) context.clock.freeze(at);
+      else if (at !== undefined) context.clock.set(at);
       if (frozen === false) context.clock.resume();
       return moved(context);
     },
