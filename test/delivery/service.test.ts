@@ -168,7 +168,7 @@ describe('apply', () => {
     const id = (await store.targets.all())[0]?.datasource ?? '';
     await client.call('DELETE', `/datasources/${id}`);
     const plan = await planApply(config, store, clientsOf(gateway));
-    expect(plan.actions).toMatchObject([{ kind: 'create', say: expect.stringContaining(`${id}, made earlier`) }]);
+    expect(plan.actions).toMatchObject([{ kind: 'create', say: expect.stringContaining(`${id}, created earlier`) }]);
   });
 
   it("works in a client account, separately from the company's own", async () => {
