@@ -2,9 +2,30 @@ import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configArguments, defaultConfig } from '../config-file.ts';
 
-async function run(path: string, { force }: { force?: true }): Promise<void> {
+interface Flags {
+  readonly force?: true;
+  readonly url?: string;
+  readonly table: readonly string[];
+  readonly yes?: true;
+  readonly destination?: string;
+}
+
+async function run(path: string, { force, url, table: tables, yes, destination }: Flags): Promise<void> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const ask = isTerminal && yes !== true ? (await import('../login/ask.ts')).ask : undefined;
+  const address = url ?? (await ask?.(question, new AbortController().signal)) ?? '';
+  if (address.trim() === '') return writeStarter(path, force === true);
+  const { initFromSource } = await import('../init/init-from-source.ts');
+  const given = { path, force: force === true, address: address.trim(), tables, yes: yes === true, destination, ask };
+  return initFromSource(given);
+}
+
+const question =
+  'Where is your data? The URL of a database (postgres://user@host/database), or the path of a SQLite, csv or\nxlsx file; empty for a starter config with a sample: ';
+
+async function writeStarter(path: string, force: boolean): Promise<void> {
   const { initConfig } = await import('../config/init-config.ts');
-  const written = await initConfig({ path, force: force === true });
+  const written = await initConfig({ path, force });
   const which = configArguments(path);
   process.stdout.write(
     `Wrote ${written.config}
@@ -20,13 +41,33 @@ Next:
   );
 }
 
+function collect(value: string, former: readonly string[]): string[] {
+  return [...former, value];
+}
+
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('init')
-      .description('Creates a commented starter config.')
+      .description('Creates a config: from a source that you name, or a commented starter.')
       .argument('[file]', 'path of the new file', defaultConfig)
       .option('--force', 'overwrite an existing config')
+      .option('--url <address>', 'URL of a database, or path of a SQLite, csv or xlsx file, to write jobs for')
+      .option('--table <name>', 'write a job for this table, file or sheet; repeat it for more', collect, [])
+      .option('--destination <url>', 'URL of the dashboard service; default: the embedded service (sluice serve)')
+      .option('--yes', 'ask nothing: take what --table names, or everything')
+      .addHelpText(
+        'after',
+        `
+Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends
+nothing unless you say yes. A password in the URL becomes a variable and isn't written to the config.
+
+Examples:
+  sluice init                                           asks on a terminal
+  sluice init --url ./orders.csv --yes                  a job for a file
+  sluice init --url ./shop.sqlite --table orders        a job for one table
+  sluice init shop.yaml --url ./shop.sqlite --yes       another config file`,
+      )
       .action(run);
   },
 };

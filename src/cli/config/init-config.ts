@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { constants, copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { commandLine } from '../../lib/command-line.ts';
@@ -11,8 +12,15 @@ export interface InitResult {
   readonly config: string;
   /** The JSON Schema for editors, in the same folder. */
   readonly schema: string;
-  /** A small csv file for the first job. */
-  readonly sample: string;
+  /** A small csv file for the first job of the starter; absent for another config. */
+  readonly sample?: string;
+}
+
+export interface InitConfigOptions {
+  readonly path: string;
+  readonly force?: boolean;
+  /** The text of the config. Default: the starter. */
+  readonly config?: string;
 }
 
 const schemaName = 'sluice.schema.json';
@@ -23,25 +31,33 @@ const sampleName = 'sluice-sample.csv';
  * atomically. An existing config is kept unless `force` is set; the schema is always replaced; if a different file with
  * the sample's name exists, the sample gets another name.
  */
-export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<InitResult> {
+export async function initConfig({ path, force = false, config: text }: InitConfigOptions): Promise<InitResult> {
   const config = resolve(path);
   const folder = dirname(config);
+  const schema = join(folder, schemaName);
   try {
     makeFolder(folder);
   } catch (error) {
     throw unwritable(error as Error, path);
   }
+  const sample = text === undefined ? await starter(folder) : undefined;
+  await place(config, text ?? sample!.config, { force, shown: path });
+  await place(schema, await shipped(schemaName), { force: true, shown: join(dirname(path), schemaName) });
+  if (sample === undefined) return { config, schema };
+  const { name, rows } = sample;
+  await place(join(folder, name), rows, { force: true, shown: join(dirname(path), name) });
+  return { config, schema, sample: join(folder, name) };
+}
+
+/** Throws `INIT_EXISTS` if there's a file. */
+export function refuseExisting(path: string): void {
+  if (existsSync(path)) throw existing(path);
+}
+
+async function starter(folder: string): Promise<{ name: string; rows: string; config: string }> {
   const rows = await shipped(sampleName);
-  const sample = await freeName(folder, rows);
-  const starter = (await shipped('starter.yaml')).replaceAll(sampleName, sample);
-  await place(config, starter, { force, shown: path });
-  for (const [name, text] of [
-    [schemaName, await shipped(schemaName)],
-    [sample, rows],
-  ] as const) {
-    await place(join(folder, name), text, { force: true, shown: join(dirname(path), name) });
-  }
-  return { config, schema: join(folder, schemaName), sample: join(folder, sample) };
+  const name = await freeName(folder, rows);
+  return { name, rows, config: (await shipped('starter.yaml')).replaceAll(sampleName, name) };
 }
 
 /** A name for the sample that isn't used by a file with other contents. */
@@ -82,16 +98,17 @@ async function linkNew(draft: string, file: string): Promise<void> {
 }
 
 function problemOf(error: NodeJS.ErrnoException, file: string): Problem {
-  if (error.code === 'EEXIST') {
-    return new Problem({
-      code: 'INIT_EXISTS',
-      family: 'config',
-      message: `${file} already exists and was not changed`,
-      next: `write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
-      cause: error,
-    });
-  }
-  return unwritable(error, file);
+  return error.code === 'EEXIST' ? existing(file, error) : unwritable(error, file);
+}
+
+function existing(file: string, cause?: Error): Problem {
+  return new Problem({
+    code: 'INIT_EXISTS',
+    family: 'config',
+    message: `${file} already exists and was not changed`,
+    next: `write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
+    cause,
+  });
 }
 
 function unwritable(error: Error, file: string): Problem {

@@ -1,0 +1,85 @@
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Dataset } from '../../sdk/dataset.ts';
+import type { ChosenDataset } from './first-config.ts';
+
+/** Asks a person one question; empty if there is no answer. */
+export type Ask = (question: string) => Promise<string>;
+
+interface ChooseOptions {
+  /** Names from the command line. */
+  readonly tables: readonly string[];
+  /** Everything is confirmed. */
+  readonly yes: boolean;
+  /** Absent without a terminal. */
+  readonly ask: Ask | undefined;
+}
+
+/** The datasets to write jobs for; none if the person chose none. Throws `INIT_CHOOSE` if there's no one to ask. */
+export async function chooseDatasets(
+  found: readonly Dataset[],
+  { tables, yes, ask }: ChooseOptions,
+): Promise<readonly ChosenDataset[]> {
+  const usable = found.filter(({ problem }) => problem === undefined);
+  if (tables.length > 0) return withCursors(named(tables, usable), yes ? undefined : ask);
+  if (yes) return usable.map((dataset) => ({ dataset }));
+  if (ask === undefined) throw noChoice(usable);
+  const answer = await ask('\nWrite jobs for which of them? Names separated by commas, or "all": ');
+  if (answer.trim() === 'all') return withCursors(usable, ask);
+  const names = answer.split(',').map((name) => name.trim());
+  return withCursors(
+    named(
+      names.filter((name) => name !== ''),
+      usable,
+    ),
+    ask,
+  );
+}
+
+function named(names: readonly string[], usable: readonly Dataset[]): Dataset[] {
+  return [...new Set(names)].map((name) => usable.find((one) => one.name === name) ?? unknown(name, usable));
+}
+
+/** Only a person knows whether rows are deleted, so without an answer everything is read. */
+async function withCursors(datasets: readonly Dataset[], ask: Ask | undefined): Promise<ChosenDataset[]> {
+  const chosen: ChosenDataset[] = [];
+  for (const dataset of datasets) {
+    const [cursor] = dataset.cursors ?? [];
+    const isAsked = ask !== undefined && cursor !== undefined && dataset.key !== undefined;
+    const sees = dataset.key?.includes(cursor ?? '') ? 'added' : 'added and changed';
+    const isOnly = isAsked && isYes(await ask(questionOf(dataset.name, sees, cursor)));
+    chosen.push(isOnly ? { dataset, cursor } : { dataset });
+  }
+  return chosen;
+}
+
+function questionOf(name: string, sees: string, cursor: string): string {
+  return `${name}: read only ${sees} rows, by ${cursor}? Deleted rows would stay. [y/N] `;
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function unknown(name: string, usable: readonly Dataset[]): never {
+  const names = usable.map((one) => one.name);
+  const guess = nearest(name, names);
+  throw new Problem({
+    code: 'INIT_UNKNOWN',
+    family: 'config',
+    message: `The source has nothing with the name "${name}" that can be read`,
+    seen: name,
+    allowed: names.join(', ') || 'nothing can be read',
+    next: guess === undefined ? 'check the name and the permissions of the login' : `did you mean "${guess}"?`,
+  });
+}
+
+function noChoice(usable: readonly Dataset[]): Problem {
+  return new Problem({
+    code: 'INIT_CHOOSE',
+    family: 'config',
+    message: 'Nothing was chosen, and nothing was written',
+    allowed: usable.map(({ name }) => name).join(', ') || 'nothing can be read',
+    next: 'name what you want (--table NAME, several times), or take everything (--yes)',
+  });
+}

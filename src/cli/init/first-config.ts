@@ -1,0 +1,147 @@
+import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import type { Dataset } from '../../sdk/dataset.ts';
+import type { OpenAddressResult } from '../discover/open-address.ts';
+
+/** A dataset that a person chose. */
+export interface ChosenDataset {
+  readonly dataset: Dataset;
+  /** Read only rows that are new by this column, and merge them by the key. */
+  readonly cursor?: string;
+}
+
+/** The text of a config, and the variables that must be set before it's used. */
+export interface FirstConfig {
+  readonly text: string;
+  readonly jobs: readonly string[];
+  /** Values of variables that the address contained. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+interface FirstConfigOptions {
+  readonly address: OpenAddressResult;
+  readonly chosen: readonly ChosenDataset[];
+  /** The folder of the config file. */
+  readonly folder: string;
+  /** URL of the dashboard service. Default: the embedded one. */
+  readonly destination?: string | undefined;
+}
+
+const embedded = 'http://127.0.0.1:8080/api/1.0';
+
+const headText = (url: string): string => `# yaml-language-server: $schema=./sluice.schema.json
+#
+# Written by sluice init. Every option is explained in docs/config.md of the package.
+
+version: 1
+
+# Where data goes. The service that Sluice has inside (sluice serve) is at ${embedded}.
+destinations:
+  dashboards:
+    url: ${JSON.stringify(url)}
+    api_key: \${env:SLUICE_API_KEY}
+
+`;
+
+/** Writes a config with one source and one job for each chosen dataset. No secret of the address is in it. */
+export function firstConfig({ address, chosen, folder, destination }: FirstConfigOptions): FirstConfig {
+  const name = sourceName(address);
+  const { options, secrets } = sourceOptions(address, { name, folder });
+  const source = yaml({ sources: { [name]: { connector: address.connector, ...options } } });
+  const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
+  const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source: name }));
+  const head = headText(literal(destination ?? embedded));
+  const text = `${head}# Where data comes from.\n${source}\n# What is read and sent.\njobs:\n${jobs.join('\n')}`;
+  return { text, jobs: names, secrets };
+}
+
+function sourceName({ connector, options }: OpenAddressResult): string {
+  if (connector === 'file') return 'files';
+  const path = options.file ?? URL.parse(options.url ?? '')?.pathname ?? '';
+  return nameOf(basename(path, extname(path))) || 'db';
+}
+
+/** The name without the extension of a file. */
+function titleOf({ name, kind }: Dataset): string {
+  return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
+}
+
+/** Names have only letters, digits, `_` and `-`. */
+function nameOf(text: string): string {
+  return text.replaceAll(/[^\w-]+/g, '_').replaceAll(/^[_-]+|[_-]+$/g, '');
+}
+
+function uniqueNames(texts: readonly string[]): string[] {
+  const used = new Set<string>();
+  return texts.map((text) => {
+    const base = nameOf(text) || 'job';
+    let name = base;
+    for (let n = 2; used.has(name); n++) name = `${base}_${n}`;
+    used.add(name);
+    return name;
+  });
+}
+
+function sourceOptions(
+  { options }: OpenAddressResult,
+  { name, folder }: { name: string; folder: string },
+): Pick<FirstConfig, 'secrets'> & { options: object } {
+  if (options.url !== undefined) return urlOptions(options.url, `${name.replaceAll('-', '_').toUpperCase()}_PASSWORD`);
+  const [option, path] = Object.entries(options).find(([key]) => key === 'file' || key === 'folder')!;
+  const inside = relative(folder, resolve(path)) || '.';
+  const place = inside.startsWith('..') || isAbsolute(inside) ? resolve(path) : inside;
+  const { driver } = options;
+  return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
+}
+
+/** The password becomes a variable. It keeps the escapes that it has in the URL. */
+function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
+  const url = new URL(text);
+  const { password } = url;
+  if (password === '') return { options: { url: literal(text) }, secrets: {} };
+  url.password = '';
+  const [scheme, rest] = literal(url.href).split('//') as [string, string];
+  const at = rest.indexOf('@');
+  const written = `${scheme}//${rest.slice(0, at)}:\${env:${variable}}${rest.slice(at)}`;
+  return { options: { url: written }, secrets: { [variable]: password } };
+}
+
+function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: string; source: string }): string {
+  const { key, cursors = [], query } = dataset;
+  const only = cursor === undefined || key === undefined ? {} : { cursor };
+  const job = {
+    source,
+    query: literalDeep({ ...query, ...only }),
+    ...(cursor === undefined || key === undefined ? {} : { write: literalDeep({ disposition: 'merge', key }) }),
+    target: { datasource: { name: literal(titleOf(dataset)), format: 'csv' } },
+    schedule: '*/15 * * * *',
+  };
+  const hint = cursor === undefined && key !== undefined && cursors.length > 0 ? hintText(key, cursors[0]!) : '';
+  return `${hint}${indented(yaml({ [name]: job }))}`;
+}
+
+/** Reading everything is right for every table, so the rest is only suggested. */
+function hintText(key: readonly string[], cursor: string): string {
+  const rule = stringify({ disposition: 'merge', key }, { collectionStyle: 'flow' }).trim();
+  return `  # To read only changed rows (deleted ones then stay): query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
+}
+
+function yaml(value: object): string {
+  return stringify(value, { lineWidth: 0 });
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}
+
+/** `${` in a name or query is text, not a variable. */
+function literal(text: string): string {
+  return text.replaceAll('${', '$$${');
+}
+
+function literalDeep(value: unknown): unknown {
+  if (typeof value === 'string') return literal(value);
+  if (Array.isArray(value)) return value.map(literalDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, literalDeep(inner)]));
+}

@@ -1,0 +1,42 @@
+import { rm } from 'node:fs/promises';
+import type { Source } from '../../config/config.ts';
+import { quietLog } from '../../lib/log.ts';
+import { toProblem } from '../../lib/problem.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
+import { batchText } from '../../sdk/batch.ts';
+import { withDefaults } from '../../sdk/option.ts';
+import { renderTable } from '../table.ts';
+
+const rowsShown = 5;
+
+interface HeadOptions {
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** The first rows of a query as a table. Stops after them, so a large table isn't read to its end. */
+export async function headText(
+  { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
+  { query: given, folder, signal }: HeadOptions,
+): Promise<string> {
+  const scratch = await makeTempFolder(`head-${process.pid}`);
+  const query = withDefaults(connector.query, given);
+  try {
+    const context = { source, query, folder, scratch, signal, log: quietLog, warn: () => undefined };
+    const { columns, batches } = await connector.extract(context);
+    const rows: (string | null)[][] = [];
+    for await (const batch of batches) {
+      rows.push(...batchText(batch).slice(0, rowsShown - rows.length));
+      if (rows.length >= rowsShown) break;
+    }
+    const titles = columns.map((column) => ({ title: `${column.name} (${column.type})` }));
+    const cells = rows.map((row) => row.map((cell) => cell ?? '∅'));
+    return renderTable(titles, cells, { widest: 32, paper: process.stdout });
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }).at({ source: name });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
