@@ -44,11 +44,11 @@ const order = [
   'serve',
 ];
 
-/** Loads the requested command only, or all of them: loading all would slow down every short command. */
+/** Loads the requested command only, or all: loading all would slow down every short command. Completion needs all. */
 async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {
   const all = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
   const named = all.filter((file) => file.replace(/\..*$/, '') === asked);
-  const files = named.length > 0 ? named : all;
+  const files = named.length > 0 && asked !== 'completion' ? named : all;
   const rank = (file: string): number => order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99;
   files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   return Promise.all(

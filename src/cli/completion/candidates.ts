@@ -1,0 +1,86 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** A word that may come next, with what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** Names of a config, by the name of an argument: `job`, `source`. */
+export type NamesOf = (argument: string) => readonly string[];
+
+interface Position {
+  readonly command: Command;
+  /** Arguments of the command that are already written. */
+  readonly count: number;
+  /** The option whose value comes next. */
+  readonly open: Option | undefined;
+}
+
+/** The words that may replace `current`, after the words of a command line. Empty: a shell offers files. */
+export function candidates(
+  program: Command,
+  { before, current, namesOf }: { before: readonly string[]; current: string; namesOf: NamesOf },
+): Candidate[] {
+  const position = positionAfter(program, before);
+  return nextWords(position, current, namesOf).filter(({ word }) => word.startsWith(current));
+}
+
+function nextWords({ command, count, open }: Position, current: string, namesOf: NamesOf): Candidate[] {
+  if (open !== undefined) return plain(open.argChoices ?? [], open.description);
+  if (current.startsWith('-')) return optionsOf(command);
+  const subcommands = count === 0 ? visibleCommands(command) : [];
+  const argument = command.registeredArguments[count] ?? lastIfVariadic(command);
+  return [...subcommands, ...(argument === undefined ? [] : valuesOf(argument, namesOf))];
+}
+
+function positionAfter(program: Command, words: readonly string[]): Position {
+  let command = program;
+  let count = 0;
+  let open: Option | undefined;
+  for (const word of words) {
+    const isValue = open !== undefined;
+    open = isValue ? undefined : openedBy(command, word);
+    if (isValue || word.startsWith('-')) continue;
+    const next = count === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+    if (next === undefined) count++;
+    else command = next;
+  }
+  return { command, count, open };
+}
+
+/** The option that this word begins, if its value is the next word. */
+function openedBy(command: Command, word: string): Option | undefined {
+  return command.options.find((one) => (one.long === word || one.short === word) && one.required);
+}
+
+function visibleCommands(command: Command): Candidate[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help')
+    .map((one) => ({ word: one.name(), about: one.description() }));
+}
+
+function optionsOf(command: Command): Candidate[] {
+  const options = command.createHelp().visibleOptions(command);
+  return options.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
+}
+
+function lastIfVariadic({ registeredArguments }: Command): Argument | undefined {
+  const last = registeredArguments.at(-1);
+  return last?.variadic === true ? last : undefined;
+}
+
+/** An argument such as `job|instance` takes the names of both. */
+function valuesOf(argument: Argument, namesOf: NamesOf): Candidate[] {
+  const names = argument
+    .name()
+    .split('|')
+    .flatMap((name) => namesOf(name.replace(/s$/, '')).map((word) => ({ word, about: name.replace(/s$/, '') })));
+  return [...plain(argument.argChoices ?? [], argument.description), ...names];
+}
+
+function plain(words: readonly string[], about: string): Candidate[] {
+  return words.map((word) => ({ word, about }));
+}
