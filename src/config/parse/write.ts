@@ -35,7 +35,7 @@ function refuseMismatch(
   }
   for (const option of ['key', 'deleted'] as const) {
     if (written[option] === undefined || disposition === 'merge') continue;
-    refuse(option, `"${option}" has no effect with ${disposition}`, `Delete "${option}", or write disposition: merge`);
+    refuse(option, `"${option}" has no effect with ${disposition}`, `delete "${option}", or write disposition: merge`);
   }
   if (deleted !== undefined && key?.includes(deleted))
     refuse('deleted', 'The column of "deleted" cannot be part of the key', 'use another column');
