@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     pool: 'forks',
-    globalSetup: ['test/journey/built.ts'],
+    globalSetup: ['test/left-behind.ts', 'test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
     // Two more than two cores: many tests wait, for timers and for their own processes.
     maxWorkers: 4,

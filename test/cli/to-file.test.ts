@@ -4,8 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { adminKey, forSuite, makeWorld, type World } from '../journey/world.ts';
 
 let world: World;
+const scope = forSuite();
 beforeAll(async () => {
-  world = await makeWorld({ scope: forSuite });
+  world = await makeWorld({ scope });
 });
 
 const rows = 'id,name\n1,a\n2,"b,c"\n';

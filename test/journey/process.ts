@@ -12,8 +12,8 @@ const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
 /** Maximum lifetime of a process that should end by itself; if one hangs, its test fails instead of the whole run. */
 const longestLifeMs = 200_000;
 
-/** Collects cleanup functions until they are due. */
-export type Scope = (undo: () => unknown) => void;
+/** Collects cleanup functions until they are due. Its `undefined` makes passing {@link forSuite} itself a type error. */
+export type Scope = (undo: () => unknown) => undefined;
 
 /** What is cleaned up at the end of the running test. */
 export const forTest: Scope = (undo) => {
@@ -28,7 +28,9 @@ export function forSuite(): Scope {
   afterAll(async () => {
     for (const undo of undos.reverse()) await undo();
   });
-  return (undo) => undos.push(undo);
+  return (undo) => {
+    undos.push(undo);
+  };
 }
 
 /** How a `sluice` process ended. */
