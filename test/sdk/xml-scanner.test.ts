@@ -104,6 +104,12 @@ test.for([
   }
 });
 
+test.for(['c', 'ä'])('a declared column belongs to the part without a prefix, beside one of name %s', async (name) => {
+  const records = `<r><${name}>0</${name}></r><r><${name}>1</${name}><x:a>2</x:a><a>3</a></r>`;
+  const given = { columns: [{ name: 'a' }], ignore_unknown: true };
+  expect(await same(`<all>${records}</all>`, given)).toMatchObject({ rows: [[null], ['3']] });
+});
+
 test('for any document, records read from bytes equal those of the parser', {
   timeout: 60_000,
 }, async () => {

@@ -16,7 +16,7 @@ export class XmlParts {
   #count = 0;
 
   /**
-   * `slotOf` tells which path has which cell; -1 for none. More parts than a table may have columns are for the parser to
+   * `slotOf` gets each path with values once and tells its cell; -1 for none. More parts than a table may have columns are for the parser to
    * refuse.
    */
   constructor(slotOf: (path: string) => number, names: XmlNames, scope: XmlScope, max = 20_000) {
@@ -40,20 +40,19 @@ export class XmlParts {
     return part;
   }
 
-  /**
-   * Finds out the cell of a part with a value; false if its path is another part's. Only to be called for parts of complete
-   * records: others may turn out to be in other namespaces.
-   */
-  resolve(part: XmlColumnPart): boolean {
-    if (!this.#ownsPath(part)) return false;
+  /** Finds out the cell of a part that {@link ownsPath}. */
+  resolve(part: XmlColumnPart): void {
     part.slot = this.#slotOf(part.path!);
-    return true;
   }
 
-  #ownsPath(part: XmlColumnPart): boolean {
+  /**
+   * Whether no other part has the path of this one. Only to be called for parts with values in complete records: others may
+   * turn out to be in other namespaces.
+   */
+  ownsPath(part: XmlColumnPart): boolean {
     const { parent } = part;
     if (part.path === undefined && parent !== undefined) {
-      const isOwned = this.#ownsPath(parent);
+      const isOwned = this.ownsPath(parent);
       const shown = this.#shown(part);
       part.path = parent.path === '' ? shown : `${parent.path}.${shown}`;
       part.isTaken = !isOwned || this.#paths.has(part.path);

@@ -19,8 +19,6 @@ export class XmlRowBuffer extends XmlLexer {
   rows = 0;
   /** The line on which each row ended. */
   lines = new Int32Array(0);
-  /** Parts with a value in the last records, not reported yet. */
-  readonly fresh: XmlColumnPart[] = [];
   /** The parts of the records at hand; others where other namespaces hold. */
   parts: XmlParts;
   protected readonly isRead: boolean;
@@ -55,7 +53,6 @@ export class XmlRowBuffer extends XmlLexer {
   /** Begins to read records at this position. */
   protected beginAt(pos: number): void {
     this.#row = 2 * this.#width * this.rows;
-    this.fresh.length = 0;
     this.#passTo(pos);
   }
 
@@ -75,9 +72,12 @@ export class XmlRowBuffer extends XmlLexer {
   }
 
   #resolve(): boolean {
+    if (!this.#first.every(({ part }) => this.parts.ownsPath(part))) return false;
+    // A column belongs to the path of its very name before it does to one with a prefix.
+    const hasPrefix = ({ part }: { part: XmlColumnPart }) => Number(part.path!.includes(':'));
+    if (this.#width > 0) this.#first.sort((a, b) => hasPrefix(a) - hasPrefix(b));
     for (const { part, start, end, isEscaped } of this.#first) {
-      if (!this.parts.resolve(part)) return false;
-      this.fresh.push(part);
+      this.parts.resolve(part);
       this.#store(part, start, end, isEscaped);
     }
     this.#first.length = 0;

@@ -2,7 +2,7 @@ import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import type { XmlNames } from './xml-names.ts';
+import type { XmlNames, XmlScope } from './xml-names.ts';
 import { outermost } from './xml-names.ts';
 import { XmlParts } from './xml-parts.ts';
 import type { XmlPlaces } from './xml-places.ts';
@@ -58,7 +58,7 @@ export class XmlWalk {
   constructor(init: XmlWalkOptions) {
     const { input, encoding, blockBytes } = init;
     this.#init = init;
-    const parts = new XmlParts(init.slotOf, init.names, outermost);
+    const parts = this.#partsIn(outermost);
     this.scanner = new XmlScanner({ parts, width: init.width });
     this.#blocks = new Blocks(
       input,
@@ -68,6 +68,15 @@ export class XmlWalk {
     const { wanted, names, places, mayBeEmpty } = init;
     const take = (record: XmlRecord) => this.#take(record);
     this.#parser = new XmlRecords(input, { wanted, names, places, mayBeEmpty, take });
+  }
+
+  #partsIn(scope: XmlScope): XmlParts {
+    const { slotOf, names, meet } = this.#init;
+    const meetIn = (path: string) => {
+      meet(path, false);
+      return slotOf(path);
+    };
+    return new XmlParts(meetIn, names, scope);
   }
 
   /** Cells of a row. */
@@ -107,7 +116,6 @@ export class XmlWalk {
     this.#pos = end;
     this.#patience = 1;
     this.#parser.line = this.scanner.line;
-    for (const { path } of this.scanner.fresh) this.#init.meet(path!, false);
   }
 
   /** Gives the parser some text, so that it ends with a record where that can be had. */
@@ -121,7 +129,7 @@ export class XmlWalk {
     if (this.#tag === undefined) return;
     const { scope } = this.#parser;
     if (scope !== this.scanner.parts.scope) {
-      this.scanner.parts = new XmlParts(this.#init.slotOf, this.#init.names, scope);
+      this.scanner.parts = this.#partsIn(scope);
     }
     this.#lastTag = this.#tag;
     this.#strides = 0;
