@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
 import { excerpt, registerSecret } from '../../lib/redact.ts';
-import { option } from '../../sdk/option.ts';
+import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
 import { secretProblem } from '../problems.ts';
@@ -42,10 +42,10 @@ const options = {
   }),
 };
 
-type VaultOptions = Parameters<typeof vault.open>[0];
+type VaultOptions = OptionValues<typeof options>;
 
 /** HashiCorp Vault and OpenBao: key/value secrets of version 1 and 2. */
-const vault = defineSecretProvider({
+export default defineSecretProvider({
   title,
   form: 'PATH#FIELD',
   about: 'a field of a key/value secret (version 1 or 2), with the path as in `vault kv get`',
@@ -55,7 +55,6 @@ const vault = defineSecretProvider({
     return (path) => server.read(path);
   },
 });
-export default vault;
 
 /** A mount of secrets. `path` ends with a slash. */
 interface Mount {

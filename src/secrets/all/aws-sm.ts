@@ -1,0 +1,112 @@
+import type { HttpAnswer } from '../../lib/http.ts';
+import { excerpt } from '../../lib/redact.ts';
+import { type OptionValues, option } from '../../sdk/option.ts';
+import type { AwsLogin } from '../aws-login.ts';
+import { exactFields } from '../exact-fields.ts';
+import { Grant } from '../grant.ts';
+import { secretProblem } from '../problems.ts';
+import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
+
+const title = 'AWS Secrets Manager';
+
+const options = {
+  region: option.text({
+    about: 'Region, unless the name is an ARN. Default: AWS_REGION or AWS_DEFAULT_REGION.',
+    example: 'eu-central-1',
+  }),
+  endpoint: option.text({
+    about:
+      'Address of the API, for example of a VPC endpoint. Default: AWS_ENDPOINT_URL_SECRETS_MANAGER, or that of the region.',
+  }),
+};
+
+type AwsOptions = OptionValues<typeof options>;
+
+/** AWS Secrets Manager, with the login of the environment, of a container, or of a machine. */
+export default defineSecretProvider({
+  title,
+  form: 'NAME',
+  about: 'the current version of a secret, by name or ARN; `NAME#FIELD` is a member of a JSON value',
+  options,
+  open(given, context) {
+    const login = new Grant(async () => (await import('../aws-login.ts')).awsLogin(context));
+    return (name) => read(name, { given, context, login });
+  },
+});
+
+interface Reading {
+  readonly given: AwsOptions;
+  readonly context: SecretContext;
+  readonly login: Grant<AwsLogin>;
+}
+
+async function read(name: string, { given, context, login }: Reading): Promise<SecretContent> {
+  const region = regionOf(name, given, context);
+  const url = endpointOf(region, given, context);
+  const body = JSON.stringify({ SecretId: name });
+  const send = async (credentials: AwsLogin): Promise<HttpAnswer> => {
+    const { AwsV4Signer } = await import('aws4fetch');
+    const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'secretsmanager.GetSecretValue' };
+    const datetime = new Date(context.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const request = { method: 'POST', url, headers, body, service: 'secretsmanager', region, datetime, ...credentials };
+    const signed = await new AwsV4Signer(request).sign();
+    const all = Object.fromEntries(signed.headers.entries());
+    return context.client.call({ title, method: 'POST', url, headers: all, body, isThrottled });
+  };
+  const answer = await login.use(send, (refused) => expired.has(errorOf(refused).type));
+  const { SecretString: text, SecretBinary: binary } = exactFields(answer.text) ?? {};
+  if (answer.status === 200 && typeof text === 'string') return text;
+  if (answer.status === 200 && typeof binary === 'string') return Buffer.from(binary, 'base64').toString('utf8');
+  throw refusal(answer, name);
+}
+
+function regionOf(name: string, { region }: AwsOptions, { env }: SecretContext): string {
+  const own = /^arn:[^:]*:secretsmanager:([^:]+):/.exec(name)?.[1];
+  const known = own ?? region ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION);
+  if (known !== undefined && known !== '') return known;
+  throw secretProblem('CONFIG_SECRET_SETTINGS', {
+    message: 'The region of AWS Secrets Manager is not set',
+    next: 'set the environment variable AWS_REGION, or secrets.aws-sm.region in the config',
+  });
+}
+
+function endpointOf(region: string, { endpoint }: AwsOptions, { env }: SecretContext): string {
+  const own = endpoint ?? (env.AWS_ENDPOINT_URL_SECRETS_MANAGER || env.AWS_ENDPOINT_URL);
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return `${(own || `https://secretsmanager.${region}.${domain}`).replace(/\/+$/, '')}/`;
+}
+
+const expired = new Set(['ExpiredTokenException', 'ExpiredToken', 'UnrecognizedClientException']);
+const throttled = new Set(['ThrottlingException', 'Throttling', 'TooManyRequestsException', 'RequestLimitExceeded']);
+
+/** AWS answers throttled requests with 400. */
+function isThrottled(answer: HttpAnswer): boolean {
+  return throttled.has(errorOf(answer).type);
+}
+
+function errorOf({ status, text, headers }: HttpAnswer): { readonly type: string; readonly message: string } {
+  if (status < 400) return { type: '', message: '' };
+  const fields = exactFields(text) ?? {};
+  const type = String(headers['x-amzn-errortype'] ?? fields.__type ?? '');
+  return { type: type.replace(/^.*#|:.*$/g, ''), message: String(fields.message ?? fields.Message ?? '') };
+}
+
+function refusal(answer: HttpAnswer, name: string): Error {
+  const { type, message } = errorOf(answer);
+  const seen = [`status ${answer.status}`, type, excerpt(message, 300)].filter(Boolean).join(': ');
+  if (type === 'ResourceNotFoundException' || type === 'InvalidRequestException') {
+    const next = 'check its name and region: aws secretsmanager list-secrets';
+    return secretProblem('CONFIG_SECRET_MISSING', { message: `AWS has no secret ${name}`, seen, next });
+  }
+  if (answer.status === 400 || answer.status === 401 || answer.status === 403) {
+    return secretProblem('CONFIG_SECRET_DENIED', {
+      message: `AWS denied access to ${name}`,
+      seen,
+      allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for a key of your own',
+      next: 'check the policy of the role or user: aws sts get-caller-identity',
+    });
+  }
+  const next = 'check the region, the endpoint and the status of AWS';
+  const text = `AWS returned an unexpected response for ${name}`;
+  return secretProblem('CONFIG_SECRET_UNAVAILABLE', { message: text, seen, next });
+}

@@ -1,0 +1,172 @@
+import type { HttpAnswer } from '../../lib/http.ts';
+import { isMap } from '../../lib/is-map.ts';
+import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { type OptionValues, option } from '../../sdk/option.ts';
+import { exactFields } from '../exact-fields.ts';
+import { Grant } from '../grant.ts';
+import { grantToken } from '../oauth-grant.ts';
+import { secretProblem } from '../problems.ts';
+import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
+import type { SecretRequest } from '../secrets-client.ts';
+
+const title = 'Azure Key Vault';
+const apiVersion = '7.4';
+
+const options = {
+  url: option.text({
+    about: 'Address of the vault. Default: AZURE_KEYVAULT_URL.',
+    example: 'https://acme.vault.azure.net',
+  }),
+  tenant_id: option.text({ about: 'Tenant of an app. Default: AZURE_TENANT_ID.' }),
+  client_id: option.text({
+    about: 'ID of an app, or of a user-assigned managed identity. Default: AZURE_CLIENT_ID.',
+  }),
+  client_secret: option.text({
+    secret: true,
+    about: 'Secret of an app. Default: AZURE_CLIENT_SECRET, or else the managed identity of the machine.',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    example: '${file:/run/secrets/azure}',
+  }),
+  authority: option.text({
+    about: 'Address that issues tokens. Default: AZURE_AUTHORITY_HOST, or the public cloud.',
+    example: 'https://login.microsoftonline.us',
+  }),
+};
+
+type AzureOptions = OptionValues<typeof options>;
+
+/** Azure Key Vault, with an app (client credentials) or a managed identity. */
+export default defineSecretProvider({
+  title,
+  form: 'NAME',
+  about: 'the latest version of a secret; also `NAME/VERSION` or its full identifier, and `#FIELD` for JSON',
+  options,
+  open(given, context) {
+    const vault = new KeyVault(given, context);
+    return (name) => vault.read(name);
+  },
+});
+
+class KeyVault {
+  readonly #given: AzureOptions;
+  readonly #context: SecretContext;
+  /** By the address of the vault, because a token is valid for one cloud. */
+  readonly #tokens = new Map<string, Grant<string>>();
+
+  constructor(given: AzureOptions, context: SecretContext) {
+    this.#given = given;
+    this.#context = context;
+  }
+
+  async read(name: string): Promise<SecretContent> {
+    const { origin, path } = this.#addressOf(name);
+    const token = this.#tokens.get(origin) ?? new Grant(() => this.#logIn(resourceOf(origin)));
+    this.#tokens.set(origin, token);
+    const url = `${origin}${path}?api-version=${apiVersion}`;
+    const answer = await token.use(
+      (bearer) =>
+        this.#context.client.call({ title, method: 'GET', url, headers: { authorization: `Bearer ${bearer}` } }),
+      ({ status }) => status === 401,
+    );
+    const { value } = exactFields(answer.text) ?? {};
+    if (answer.status === 200 && typeof value === 'string') return value;
+    throw refusal(answer, name);
+  }
+
+  #addressOf(name: string): { origin: string; path: string } {
+    const full = /^https?:/.test(name) ? URL.parse(name) : null;
+    if (full !== null) return { origin: full.origin, path: full.pathname.replace(/\/+$/, '') };
+    const written = this.#given.url ?? this.#context.env.AZURE_KEYVAULT_URL ?? '';
+    const url = URL.parse(written);
+    if (url !== null && /^https?:$/.test(url.protocol)) {
+      return { origin: url.origin, path: `/secrets/${name.split('/').map(encodeURIComponent).join('/')}` };
+    }
+    throw secretProblem('CONFIG_SECRET_SETTINGS', {
+      message: `The address of the key vault is ${written === '' ? 'not set' : 'not a URL'}`,
+      ...(written === '' ? {} : { seen: written }),
+      allowed: 'https://NAME.vault.azure.net',
+      next: 'set the environment variable AZURE_KEYVAULT_URL, or secrets.azure-kv.url in the config',
+    });
+  }
+
+  #logIn(resource: string): Promise<string> {
+    const { env } = this.#context;
+    const clientId = this.#given.client_id ?? env.AZURE_CLIENT_ID;
+    const clientSecret = this.#given.client_secret ?? env.AZURE_CLIENT_SECRET;
+    const tenant = this.#given.tenant_id ?? env.AZURE_TENANT_ID;
+    if (clientSecret === undefined) return this.#machineToken(resource, clientId);
+    registerSecret(clientSecret);
+    if (clientId === undefined || tenant === undefined) {
+      throw secretProblem('CONFIG_SECRET_SETTINGS', {
+        message: 'The login of the key vault is incomplete',
+        seen: `a client_secret without ${clientId === undefined ? 'client_id' : 'tenant_id'}`,
+        next: 'set tenant_id, client_id and client_secret in secrets.azure-kv, or AZURE_TENANT_ID and AZURE_CLIENT_ID',
+      });
+    }
+    const authority = this.#given.authority ?? env.AZURE_AUTHORITY_HOST ?? 'https://login.microsoftonline.com';
+    const tokenUrl = `${authority.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+    const scope = `${resource}/.default`;
+    return grantToken({ title, grant: 'client_credentials', clientId, clientSecret, tokenUrl, scope }, this.#context);
+  }
+
+  /** The token of a managed identity: of App Service and its relatives, or of a virtual machine. */
+  async #machineToken(resource: string, clientId: string | undefined): Promise<string> {
+    const { env, client } = this.#context;
+    const query = new URLSearchParams({ resource, ...(clientId === undefined ? {} : { client_id: clientId }) });
+    const { IDENTITY_ENDPOINT: service, IDENTITY_HEADER: header = '' } = env;
+    const machine = `${env.AZURE_POD_IDENTITY_AUTHORITY_HOST ?? 'http://169.254.169.254'}/metadata/identity/oauth2/token`;
+    if (header !== '') registerSecret(header);
+    const request: Pick<SecretRequest, 'url' | 'headers' | 'isOptional'> =
+      service === undefined
+        ? { url: `${machine}?api-version=2018-02-01&${query}`, headers: { metadata: 'true' }, isOptional: true }
+        : { url: `${service}?api-version=2019-08-01&${query}`, headers: { 'x-identity-header': header } };
+    const answer = await client.call({ title, method: 'GET', ...request }).catch((cause: Error) => {
+      if (service !== undefined) throw cause;
+      throw noLogin('no managed identity', cause);
+    });
+    const token = exactFields(answer.text)?.access_token;
+    if (answer.status !== 200 || typeof token !== 'string') throw noLogin(`status ${answer.status}`);
+    registerSecret(token);
+    return token;
+  }
+}
+
+/** Tokens are issued for all vaults of a cloud: `https://vault.azure.net`. */
+function resourceOf(origin: string): string {
+  const { hostname } = new URL(origin);
+  const cloud = /\.(vault\..+)$/.exec(hostname)?.[1];
+  return `https://${cloud ?? 'vault.azure.net'}`;
+}
+
+function noLogin(seen: string, cause?: Error): Error {
+  return secretProblem('CONFIG_SECRET_SETTINGS', {
+    message: 'No login for Azure Key Vault is set',
+    seen,
+    allowed: 'an app (tenant_id, client_id, client_secret), or a machine with a managed identity',
+    next: 'set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or assign an identity to the machine',
+    cause,
+  });
+}
+
+function refusal({ status, text }: HttpAnswer, name: string): Error {
+  const { error } = exactFields(text) ?? {};
+  const { code, message } = isMap(error) ? error : {};
+  const seen = [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
+  if (status === 404) {
+    const next = 'check its name: az keyvault secret list';
+    return secretProblem('CONFIG_SECRET_MISSING', { message: `The key vault has no secret ${name}`, seen, next });
+  }
+  if (status === 401 || status === 403) {
+    return secretProblem('CONFIG_SECRET_DENIED', {
+      message: `The key vault denied access to ${name}`,
+      seen,
+      allowed: 'the role "Key Vault Secrets User", or an access policy with the permission "get"; an enabled secret',
+      next: 'grant it to the app or identity, and check the firewall of the vault',
+    });
+  }
+  return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
+    message: `The key vault returned an unexpected response for ${name}`,
+    seen,
+    next: 'check the name and the address of the vault',
+  });
+}
