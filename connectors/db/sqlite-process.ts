@@ -25,6 +25,7 @@ export class SqliteProcess implements SqliteReader {
   readonly #signal: AbortSignal;
   readonly #timeoutMs: number;
   #stopped: Error | undefined;
+  #isClosing = false;
   #fail: ((reason: unknown) => void) | undefined;
 
   /** `timeoutMs`: limit of one step; 0: no limit. The signal ends the process. */
@@ -60,6 +61,7 @@ export class SqliteProcess implements SqliteReader {
     this.#signal.removeEventListener('abort', this.#abort);
     const { exitCode, signalCode, pid } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    this.#isClosing = true;
     this.#hold(true);
     const gone = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
@@ -94,10 +96,13 @@ export class SqliteProcess implements SqliteReader {
     this.#fail?.(this.#stopped);
   }
 
-  /** While no answer is pending, the child must not keep this process alive; it ends with this process. */
+  /**
+   * While no answer is pending, the child must not keep this process alive; it ends with this process. An answer that arrives while
+   * it's being closed doesn't release it: `close` still waits for its end.
+   */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;
-    if (isWaiting) {
+    if (isWaiting || this.#isClosing) {
       this.#child.ref();
       channel?.ref();
     } else {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { check, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
@@ -36,6 +38,12 @@ describe('reading SQLite', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   const all = (query: Parameters<typeof read>[1]) => read(source, query, { folder });
+
+  it('keeps the process alive until its child has ended, even if rows arrive while it closes', async () => {
+    const child = new URL('sqlite-close-child.ts', import.meta.url).pathname;
+    const { stdout } = await promisify(execFile)(process.execPath, [child, join(folder, 'shop.sqlite')]);
+    expect(stdout).toBe('closed');
+  });
 
   it('describes the file in check', async () => {
     expect(await check(source, { folder })).toMatch(/^SQLite 3\.\d+\.\d+ on .*shop\.sqlite$/);

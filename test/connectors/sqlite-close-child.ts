@@ -1,0 +1,16 @@
+import { SqliteProcess } from '../../connectors/db/sqlite-process.ts';
+
+/**
+ * Closes a reader of the file in the first argument while its next rows are on their way, many times. Nothing else keeps this
+ * process alive: if `close` doesn't, it ends with code 13.
+ */
+const [path = ''] = process.argv.slice(2);
+for (let n = 0; n < 20; n++) {
+  const reader = new SqliteProcess({ signal: new AbortController().signal, timeoutMs: 0 });
+  await reader.open({ path, timeoutMs: 1000, sql: 'select 1 as n', parameters: [] });
+  await reader.rows();
+  const next = reader.rows().catch(() => []);
+  await reader.close();
+  await next;
+}
+process.stdout.write('closed');
