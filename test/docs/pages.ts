@@ -4,6 +4,12 @@ type Preparation = Omit<Script, 'blocks'>;
 
 /** What a page assumes when a reader reaches a line. */
 export const preparations: Readonly<Record<string, Preparation>> = {
+  'docs/first-hour.md': {
+    before: {
+      'sluice init': 'command rm sluice.yaml',
+      'sluice check --connect': 'sed -i "s,http://127[0-9.:a-z/]*,$SERVICE," sluice.yaml',
+    },
+  },
   'docs/guards.md': {
     before: {
       'sluice quarantine show': 'sluice apply --yes; sluice sync; lose_rows; sluice sync',
