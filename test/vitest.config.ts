@@ -1,8 +1,9 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './base.config.ts';
 
-/** Tests that measure the memory of their own process, or spend their time in processes that they start. */
-const isolated = ['test/**/*memory*.test.ts', 'test/{chaos,compare,fuzz,journey}/**/*.test.ts'];
+/** Folders whose tests may share a process: they replace no module and measure neither memory nor open handles. */
+const rooms = 'alerts,architecture,config,formats,guards,lib,oauth,schedule,sdk,transforms';
+const shared = [`test/{${rooms}}/**/!(*memory*|*idle*).test.ts`];
 // `npm run test:servers`, `test:package` and `test:systemd` run these.
 const others = [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'];
 
@@ -13,11 +14,8 @@ export default defineConfig({
     ...base.test,
     // Loading all modules again for each file takes a quarter of the CPU time of tests that start no process.
     projects: [
-      {
-        extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...others, ...isolated], isolate: false },
-      },
-      { extends: true, test: { name: 'isolated', include: isolated, exclude: others } },
+      { extends: true, test: { name: 'shared', include: shared, exclude: others, isolate: false } },
+      { extends: true, test: { name: 'isolated', include: ['test/**/*.test.ts'], exclude: [...others, ...shared] } },
     ],
   },
 });
