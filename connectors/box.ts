@@ -33,16 +33,16 @@ const fields = { id: 'id', name: 'name', modified: 'modified_at' };
 export default defineService({
   id: 'box',
   title: 'Box',
-  summary: 'Reads the files of Box as tables (csv, json, xml, xlsx, zip), lists folders, and reads events.',
+  summary: 'Reads files in Box as tables (csv, json, xml, xlsx, zip), lists folders, and reads events.',
   version: '2.0',
   base: 'https://api.box.com/{{ api_version }}',
   options: {
     enterprise_id: option.text({
-      about: 'Id of the enterprise, if the app uses client credentials as its service account.',
+      about: 'ID of the enterprise, if the app uses client credentials as its service account.',
       example: '123456',
     }),
     user_id: option.text({
-      about: 'Id of a managed user, if the app uses client credentials as that user.',
+      about: 'ID of a managed user, if the app uses client credentials as that user.',
       example: '234567',
     }),
   },
@@ -153,11 +153,11 @@ export default defineService({
       options: {
         whose: option.choice(['enterprise', 'user'], {
           about:
-            '`enterprise`: events of all users, requires an administrator. `user`: events of the user who logged in.',
+            '`enterprise`: events of all users; requires an administrator. `user`: events of the user who logged in.',
           default: 'enterprise',
         }),
         created_after: option.text({
-          about: 'enterprise: first day or instant of a first run; a date, or a template.',
+          about: 'enterprise: where the first run starts: a date or a template.',
           default: '{{ today - 30d }}',
         }),
       },
@@ -212,11 +212,11 @@ export default defineService({
     say: 'logged in as {{ answer.login }}',
   },
   limits: [
-    'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',
+    'Set the app’s scopes in the Box developer console. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',
     'The request limits are not confirmed; a 429 response has the time to wait.',
     'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
-    'New files appear in the search of Box only after a while, so `newest` may be late; `content` never is.',
-    'Box may report an event twice. A run returns it once; two runs may both return it.',
+    'New files appear in Box’s search only after a while, so `newest` may be out of date; `content` never is.',
+    'Box may report an event twice. A single run returns it only once, but two runs may both return it.',
   ],
   example: `sources:
   box:

@@ -3,7 +3,7 @@ import { defineService, option, Problem, type RequestData, type Scope, type Stre
 const namespace = 'http://comscore.com/';
 
 const options = {
-  geo: option.text({ about: 'Number of the geography (`geo`), as comScore counts them.', example: '840' }),
+  geo: option.text({ about: 'comScore’s number for the geography (`geo`).', example: '840' }),
   loc: option.text({ about: 'Number of the location (`loc`).', example: '0' }),
   time_type: option.text({ about: 'Number of the kind of period (`timeType`).', example: '1' }),
   time_periods: option.list<string | number>(
@@ -22,7 +22,7 @@ const options = {
   ),
   parameters: option.map<string>(
     { type: 'string' },
-    { about: 'Further parameters of the report by their key.', example: { mediaSetType: '1' } },
+    { about: 'More report parameters, by key.', example: { mediaSetType: '1' } },
   ),
 };
 
@@ -69,7 +69,7 @@ function inEnvelope(content: string): string {
 export default defineService({
   id: 'comscore',
   title: 'comScore',
-  summary: 'Reads audience reports of comScore (Media Metrix), which are generated on demand for subscribers.',
+  summary: 'Reads comScore audience reports (Media Metrix), which are generated on demand for subscribers.',
   options: {
     user: option.text({ about: 'User name at comScore.', required: true, example: 'ann@example.com' }),
     password: option.text({
@@ -82,10 +82,10 @@ export default defineService({
   base: 'https://api.comscore.com',
   login: { kind: 'basic', user: '{{ user }}', password: '{{ password }}' },
   streams: {
-    key_measures: report('KeyMeasures', 'The key measures of media.'),
-    media_trend: report('MediaTrend', 'How media did over time.'),
-    demographic_profile: report('DemographicProfile', 'Who the audience of media is.'),
-    cross_visit: report('CrossVisit', 'Which audience media share.'),
+    key_measures: report('KeyMeasures', 'Key measures for media.'),
+    media_trend: report('MediaTrend', 'Media performance over time.'),
+    demographic_profile: report('DemographicProfile', 'Audience demographics of media.'),
+    cross_visit: report('CrossVisit', 'Audience overlap between media.'),
   },
   errors: [
     {
@@ -109,10 +109,10 @@ export default defineService({
     say: 'connected to comScore; login accepted',
   },
   limits: [
-    'The report API is only open to subscribers, and comScore publishes no documentation of it: this connector follows public clients.',
+    'The report API is open only to subscribers, and comScore doesn’t publish documentation for it: this connector is based on public clients.',
     'There are no dates: comScore identifies periods by number.',
-    'The columns are those of the report’s table, preceded by `time_period`.',
-    'Whether the check proves the credentials is not confirmed; a report does.',
+    'The columns are `time_period`, followed by those of the report’s table.',
+    'It is not confirmed that a check verifies the credentials; reading a report does.',
     'Digital Analytix, formerly also a comScore product, was sold and is not supported.',
   ],
   example: `sources:

@@ -6,7 +6,7 @@ const more: RequestData = { path: '/2/files/list_folder/continue', json: { curso
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
-  summary: 'Reads the files of a Dropbox as tables (csv, json, xml, xlsx, zip), lists folders, and searches.',
+  summary: 'Reads files in a Dropbox as tables (csv, json, xml, xlsx, zip), lists folders, and searches.',
   base: 'https://api.dropboxapi.com',
   login: {
     kind: 'oauth',
@@ -128,7 +128,7 @@ export default defineService({
   limits: [
     'The request limits are not published; a 429 response has the time to wait.',
     'An incremental run returns only changes, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
-    'The deletion of a folder is one row, with the path of the folder; the files that were in it may have no rows of their own.',
+    'A deleted folder is one row, with the folder’s path; the files that were in it may not have rows of their own.',
   ],
   example: `sources:
   team:

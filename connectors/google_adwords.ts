@@ -60,11 +60,11 @@ export default defineService({
   base: 'https://googleads.googleapis.com/{{ api_version }}',
   options: {
     manager: option.text({
-      about: 'Number of the manager account, if the accounts are accessed through one.',
+      about: 'Number of the manager account, if you access the accounts through one.',
       example: '123-456-7890',
     }),
     developer_token: option.text({
-      about: 'Google has not required one since September 2026 and ignores it; sent if it is set.',
+      about: 'Not required since September 2026; Google ignores it. Sent if you set it.',
       secret: true,
       example: `\${env:GOOGLE_ADS_DEVELOPER_TOKEN}`,
     }),
@@ -78,8 +78,8 @@ export default defineService({
     oauth: googleOAuth('adwords'),
   },
   streams: {
-    campaigns: performance('What campaigns cost and bring, day by day.', 'campaign', campaign),
-    keywords: performance('The same for the keywords of ad groups.', 'keyword_view', {
+    campaigns: performance('Daily costs and results of campaigns.', 'campaign', campaign),
+    keywords: performance('Daily costs and results of ad group keywords.', 'keyword_view', {
       campaign_id: 'campaign.id',
       campaign: 'campaign.name',
       ad_group_id: 'ad_group.id',
@@ -176,9 +176,9 @@ export default defineService({
   limits: [
     'The AdWords API and its query language are discontinued: reports use the Google Ads Query Language.',
     'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not considered.',
-    'Money is in the currency of the account; a `report` has it as Google returns it, in millionths (`cost_micros`).',
+    'Amounts are in the account’s currency; a `report` returns them as Google does, in millionths (`cost_micros`).',
     'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows counts as one request (not confirmed).',
-    'Closed accounts are skipped and logged. A version of the API lasts about a year (not confirmed); set another one with `api_version`.',
+    'Closed accounts are skipped and logged. An API version is supported for about a year (not confirmed); select another one with `api_version`.',
   ],
   example: `sources:
   ads:

@@ -40,7 +40,7 @@ export default defineService({
         ),
         dimension_filter: inGooglesWords(
           { type: 'object' },
-          { about: 'Filter of the rows, as a FilterExpression of the Data API.', example: filterExample },
+          { about: 'Row filter, as a FilterExpression of the Data API.', example: filterExample },
         ),
         metric_filter: inGooglesWords(
           { type: 'object' },
@@ -164,7 +164,7 @@ export default defineService({
     say: 'connected to Google Analytics; login accepted',
   },
   limits: [
-    'Figures of the last days are restated: an incremental run reads the last three days again.',
+    'Recent figures are restated: an incremental run reads the last three days again.',
     'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below 100, requests are one minute apart, which is logged. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
     'Google may omit rows with few users, and combine excess rows into one called (other).',
   ],

@@ -22,7 +22,7 @@ const sharedDrive = {
 
 const where = {
   search: option.text({
-    about: 'Search query in the syntax of Google. Default: all files.',
+    about: 'Search query in Google’s syntax. Default: all files.',
     example: "name contains 'orders' and mimeType = 'text/csv'",
   }),
   folder: option.text({
@@ -57,7 +57,7 @@ const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTi
 export default defineService({
   id: 'google_drive',
   title: 'Google Drive',
-  summary: 'Reads the files of Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and lists files.',
+  summary: 'Reads files in Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and lists files.',
   version: 'v3',
   base: 'https://www.googleapis.com',
   login: {
@@ -187,11 +187,11 @@ export default defineService({
     say: 'logged in as {{ answer.user.emailAddress }}',
   },
   limits: [
-    'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such limit.',
-    'Google’s own documents, drawings and shortcuts are not tables and are refused.',
+    'Google Sheets are exported as workbooks, or as csv (the first sheet) with `format: csv`. Google limits exports to 10 MB. The connector google_spreadsheets has no such limit.',
+    'Google Docs, drawings and shortcuts are not tables and are refused.',
     'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
     'An incremental run of `files` finds changed files, but no deleted files, and no files that were uploaded with an older time of change.',
-    'The request limits are not confirmed: if Google reports too many requests, Sluice waits. Nor is it confirmed that the error of the daily limit is dailyLimitExceeded.',
+    'The request limits are not confirmed: if Google reports too many requests, Sluice waits. It is also not confirmed that the daily limit’s error is dailyLimitExceeded.',
   ],
   example: `sources:
   drive:

@@ -51,7 +51,7 @@ export default defineService({
           example: 'Orders',
         }),
         range: option.text({
-          about: 'The range of the table. Default: the whole sheet. Without a last row: to the end.',
+          about: 'The range of the table. Default: the whole sheet. A range without a last row extends to the end.',
           example: 'B3:F',
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),

@@ -13,7 +13,8 @@ const properties = option.list<string>(
 export default defineService({
   id: 'hubspot',
   title: 'HubSpot',
-  summary: 'Reads deals, contacts and companies of HubSpot with any of their properties, their owners and deal stages.',
+  summary:
+    'Reads deals, contacts and companies from HubSpot with any of their properties, as well as owners and deal stages.',
   options: {
     token: option.text({
       about: 'Access token of a private app; replaces `login`.',
@@ -124,7 +125,7 @@ export default defineService({
     'Deals, contacts and companies are read with searches. A search returns at most 10,000 results, so they are read in order of ID, one search after the other. Archived objects are not found.',
     'The search index lags: an incremental run also reads changes of the ten minutes before the last run.',
     'The search allows four requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
-    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` requests the same from the version that follows it.',
+    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` uses its successor, which returns the same data.',
     'Not confirmed by the vendor’s documentation: the scopes that the list of properties requires.',
   ],
   example: `sources:

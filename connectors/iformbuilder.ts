@@ -26,10 +26,10 @@ const elements: RequestData = {
 export default defineService({
   id: 'iformbuilder',
   title: 'iFormBuilder',
-  summary: 'Reads the records and the list of forms of iFormBuilder (Zerion).',
+  summary: 'Reads form records and the list of forms from iFormBuilder (Zerion).',
   options: {
     server: option.text({
-      about: 'Name of the server, the first part of its address.',
+      about: 'Name of the server: the first part of its host name.',
       required: true,
       pattern: '^[A-Za-z0-9-]+$',
       example: 'app',
@@ -55,7 +55,7 @@ export default defineService({
         page_id: pageId,
         elements: option.list<string>(
           { type: 'string' },
-          { about: 'Names of the elements to read. Default: all of the form.', example: ['store', 'total'] },
+          { about: 'Names of the elements to read. Default: all elements of the form.', example: ['store', 'total'] },
         ),
       },
       request: {
@@ -139,7 +139,7 @@ export default defineService({
   },
   limits: [
     'The elements of a form are returned as text, because the data types are not documented; use the transform `cast` for numbers and dates.',
-    'A form of more than a thousand elements needs the option `elements`.',
+    'A form with more than a thousand elements requires the option `elements`.',
     'The login is an assertion signed with the client secret, as in the vendor’s samples; the secret is never sent. Keys that contain a dot (a newer kind of login) and API 8 are not supported.',
     'An incremental run requests whole days, as in the samples, and drops the records that it has already read.',
   ],

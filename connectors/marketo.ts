@@ -10,7 +10,7 @@ const leadsExport = '/bulk/{{ api_version }}/leads/export';
 export default defineService({
   id: 'marketo',
   title: 'Marketo',
-  summary: 'Reads leads, their activities, and programs of Adobe Marketo Engage.',
+  summary: 'Reads leads, lead activities and programs from Adobe Marketo Engage.',
   options: {
     munchkin: option.text({
       about: 'Munchkin ID of the subscription: the first part of its API host name.',
@@ -47,7 +47,7 @@ export default defineService({
         ),
         by: option.choice(['createdAt', 'updatedAt'], {
           about:
-            'Whether the dates are those of creation or of the last change. The latter is not available in all subscriptions.',
+            'Whether dates refer to creation or to the last change. `updatedAt` is not available in all subscriptions.',
           default: 'createdAt',
         }),
       },
@@ -193,7 +193,7 @@ export default defineService({
       `connected to Marketo; login accepted; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
   },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, paging tokens, states of exports, 31 days for one export, two exports at a time and ten in the queue, 500 MB of exports a day, 100 calls in 20 seconds and 50,000 a day, both counted until midnight Central time.',
+    'Confirmed by the vendor’s documentation: addresses, paging tokens, export states, 31 days per export, two exports at a time and ten in the queue, and 100 calls in 20 seconds. 500 MB of exports and 50,000 calls are allowed per day; both are counted until midnight Central time.',
     'Not confirmed: that one call allows at most ten activity types, and that activities appear within ten minutes.',
     'Deleted leads are not reported.',
     'Even a small export takes a minute or more.',

@@ -13,7 +13,7 @@ import {
 const perDay = 'variables/daterangeday';
 
 const suite = {
-  rsid: option.text({ about: 'Id of the report suite.', required: true, example: 'examplersid' }),
+  rsid: option.text({ about: 'ID of the report suite.', required: true, example: 'examplersid' }),
 };
 
 const dimension = {
@@ -62,8 +62,7 @@ const figures = {
 export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
-  summary:
-    'Reads reports of Adobe Analytics (formerly Omniture SiteCatalyst): any metrics by any dimension, and by day.',
+  summary: 'Reads Adobe Analytics reports (formerly Omniture SiteCatalyst): any metrics by any dimension, and by day.',
   options: {
     company: option.text({
       about: 'Global company ID; `sluice check --connect` lists the companies that the login may use.',
@@ -157,13 +156,13 @@ export default defineService({
   budget: { rates: [{ requests: 12, within: '6s' }] },
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute, commas between the scopes of a server-to-server app.',
+    'Confirmed by the vendor’s documentation: addresses, the format of requests and reports, paging, 12 requests in 6 seconds per user and the 429 that follows, that a request may take a minute, and commas between the scopes of a server-to-server app.',
     'Not confirmed: that refresh tokens of people rotate, and how a refused metric is reported in a successful response.',
-    'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in `scopes` of the login.',
+    'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in the login’s `scopes`.',
     'A report is split by one dimension; `daily` adds the day, at the cost of one request per day.',
     'Days are in the time zone of the report suite: set the same time zone for the job.',
     'An incremental run reads the figures of the last two days again.',
-    'The API 1.4 no longer works, including its WSSE login.',
+    'API 1.4, including its WSSE login, no longer works.',
   ],
   example: `sources:
   site:

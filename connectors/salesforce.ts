@@ -36,7 +36,7 @@ const bulkJob = '/jobs/query/{{ job.id }}';
 export default defineService({
   id: 'salesforce',
   title: 'Salesforce',
-  summary: 'Reads objects of Salesforce with typed columns, page by page or in bulk, and SOQL queries.',
+  summary: 'Reads Salesforce objects with typed columns, page by page or in bulk, and the results of SOQL queries.',
   options: {
     login_url: option.text({
       about:
@@ -168,10 +168,10 @@ export default defineService({
     say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} requests a day are left',
   },
   limits: [
-    'The limit counts all requests of the organization over 24 hours; when it is used up, the run fails and a later one continues.',
-    'A query returns the data as of its start. An incremental run reads again what changed in the ten minutes before the last run, because long transactions become visible late.',
+    'The limit counts all of the organization’s requests over 24 hours; when it is used up, the run fails, and a later run continues.',
+    'A query returns the data as of its start. An incremental run also rereads changes from the ten minutes before the last run, because long transactions become visible late.',
     'Deleted records are only included with `deleted: true`, marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
-    'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
+    'For objects without `SystemModstamp`, set `changed_field` to another field to resume by, such as LastModifiedDate, CreatedDate or LoginTime.',
     'Refresh Token Rotation is supported; since 2026, apps used in more than two production orgs require it. Do not use the same login in another program, and run at least every 30 days.',
     'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum length of a URL.',
   ],
@@ -200,7 +200,7 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
         { type: 'string', minLength: 1 },
         { about: 'Names of the fields that become columns. Default: all.', example: ['Name', 'Amount'] },
       ),
-      where: option.text({ about: 'A condition in SOQL.', example: "StageName = 'Closed Won'" }),
+      where: option.text({ about: 'A SOQL condition.', example: "StageName = 'Closed Won'" }),
       deleted: option.boolean({ about: 'Include deleted records.', default: false }),
       changed_field: option.text({
         about: 'The field with the time of the last change, for `incremental` and `start_date`.',

@@ -5,7 +5,7 @@ const money = (name: string) => `${name} { shopMoney { amount } }`;
 const amount = (name: string) => ({ type: 'decimal', at: `${name}.shopMoney.amount` }) as const;
 
 const filter = option.text({
-  about: 'Search filter in the syntax of the vendor.',
+  about: 'Search filter in the vendor’s syntax.',
   example: 'financial_status:paid',
 });
 const pageSize = option.integer({
@@ -57,7 +57,7 @@ export default defineService({
       pattern: '^[a-z0-9][a-z0-9-]*$',
     }),
     token: option.text({
-      about: 'Access token of a custom app of the shop; replaces `login`.',
+      about: 'Access token of a custom app in the shop; replaces `login`.',
       secret: true,
       example: `$\{env:SHOPIFY_TOKEN}`,
     }),
@@ -232,10 +232,10 @@ export default defineService({
     say: 'shop {{ answer.data.shop.name }}, currency {{ answer.data.shop.currencyCode }}',
   },
   limits: [
-    'Amounts are in the currency of the shop. Those of an order line exclude or include taxes, depending on the settings of the shop.',
+    'Amounts are in the shop’s currency. Order line amounts exclude or include taxes, depending on the shop’s settings.',
     'Without the scope read_all_orders, a shop returns only the orders of the last 60 days.',
     'Order lines are read with the older REST API, which new public apps cannot use. Lines that were removed from an order are still included.',
-    'Concurrent bulk operations of one shop wait for each other. An incremental run reads again what changed in the ten minutes before the last run.',
+    'Concurrent bulk operations in one shop wait for each other. An incremental run also rereads changes from the ten minutes before the last run.',
     'Not confirmed by the vendor’s documentation: the cost of a request, and whether orders of any status are returned if `filter` does not set one.',
   ],
   example: `sources:

@@ -50,7 +50,7 @@ const responses = {
 export default defineService({
   id: 'survey_monkey',
   title: 'SurveyMonkey',
-  summary: 'Reads surveys, responses and answers of SurveyMonkey, with the texts of the questions.',
+  summary: 'Reads surveys, responses and answers from SurveyMonkey, with the question texts.',
   options: {
     token: option.text({
       about: 'Access token of your own app; replaces `login`.',
@@ -194,10 +194,10 @@ export default defineService({
   },
   check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, pages, sorting by time of change, the host in the token’s answer, 120 calls in a minute and 500 a day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
+    'Confirmed by the vendor’s documentation: addresses, paging, sorting by time of change, the host in the token response, and 120 calls per minute and 500 per day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
     'Not confirmed: that changes appear within five minutes.',
     'A survey with more than 1,000 questions has no `answers`: the vendor refuses its design.',
-    'Deleted responses are not reported; a run without `incremental` no longer has them.',
+    'Deleted responses are not reported, but a run without `incremental` no longer includes them.',
   ],
   example: `sources:
   surveys:

@@ -73,7 +73,7 @@ export default defineService({
       about: 'The calls of a queue by hour, day or month.',
       options: {
         queue: option.text({ about: 'Numbers of the queues, separated by commas.', required: true, example: '8001' }),
-        period: option.choice(['hour', 'day', 'month'], { about: 'How the time is split.', default: 'day' }),
+        period: option.choice(['hour', 'day', 'month'], { about: 'How time is divided.', default: 'day' }),
       },
       partitions: { queue: { option: 'queue' } },
       window: { end: 'outside', start: '7d', look_back: '1d' },
@@ -99,12 +99,12 @@ export default defineService({
   ],
   check: { request: { path: '/call_queues/' }, say: 'connected to net2phone; login accepted' },
   limits: [
-    'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
+    'Confirmed by the vendor’s documentation and client: addresses, login, the version in the Accept header, that 204 means no data, and that a 429 doesn’t say how long to wait.',
     'Not confirmed, because there is no public documentation: the consent page (`grant: authorization_code`), and the format of responses. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
     'The default is version 1.10.0, which is in use; the vendor’s own client requests 1.7.0, which you can set with `api_version`.',
-    'For some companies this list is empty although they had calls: the vendor must then enable it for the app.',
+    'If this list is empty although the company had calls, the vendor must enable it for the app.',
     'A transferred call has one row per leg, all with the same `call_id`.',
-    'The request limits are not published. The newer API of net2phone, which uses keys, is not supported.',
+    'The request limits are not published. net2phone’s newer API, which uses keys, is not supported.',
   ],
   example: `sources:
   phones:

@@ -16,7 +16,7 @@ const partitions = {
 
 const where = {
   where: option.text({
-    about: 'A filter in the syntax of Xero.',
+    about: 'A filter in Xero’s syntax.',
     example: 'Date >= DateTime(2026, 01, 01)',
   }),
 };
@@ -199,12 +199,12 @@ export default defineService({
         .join(', ')}`,
   },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, scopes, pages, If-Modified-Since, 60 calls in a minute and 5,000 a day for each organisation. Our pace counts all organisations of a source together.',
+    'Confirmed by the vendor’s documentation: addresses, scopes, paging, If-Modified-Since, and 60 calls per minute and 5,000 per day for each organization. Sluice’s rate limit counts all organizations of a source together.',
     'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
     'Apps made before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
     'Each refresh invalidates the previous refresh token, and the login expires after 60 days without a run.',
-    'If an organisation is connected later, an incremental run reads it only from the last run on; a run without `incremental` reads everything.',
-    'The figures of a month are those currently in the books: entries may still be backdated.',
+    'If an organization is connected later, an incremental run reads only its changes since the last run; a run without `incremental` reads everything.',
+    'A month’s figures are those currently in the books: entries may still be backdated.',
   ],
   example: `sources:
   books:

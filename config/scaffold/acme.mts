@@ -17,7 +17,7 @@ const source = {
   url: option.text({
     required: true,
     pattern: '^https?://',
-    about: 'Address of the API, without a slash at its end.',
+    about: 'Address of the API, without a trailing slash.',
     example: 'https://acme.example.com/api',
   }),
   token: option.text({
@@ -80,7 +80,7 @@ jobs:
     return {
       columns,
       batches: readPages(context, place),
-      // Asked once, after the last batch. Without a new row it stays where it was.
+      // Called once, after the last batch. Without new rows, the watermark doesn't change.
       watermark: () => (context.query.changed_only ? place.version : undefined),
     };
   },
@@ -103,7 +103,7 @@ interface Page {
   readonly tickets: readonly Ticket[];
 }
 
-/** One batch a page. The next page is asked for when the runner wants more rows, so nothing piles up here. */
+/** One batch per page. The next page is requested when the runner wants more rows, so nothing piles up here. */
 async function* readPages({ source, query, signal, log }: Context, place: { version: string }): AsyncGenerator<Batch> {
   const http = await open(signal);
   try {
@@ -124,7 +124,7 @@ async function* readPages({ source, query, signal, log }: Context, place: { vers
   }
 }
 
-/** A client of the SDK: it keeps credentials to one origin, unpacks, gives up in time, and tells network failures as Problems. */
+/** The SDK's client keeps credentials to one origin, decompresses, times out, and throws Problems. */
 function open(signal: AbortSignal): Promise<HttpClient> {
   return openHttp({ timeoutMs: 30_000, answerMs: 300_000, signal, otherOrigins: [] });
 }
@@ -145,7 +145,7 @@ async function ask(http: HttpClient, source: Source, parameters: Record<string, 
   return JSON.parse(text) as Page;
 }
 
-/** What the runner shall do next: ask a person for a token, wait, or end this run. */
+/** What the runner does next: asks a person for a token, waits, or ends this run. */
 function refused(status: number, text: string, passing: ReturnType<typeof passingAnswer>): Problem {
   const seen = `status ${status}: ${text.slice(0, 200)}`;
   if (passing !== undefined) {

@@ -58,7 +58,7 @@ const sshSchema = {
 
 export const source = {
   driver: option.choice(drivers, {
-    about: 'Kind of database. Default: the scheme of the url.',
+    about: 'Kind of database. Default: the scheme of the URL.',
     example: 'postgres',
   }),
   url: option.text({
@@ -107,7 +107,7 @@ export const source = {
   connections: option.integer({
     minimum: 1,
     default: 4,
-    about: 'Maximum number of jobs of one process that read from this server at a time; others wait.',
+    about: 'Maximum number of jobs in one process that read from this server at a time; others wait.',
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
@@ -160,7 +160,7 @@ export const query = {
   warnings: option.choice(['tell', 'refuse'], {
     default: 'tell',
     about:
-      'PostgreSQL, MySQL and MariaDB: whether warnings of the server, for example about truncated values, are reported or fail the run.',
+      'PostgreSQL, MySQL and MariaDB: whether server warnings, for example about truncated values, are reported or fail the run.',
   }),
   fetch_rows: option.integer({
     minimum: 0,

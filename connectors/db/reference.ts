@@ -3,7 +3,7 @@ export const reference = {
   resumes:
     'With `cursor`, the watermark is the highest value of that column with all digits, and hashes of the rows that the next run reads again at that value.',
   columns:
-    'The columns of the result, in its order. Types follow the database, and values keep all their digits; see the table below.',
+    'The columns of the result, in the same order. Types follow the database, and values keep all their digits; see the table below.',
   limits: [
     'One statement per job; statements that write are refused, or rolled back (SQL Server).',
     'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard has only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',

@@ -10,7 +10,7 @@ import { account, adAccount, asking, byCursor, insights } from './insights.ts';
 export default defineService({
   id: 'facebook',
   title: 'Facebook',
-  summary: 'Reads the figures of Facebook ads day by day, their campaigns, and the posts of pages.',
+  summary: 'Reads daily figures for Facebook ads, their campaigns, and posts on pages.',
   options: {
     token: option.text({
       about: 'Token of a system user, which may never expire; replaces `login`.',
@@ -18,7 +18,7 @@ export default defineService({
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
     app_secret: option.text({
-      about: 'Secret of the app, if it requires a proof in each request.',
+      about: 'App secret, if the app requires a proof in each request.',
       secret: true,
       example: `$\{env:FACEBOOK_APP_SECRET}`,
     }),
@@ -166,11 +166,11 @@ export default defineService({
   budget,
   check: { request: { path: '/me', query: { fields: 'id,name' } }, say: 'logged in as {{ answer.name }}' },
   limits: [
-    'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, and the posts of those days with their reactions.',
+    'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, including posts from those days and their reactions.',
     'Days are in the time zone of the ad account, regardless of `timezone`.',
     'Budgets are in the smallest unit of the account’s currency, such as cents, as the vendor writes them.',
     'A login lasts 60 days; only logging in again renews it. Tokens of system users may never expire.',
-    'A version of the API lives about two years; `api_version` names it.',
+    'An API version is supported for about two years; `api_version` selects it.',
     'Not confirmed by the vendor’s documentation: some error numbers, and the types of some metrics; unknown ones are returned as text.',
   ],
   example: `sources:

@@ -12,7 +12,7 @@ export const account = option.text({
 
 const options = {
   account,
-  level: option.choice(levels, { about: 'What a row of a day represents.', default: 'campaign' }),
+  level: option.choice(levels, { about: 'What one row per day represents.', default: 'campaign' }),
   metrics: option.list<string>(
     { type: 'string', minLength: 1 },
     { about: 'Which figures.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },
@@ -25,7 +25,7 @@ const options = {
     { type: 'string', minLength: 1 },
     {
       about:
-        'Kinds of actions, such as purchases: each becomes a column with their number, and one ending in `_value`.',
+        'Kinds of actions, such as purchases. Each becomes two columns: the number of actions, and their value (`_value`).',
       example: ['purchase', 'lead'],
     },
   ),

@@ -2,7 +2,7 @@ import { changedFilesOptions, fileOptions, type OptionValues, option } from '#sd
 
 export const source = {
   folder: option.text({
-    about: 'Folder that paths of queries are relative to. Default: the folder of the config file.',
+    about: 'Folder that query paths are relative to. Default: the config file’s folder.',
     example: '/var/exports',
   }),
 };

@@ -5,8 +5,8 @@ export const reference = {
   limits: [
     'All files of a query must have the same format.',
     'If a file changes while it is read, the run ends and is retried later.',
-    'The texts of a workbook (xlsx) are limited to 128 MB; csv has no limit. Formulas have the value that was last saved.',
-    'No matching file is an error, because a missing export is not an empty one. With `files: changed`, it means that there is nothing new.',
+    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return the value that was last saved.',
+    'If no file matches, the run fails, because a missing export is not an empty one. With `files: changed`, no matching file means that there is nothing new.',
     'With `files: changed`, a file counts as new by its name, size and time, however old that time is (`cp -p`, `rsync -t`). Its folder must exist.',
   ],
   example: `

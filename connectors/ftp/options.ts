@@ -45,7 +45,8 @@ const activeSchema = {
 export const source = {
   protocol: option.choice(protocols, {
     required: true,
-    about: 'sftp over SSH; ftps with TLS after the greeting, or from the first byte (ftps_implicit); ftp without any.',
+    about:
+      'sftp runs over SSH; ftps uses TLS after the greeting, ftps_implicit from the first byte; ftp is unencrypted.',
     example: 'sftp',
   }),
   host: option.text({ required: true, about: 'Name or address of the server.', example: 'files.example.com' }),
@@ -78,7 +79,7 @@ export const source = {
   }),
   algorithms: option.choice(['modern', 'legacy'], {
     default: 'modern',
-    about: 'sftp: `legacy` also allows algorithms of old servers: SHA-1 key exchange and CBC ciphers.',
+    about: 'sftp: `legacy` also allows the algorithms of old servers: SHA-1 key exchange and CBC ciphers.',
   }),
   account: option.text({
     about: 'ftp and ftps: account (ACCT), which a few servers require in addition to user and password.',
@@ -98,7 +99,7 @@ export const source = {
     about: 'ftp and ftps: encoding of file names.',
   }),
   folder: option.text({
-    about: 'Folder on the server that paths of queries are relative to. Default: the folder after login.',
+    about: 'Folder on the server that query paths are relative to. Default: the folder after login.',
     example: '/exports',
   }),
   connect_timeout_seconds: option.number({
@@ -109,7 +110,7 @@ export const source = {
   idle_timeout_seconds: option.number({
     minimum: 0.1,
     default: 60,
-    about: 'Stall timeout: maximum time without data from the server, also in the middle of a file.',
+    about: 'Stall timeout: maximum time without data from the server, even in the middle of a file.',
   }),
 };
 

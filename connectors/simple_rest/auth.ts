@@ -89,7 +89,7 @@ export const auth = option.schema<Auth>(
   }),
   {
     about:
-      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has agreed (`sluice login`), `login_call` gets a token with a request of its own.',
+      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has agreed (`sluice login`), `login_call` gets a token with a separate request.',
     example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
     default: { kind: 'none' },
     secret: true,

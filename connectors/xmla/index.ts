@@ -18,7 +18,7 @@ const rows = `${absent}.row`;
 export default defineService({
   id: 'xmla',
   title: 'XML for Analysis (OLAP)',
-  summary: 'Reads the results of MDX queries from OLAP servers by XMLA: Analysis Services, Mondrian and others.',
+  summary: 'Reads the results of MDX queries from OLAP servers over XMLA: Analysis Services, Mondrian and others.',
   options: {
     url: option.text({
       about: 'URL of the XMLA endpoint.',
@@ -44,7 +44,7 @@ export default defineService({
   ],
   streams: {
     query: {
-      about: 'The result of a statement in MDX or another language of the server.',
+      about: 'The result of a statement in MDX or another language that the server supports.',
       options: {
         catalog,
         statement: option.text({
@@ -120,8 +120,8 @@ export default defineService({
   limits: [
     'A result is a single response without pages. Its rows and cells are streamed to the payload; the members of its axes are kept in memory.',
     'Anonymous access and HTTP Basic are supported; NTLM and Kerberos are not.',
-    'A column is numeric if the server declares it so, or marks each of its values as a number.',
-    'Each run reads everything: restrict the period in the statement.',
+    'A column is numeric if the server declares it as numeric or marks each of its values as a number.',
+    'Each run reads everything: limit the period in the statement.',
   ],
   example: `sources:
   olap:
