@@ -100,7 +100,7 @@ describe('sluice init on a terminal', () => {
     const env = { SLUICE_API_KEY: adminKey };
     const { code, output, left } = await walk(cwd, `--destination ${world.url}`, { answers, env });
     expect({ code, left }).toEqual({ code: 0, left: [] });
-    expect(output).toMatch(/ delivered/);
+    expect(output).toMatch(/delivered/);
     const { config } = await loadConfig(join(cwd, 'sluice.yaml'), { env: { SLUICE_API_KEY: key } });
     const { query, write } = config!.jobs.get('orders')!.extract!;
     expect([query.cursor, write?.key]).toEqual(['updated_at', ['id']]);

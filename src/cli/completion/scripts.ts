@@ -22,7 +22,7 @@ _sluice() {
   if (( \${#lines} )); then
     lines=("\${(@)lines//:/\\\\:}")
     lines=("\${(@)lines/$'\\t'/:}")
-    _describe -t words sluice lines
+    _describe -t words words lines
   else
     _files
   fi
