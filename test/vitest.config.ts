@@ -4,8 +4,11 @@ import base from './base.config.ts';
 /** Folders whose tests may share a process: they replace no module and measure neither memory nor open handles. */
 const rooms = 'alerts,architecture,config,formats,guards,lib,oauth,schedule,sdk,transforms';
 const shared = [`test/{${rooms}}/**/!(*memory*|*idle*).test.ts`];
-// `npm run test:servers`, `test:package` and `test:systemd` run these.
-const others = [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'];
+// `npm run test:servers`, `test:package`, `test:packages` and `test:systemd` run these.
+const others = [
+  ...configDefaults.exclude,
+  ...['test/real/**', 'test/package/installed/**', 'test/packages/**', 'test/systemd/**'],
+];
 
 /** `npm test`. */
 export default defineConfig({

@@ -2,7 +2,7 @@ import { glob, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { missingPackages, packageOf } from './bare-imports.ts';
-import { noticesOf } from './notices.ts';
+import { bundledPackages, noticesOf } from './notices.ts';
 import { stampOf } from './stamp.ts';
 
 /**
@@ -73,11 +73,20 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: dist,
   format: 'esm',
+  // Half of the size. Names of functions, classes and modules stay, so that a stack trace can be read.
+  minify: {
+    compress: false,
+    mangle: { toplevel: false, keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: true },
+  },
   entryFileNames: '[name].js',
   chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
 });
 const chunks = output.filter((file) => file.type === 'chunk');
-await writeFile(join(dist, 'NOTICES.md'), await noticesOf(chunks.flatMap(({ moduleIds }) => moduleIds)));
+const packages = await bundledPackages(chunks.flatMap(({ moduleIds }) => moduleIds));
+await writeFile(join(dist, 'NOTICES.md'), noticesOf(packages));
+const named = packages.map(({ name, version, license }) => ({ name, version, license }));
+await writeFile(join(dist, 'packages.json'), `${JSON.stringify(named)}\n`);
 
 const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 const missing = missingPackages(chunks, installed);

@@ -1,10 +1,28 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The bundled packages with their licenses, as those licenses require. Takes module paths. */
-export async function noticesOf(modules: readonly string[]): Promise<string> {
+/** A package that is inside the bundle. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** The text of its license. */
+  readonly text: string;
+}
+
+/** The packages of these module paths, by name. */
+export async function bundledPackages(modules: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
-  const notices = await Promise.all([...folders].sort().map(noticeOf));
+  return Promise.all([...folders].sort().map(readPackage));
+}
+
+/** The packages with their licenses, as those licenses require; a text that several packages have is there once. */
+export function noticesOf(packages: readonly BundledPackage[]): string {
+  const sharing = Map.groupBy(packages, ({ license, text }) => `${license}\n\n${text}`);
+  const notices = [...sharing].map(([text, same]) => {
+    const headings = same.map(({ name, version }) => `## ${name} ${version}\n`);
+    return `${headings.join('')}\n${text}\n`;
+  });
   return `# Packages inside these files\n\n${notices.join('\n')}`;
 }
 
@@ -12,12 +30,9 @@ function packageFolder(module: string): string | undefined {
   return /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(module.replace(/^\0+/, '').replace(/\?.*$/, ''))?.[0];
 }
 
-async function noticeOf(folder: string): Promise<string> {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
+async function readPackage(folder: string): Promise<BundledPackage> {
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Omit<BundledPackage, 'text'>;
   const file = (await readdir(folder)).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
   const text = file === undefined ? '' : (await readFile(join(folder, file), 'utf8')).trim();
-  return `## ${name} ${version}\n\n${license}\n\n${text}\n`;
+  return { ...manifest, text };
 }

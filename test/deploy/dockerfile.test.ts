@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { packagesNeeded } from '../../deploy/package/packages.ts';
 import { until } from '../journey/process.ts';
-import { packagesNeeded } from '../package/needed.ts';
 import { carryOut, readDockerfile, type Stage, stagesOf, wordsOf } from './dockerfile.ts';
 
 const run = promisify(execFile);

@@ -51,7 +51,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   rm: { why: 'removes what an install put there', flags: ['-r'] },
   chown: { why: 'needs root', flags: ['-R'] },
   tar: { why: 'unpacks into /usr/local', flags: ['-xJf', '-C', '--strip-components'] },
-  'apt-get': { why: 'changes the machine', verbs: ['install'], flags: ['--no-install-recommends'] },
+  'apt-get': { why: 'changes the machine', verbs: ['install', 'remove', 'purge'], flags: ['--no-install-recommends'] },
   node: {
     why: 'is a measurement',
     flags: ['-e'],

@@ -35,7 +35,7 @@ export interface Said {
   readonly text: string;
 }
 
-/** A Debian with systemd as its first process and Sluice installed; it shares the network of this machine. */
+/** A Debian with systemd as its first process; it shares the network of this machine. */
 export interface Machine {
   /** Its root folder, as seen from here. */
   readonly root: string;
@@ -44,8 +44,21 @@ export interface Machine {
   close(): Promise<void>;
 }
 
-/** Creates the root with debootstrap, installs the output of `npm pack` where npm installs commands, and boots it. */
-export async function bootMachine(): Promise<Machine> {
+/** Installs the output of `npm pack` where npm installs commands. */
+export async function installPacked(root: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-packed-'));
+  try {
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: checkout, maxBuffer: 64 * 1024 * 1024 });
+    const [tarball] = await readdir(folder);
+    const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
+    await run('npm', ['install', '--global', '--prefix', join(root, 'usr/local'), ...flags, join(folder, tarball!)]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Creates the root with debootstrap, lets the caller add to it, and boots it. */
+export async function bootMachine(prepare: (root: string) => Promise<void>): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-systemd-'));
   const root = join(folder, 'root');
   const close = async (): Promise<void> => {
@@ -56,10 +69,7 @@ export async function bootMachine(): Promise<Machine> {
     await run('debootstrap', ['--variant=minbase', '--include=systemd,systemd-sysv,dbus', 'bookworm', root], {
       maxBuffer: 64 * 1024 * 1024,
     });
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: checkout, maxBuffer: 64 * 1024 * 1024 });
-    const [tarball] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
-    const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
-    await run('npm', ['install', '--global', '--prefix', join(root, 'usr/local'), ...flags, join(folder, tarball!)]);
+    await prepare(root);
     return await boot(root, close);
   } catch (error) {
     await close();
@@ -77,7 +87,10 @@ async function boot(root: string, remove: () => Promise<void>): Promise<Machine>
   const ended = new Promise((done) => nspawn.on('exit', done));
   const inside = (line: string): Promise<Said> => {
     const enter = ['--target', String(leaderOf(nspawn.pid!)), '--all', 'sh', '-c', line];
-    return run('nsenter', enter, { maxBuffer: 64 * 1024 * 1024, env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).then(
+    return run('nsenter', enter, {
+      maxBuffer: 64 * 1024 * 1024,
+      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    }).then(
       ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
       ({ code, stdout, stderr }) => ({ code: Number(code), text: `${stdout}${stderr}` }),
     );

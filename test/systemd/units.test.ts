@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forTest, until } from '../journey/process.ts';
 import { adminKey, forSuite, makeWorld, type World } from '../journey/world.ts';
-import { bootMachine, type Machine, noMachine } from './machine.ts';
+import { bootMachine, installPacked, type Machine, noMachine } from './machine.ts';
 
 const units = resolve(import.meta.dirname, '../../deploy/systemd');
 const missing = noMachine();
@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)(
 
     beforeAll(async () => {
       world = await makeWorld({ scope, serve: ['--no-limits'] });
-      machine = await bootMachine();
+      machine = await bootMachine(installPacked);
     });
     afterAll(() => machine?.close());
 

@@ -1,0 +1,36 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeDeb } from './deb.ts';
+import { checkout, includedPackages, readLock, readManifest } from './packages.ts';
+import { sbomOf } from './sbom.ts';
+import { run } from './tools.ts';
+
+/**
+ * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout and
+ * what `npm ci` installed, and the same commit gives the same bytes (https://reproducible-builds.org).
+ */
+const { values: flags } = parseArgs({
+  options: {
+    into: { type: 'string', default: join(checkout, 'packages') },
+    revision: { type: 'string', default: '1' },
+  },
+});
+const into = resolve(flags.into);
+await rm(into, { recursive: true, force: true });
+await mkdir(into, { recursive: true });
+const epochSeconds = Number(
+  process.env.SOURCE_DATE_EPOCH || (await run('git', ['-C', checkout, 'log', '-1', '--format=%ct'])),
+);
+
+const files = [await makeDeb({ into, revision: flags.revision, epochSeconds }), await writeSbom()];
+await writeFile(join(into, 'SHA256SUMS'), `${await run('sha256sum', files, { cwd: into })}\n`);
+for (const file of [...files, 'SHA256SUMS']) process.stdout.write(`${join(flags.into, file)}\n`);
+
+async function writeSbom(): Promise<string> {
+  const { version } = await readManifest();
+  const [included, lock] = await Promise.all([includedPackages(), readLock()]);
+  const file = `sluice_${version}.cdx.json`;
+  await writeFile(join(into, file), sbomOf({ version, included, lock, epochSeconds }));
+  return file;
+}

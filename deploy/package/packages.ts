@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The checkout, with a built dist/. */
+export const checkout = join(import.meta.dirname, '../..');
+
+/** The included Node, named as on npm. */
+export const nodePackage = `node-linux-${process.arch}`;
+
+interface Manifest {
+  readonly version: string;
+  readonly description: string;
+}
+
+/** An entry of package-lock.json. */
+export interface LockedPackage {
+  readonly version: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: true;
+  readonly optional?: true;
+  readonly peer?: true;
+}
+
+const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(join(checkout, file), 'utf8')) as T;
+
+export const readManifest = (): Promise<Manifest> => readJson<Manifest>('package.json');
+
+/** The locked packages by their folder, such as `node_modules/pino`. */
+export async function readLock(): Promise<Readonly<Record<string, LockedPackage>>> {
+  return (await readJson<{ packages: Record<string, LockedPackage> }>('package-lock.json')).packages;
+}
+
+/** A package that is part of what users get. */
+export interface IncludedPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+/** All packages that users get: those inside the bundle, those beside it, and Node. */
+export async function includedPackages(): Promise<IncludedPackage[]> {
+  const lock = await readLock();
+  const beside = [...(await packagesNeeded()), nodePackage];
+  return [
+    ...(await readJson<IncludedPackage[]>('dist/packages.json')),
+    ...beside.map((name) => ({ name, version: lock[`node_modules/${name}`]!.version })),
+  ];
+}
+
+/** The packages that the bundle excludes, with their required dependencies: what an installation needs beside Node. */
+export async function packagesNeeded(): Promise<string[]> {
+  const needed = Object.entries(await readLock()).filter(
+    ([path, { dev, optional, peer }]) => path !== '' && !(dev || optional || peer),
+  );
+  return needed.map(([path]) => path.replace('node_modules/', '')).sort();
+}

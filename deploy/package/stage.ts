@@ -1,0 +1,55 @@
+import { chmod, cp, lutimes, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { checkout, nodePackage, packagesNeeded } from './packages.ts';
+
+/** What an installation has besides dist/ and node_modules/. */
+const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/cli/sluice', 'src/cli/sluice.js'];
+
+/** Copies what an installation needs into a folder, without tests, documentation and declarations of other packages. */
+export async function stageInstallation(folder: string): Promise<void> {
+  for (const path of [...own, 'dist']) await copy(path, folder);
+  for (const name of await packagesNeeded()) await copy(`node_modules/${name}`, folder, isNeededAtRunTime(name));
+  for (const file of ['bin/node', 'LICENSE', 'package.json']) await copy(`node_modules/${nodePackage}/${file}`, folder);
+  const schema = join(folder, 'config/sluice.schema.json');
+  await writeFile(schema, JSON.stringify(JSON.parse(await readFile(schema, 'utf8'))));
+}
+
+async function copy(path: string, folder: string, filter = (_: string): boolean => true): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  const source = join(checkout, path);
+  await cp(source, join(folder, path), { recursive: true, filter: (file) => filter(relative(source, file)) });
+}
+
+const unusedFolders = new Set(['test', 'tests', 'benchmark', 'benchmarks', 'bench', 'docs', 'example', 'examples']);
+const license = /^(licen[cs]e|copying|notice)/i;
+
+/** Other forms of a file that `import` finds. */
+const duplicates: Readonly<Record<string, readonly string[]>> = {
+  re2js: ['build/index.umd.js', 'build/index.cjs'],
+};
+
+/** Whether a file or folder of a package may be loaded: code and data, and the license. */
+function isNeededAtRunTime(name: string): (file: string) => boolean {
+  const unused = duplicates[name] ?? [];
+  return (file) => {
+    const last = basename(file);
+    if (unused.includes(file) || last.startsWith('.')) return false;
+    // Also called for folders, which have no ending.
+    if (!last.includes('.')) return !unusedFolders.has(last);
+    return license.test(last) || /\.(js|cjs|mjs|json|node|wasm)$/.test(last);
+  };
+}
+
+/** Makes a tree the same for every user and time: the modes that packages have, and one modification time. */
+export async function normalize(folder: string, epochSeconds: number, executables: readonly string[]): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isSymbolicLink()) {
+      const isExecutable = entry.isDirectory() || executables.includes(relative(folder, path));
+      await chmod(path, isExecutable ? 0o755 : 0o644);
+    }
+    await lutimes(path, epochSeconds, epochSeconds);
+  }
+  await lutimes(folder, epochSeconds, epochSeconds);
+}

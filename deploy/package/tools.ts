@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Runs a program and returns its output. */
+export async function run(program: string, args: readonly string[], { cwd, env }: RunOptions = {}): Promise<string> {
+  try {
+    const options = { cwd, env: { ...process.env, LC_ALL: 'C', ...env }, maxBuffer: 64 * 1024 * 1024 };
+    return (await execute(program, args, options)).stdout.trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Error(`${program} is not installed (on Debian: apt-get install dpkg tar coreutils)`, { cause: error });
+  }
+}
+
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A folder that exists until the end of the block that uses it. */
+export async function makeFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'sluice-package-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

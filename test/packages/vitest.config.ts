@@ -1,0 +1,14 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import base from '../base.config.ts';
+
+/** `npm run test:packages`: what `npm run package` makes, in a Debian that systemd has booted. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/packages/*.test.ts'],
+    exclude: [...configDefaults.exclude],
+    hookTimeout: 1_800_000,
+    testTimeout: 1_800_000,
+  },
+});
