@@ -1,8 +1,8 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { checkout, nodePackage, readManifest } from './packages.ts';
-import { normalize, stageInstallation } from './stage.ts';
+import { architectures, checkout, nodePackage, readManifest } from './packages.ts';
+import { normalize, stageInstallation, stageNode } from './stage.ts';
 import { makeFolder, run } from './tools.ts';
 
 export interface DebOptions {
@@ -13,8 +13,6 @@ export interface DebOptions {
   readonly epochSeconds: number;
 }
 
-/** Names of machines in Debian. */
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const sources = join(import.meta.dirname, 'debian');
 const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 const maintainer = 'The authors of Sluice <sluice@localhost>';
@@ -28,14 +26,17 @@ export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Pro
   const full = `${version}-${revision}`;
   await using folder = await makeFolder();
   const root = join(folder.path, 'root');
-  await stageInstallation(join(root, 'usr/lib/sluice'));
+  const installation = join(root, 'usr/lib/sluice');
+  await stageInstallation(installation);
+  await stageNode(installation);
   await addSystemFiles(root);
   await addDocumentation(root, changelogOf(full, epochSeconds));
-  await normalize(root, epochSeconds, [
-    'usr/lib/sluice/src/cli/sluice',
-    `usr/lib/sluice/node_modules/${nodePackage}/bin/node`,
-  ]);
-  const size = Number.parseInt(await run('du', ['--summarize', '--block-size=1024', root]), 10);
+  await normalize(root, epochSeconds, {
+    'usr/lib/sluice/src/cli/sluice': 0o755,
+    [`usr/lib/sluice/node_modules/${nodePackage}/bin/node`]: 0o755,
+    'etc/sluice/credentials': 0o700,
+  });
+  const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
   // zstd, because Debian has read it since version 12, in a tenth of the time of xz. One thread, because more give other bytes.
@@ -75,6 +76,19 @@ async function addDocumentation(root: string, changelog: string): Promise<void> 
 function changelogOf(full: string, epochSeconds: number): string {
   const date = new Date(epochSeconds * 1000).toUTCString().replace('GMT', '+0000');
   return `sluice (${full}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n`;
+}
+
+/**
+ * In KiB, as dpkg-gencontrol computes it: from the sizes of files, because the blocks that `du` counts change while the
+ * file system still writes.
+ */
+async function installedSize(root: string): Promise<number> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const sizes = entries.map(async (entry) => {
+    if (!entry.isFile()) return 1;
+    return Math.ceil((await stat(join(entry.parentPath, entry.name))).size / 1024);
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 interface Control {

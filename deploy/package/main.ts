@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDeb } from './deb.ts';
+import { makeImage } from './image.ts';
 import { checkout, includedPackages, readLock, readManifest } from './packages.ts';
 import { sbomOf } from './sbom.ts';
 import { run } from './tools.ts';
@@ -23,7 +24,11 @@ const epochSeconds = Number(
   process.env.SOURCE_DATE_EPOCH || (await run('git', ['-C', checkout, 'log', '-1', '--format=%ct'])),
 );
 
-const files = [await makeDeb({ into, revision: flags.revision, epochSeconds }), await writeSbom()];
+const files = [
+  await makeDeb({ into, revision: flags.revision, epochSeconds }),
+  await makeImage({ into, epochSeconds }),
+  await writeSbom(),
+];
 await writeFile(join(into, 'SHA256SUMS'), `${await run('sha256sum', files, { cwd: into })}\n`);
 for (const file of [...files, 'SHA256SUMS']) process.stdout.write(`${join(flags.into, file)}\n`);
 

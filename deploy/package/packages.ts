@@ -7,6 +7,9 @@ export const checkout = join(import.meta.dirname, '../..');
 /** The included Node, named as on npm. */
 export const nodePackage = `node-linux-${process.arch}`;
 
+/** Names of machines in Debian and in images. */
+export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
 interface Manifest {
   readonly version: string;
   readonly description: string;

@@ -5,13 +5,17 @@ import { checkout, nodePackage, packagesNeeded } from './packages.ts';
 /** What an installation has besides dist/ and node_modules/. */
 const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/cli/sluice', 'src/cli/sluice.js'];
 
-/** Copies what an installation needs into a folder, without tests, documentation and declarations of other packages. */
+/** Copies what an installation needs besides Node into a folder, without tests and documentation of other packages. */
 export async function stageInstallation(folder: string): Promise<void> {
   for (const path of [...own, 'dist']) await copy(path, folder);
   for (const name of await packagesNeeded()) await copy(`node_modules/${name}`, folder, isNeededAtRunTime(name));
-  for (const file of ['bin/node', 'LICENSE', 'package.json']) await copy(`node_modules/${nodePackage}/${file}`, folder);
   const schema = join(folder, 'config/sluice.schema.json');
   await writeFile(schema, JSON.stringify(JSON.parse(await readFile(schema, 'utf8'))));
+}
+
+/** Copies the included Node to where the command `sluice` finds it. */
+export async function stageNode(folder: string): Promise<void> {
+  for (const file of ['bin/node', 'LICENSE', 'package.json']) await copy(`node_modules/${nodePackage}/${file}`, folder);
 }
 
 async function copy(path: string, folder: string, filter = (_: string): boolean => true): Promise<void> {
@@ -40,14 +44,16 @@ function isNeededAtRunTime(name: string): (file: string) => boolean {
   };
 }
 
+/** Modes of files and folders by their path, where they differ from those of data: 644, and 755 for a folder. */
+export type Modes = Readonly<Record<string, number>>;
+
 /** Makes a tree the same for every user and time: the modes that packages have, and one modification time. */
-export async function normalize(folder: string, epochSeconds: number, executables: readonly string[]): Promise<void> {
+export async function normalize(folder: string, epochSeconds: number, modes: Modes): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
     if (!entry.isSymbolicLink()) {
-      const isExecutable = entry.isDirectory() || executables.includes(relative(folder, path));
-      await chmod(path, isExecutable ? 0o755 : 0o644);
+      await chmod(path, modes[relative(folder, path)] ?? (entry.isDirectory() ? 0o755 : 0o644));
     }
     await lutimes(path, epochSeconds, epochSeconds);
   }

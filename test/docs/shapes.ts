@@ -33,6 +33,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
     verbs: ['build', 'compose', 'exec'],
     flags: ['-t', '-it', '--build-arg'],
   },
+  podman: { why: 'needs an engine', verbs: ['load'], flags: ['--input'] },
   buildah: { why: 'needs an engine', verbs: ['build'], flags: ['--format'] },
   systemctl: {
     why: 'changes the machine',

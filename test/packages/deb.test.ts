@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packagesNeeded } from '../../deploy/package/packages.ts';
@@ -12,16 +12,11 @@ import { readPages } from '../docs/command-lines.ts';
 import { forSuite, forTest, until } from '../journey/process.ts';
 import { adminKey, makeWorld, type World } from '../journey/world.ts';
 import { bootMachine, type Machine, noMachine } from '../systemd/machine.ts';
+import { makePackages } from './make-packages.ts';
 
 const execute = promisify(execFile);
-const checkout = resolve(import.meta.dirname, '../..');
 const missing = noMachine();
 const key = `\${file:\${env:CREDENTIALS_DIRECTORY:-/etc/sluice/credentials}/api_key}`;
-
-/** Runs `npm run package` for a folder. */
-async function makePackages(into: string): Promise<void> {
-  await execute('npm', ['run', 'package', '--', '--into', into], { cwd: checkout, maxBuffer: 64 * 1024 * 1024 });
-}
 
 /** The same package with another version and stamp, compressed quickly. */
 async function makeNewer(deb: string, folder: string): Promise<string> {

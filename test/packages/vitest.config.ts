@@ -8,6 +8,8 @@ export default defineConfig({
     ...base.test,
     include: ['test/packages/*.test.ts'],
     exclude: [...configDefaults.exclude],
+    // Both files build the package into dist/.
+    fileParallelism: false,
     hookTimeout: 1_800_000,
     testTimeout: 1_800_000,
   },

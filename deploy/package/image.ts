@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { architectures, checkout, nodePackage, readManifest } from './packages.ts';
+import { type Modes, normalize, stageInstallation } from './stage.ts';
+import { makeFolder, run } from './tools.ts';
+
+const compress = promisify(gzip);
+
+export interface ImageOptions {
+  /** An existing folder for the image. */
+  readonly into: string;
+  readonly epochSeconds: number;
+}
+
+/**
+ * Makes a container image without a container engine: an OCI image layout in a tar file
+ * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. It has Node, the C
+ * libraries of this machine that Node needs, and Sluice, but no shell. Paths, user and variables are those of the Dockerfile.
+ */
+export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<string> {
+  const { version } = await readManifest();
+  const architecture = architectures[process.arch] ?? process.arch;
+  await using folder = await makeFolder();
+  const layout = join(folder.path, 'layout');
+  await mkdir(join(layout, 'blobs/sha256'), { recursive: true });
+  const layers = [];
+  for (const [name, { fill, owner, entries = ['.'] }] of Object.entries(layerContents)) {
+    const root = join(folder.path, name);
+    await mkdir(root);
+    await normalize(root, epochSeconds, await fill(root));
+    layers.push(await addLayer(layout, await tarOf(root, { epochSeconds, owner, entries })));
+  }
+  const created = new Date(epochSeconds * 1000).toISOString();
+  const config = await addJson(layout, 'config.v1+json', {
+    ...{ created, architecture, os: 'linux', config: imageConfig(version) },
+    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+  });
+  const manifest = await addJson(layout, 'manifest.v1+json', {
+    ...{ schemaVersion: 2, mediaType: mediaType('manifest.v1+json'), config },
+    layers: layers.map(({ descriptor }) => descriptor),
+  });
+  const annotations = {
+    'io.containerd.image.name': `docker.io/library/sluice:${version}`,
+    'org.opencontainers.image.ref.name': `sluice:${version}`,
+  };
+  const index = { schemaVersion: 2, manifests: [{ ...manifest, annotations }] };
+  await writeFile(join(layout, 'index.json'), JSON.stringify(index));
+  await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+  await normalize(layout, epochSeconds, {});
+  const file = `sluice_${version}_${architecture}.oci.tar`;
+  await cp(
+    await tarOf(layout, { epochSeconds, owner: 0, entries: ['oci-layout', 'index.json', 'blobs'] }),
+    join(into, file),
+  );
+  return file;
+}
+
+interface LayerContent {
+  /** Writes the files of the layer below a folder, and returns their modes. */
+  readonly fill: (root: string) => Promise<Modes>;
+  /** The number of the user and the group. */
+  readonly owner: number;
+  /** The entries to store; by default all. */
+  readonly entries?: readonly string[];
+}
+
+const writableFolders = ['app/cache', 'data', 'tmp'];
+
+/** From what changes rarely to what changes with each version. */
+const layerContents: Readonly<Record<string, LayerContent>> = {
+  node: { fill: addNode, owner: 0 },
+  sluice: { fill: addSluice, owner: 0 },
+  // Only these are written.
+  writable: { fill: addWritableFolders, owner: 1000, entries: writableFolders },
+};
+
+async function addNode(root: string): Promise<Modes> {
+  const node = join(checkout, 'node_modules', nodePackage, 'bin/node');
+  const put = async (from: string, to: string): Promise<void> => {
+    await mkdir(dirname(join(root, to)), { recursive: true });
+    await cp(await realpath(from), join(root, to));
+  };
+  await put(node, 'usr/local/bin/node');
+  // Lines such as "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", and the loader with its path only.
+  const libraries = [...(await run('ldd', [node])).matchAll(/(?<=\s)\/\S+/g)].map(([path]) => path);
+  for (const path of libraries) await put(path, path);
+  await mkdir(join(root, 'etc'));
+  await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\nsluice:x:1000:1000::/data:/\n');
+  await writeFile(join(root, 'etc/group'), 'root:x:0:\nsluice:x:1000:\n');
+  await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
+  // The kernel executes the loader.
+  return { 'usr/local/bin/node': 0o755, ...Object.fromEntries(libraries.map((path) => [path.slice(1), 0o755])) };
+}
+
+async function addSluice(root: string): Promise<Modes> {
+  await stageInstallation(join(root, 'app'));
+  return { 'app/src/cli/sluice': 0o755 };
+}
+
+async function addWritableFolders(root: string): Promise<Modes> {
+  for (const folder of writableFolders) await mkdir(join(root, folder), { recursive: true });
+  return { tmp: 0o1777 };
+}
+
+const imageConfig = (version: string): object => ({
+  User: '1000:1000',
+  ExposedPorts: { '9464/tcp': {} },
+  Env: [
+    'PATH=/usr/local/bin:/usr/bin:/bin',
+    'NODE_ENV=production',
+    'XDG_CACHE_HOME=/app/cache',
+    'SLUICE_CONFIG=/config/sluice.yaml',
+    'SLUICE_STATE=/data',
+  ],
+  Entrypoint: ['node', '/app/src/cli/sluice.js'],
+  Cmd: ['run'],
+  Volumes: { '/data': {} },
+  WorkingDir: '/app',
+  StopSignal: 'SIGTERM',
+  Labels: { 'org.opencontainers.image.title': 'sluice', 'org.opencontainers.image.version': version },
+});
+
+interface TarOptions extends Pick<LayerContent, 'owner'> {
+  readonly epochSeconds: number;
+  readonly entries: readonly string[];
+}
+
+/** Writes a folder as a tar file next to it, the same for the same content. */
+async function tarOf(folder: string, { epochSeconds, owner, entries }: TarOptions): Promise<string> {
+  const same = ['--format=gnu', '--sort=name', `--mtime=@${epochSeconds}`, '--numeric-owner'];
+  await run('tar', [...same, `--owner=${owner}`, `--group=${owner}`, '-C', folder, '-cf', `${folder}.tar`, ...entries]);
+  return `${folder}.tar`;
+}
+
+interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+const mediaType = (kind: string): string => `application/vnd.oci.image.${kind}`;
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+async function addLayer(layout: string, tar: string): Promise<{ descriptor: Descriptor; diffId: string }> {
+  const bytes = await readFile(tar);
+  const descriptor = await addBlob(layout, 'layer.v1.tar+gzip', await compress(bytes));
+  return { descriptor, diffId: `sha256:${sha256(bytes)}` };
+}
+
+const addJson = (layout: string, kind: string, content: object): Promise<Descriptor> =>
+  addBlob(layout, kind, Buffer.from(JSON.stringify(content)));
+
+async function addBlob(layout: string, kind: string, bytes: Buffer): Promise<Descriptor> {
+  const hash = sha256(bytes);
+  await writeFile(join(layout, 'blobs/sha256', hash), bytes);
+  return { mediaType: mediaType(kind), digest: `sha256:${hash}`, size: bytes.length };
+}
