@@ -60,6 +60,22 @@ async function addSystemFiles(root: string): Promise<void> {
   await mkdir(join(root, 'etc/sluice/credentials'));
   await mkdir(join(root, 'usr/bin'));
   await symlink('../lib/sluice/src/cli/sluice', join(root, 'usr/bin/sluice'));
+  await addCompletions(root);
+}
+
+/** Where each shell looks for completions of packages. */
+const completions = {
+  bash: 'usr/share/bash-completion/completions/sluice',
+  zsh: 'usr/share/zsh/vendor-completions/_sluice',
+  fish: 'usr/share/fish/vendor_completions.d/sluice.fish',
+};
+
+async function addCompletions(root: string): Promise<void> {
+  for (const [shell, path] of Object.entries(completions)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    const program = join(root, 'usr/lib/sluice/src/cli/sluice.js');
+    await writeFile(join(root, path), `${await run(process.execPath, [program, 'completion', shell])}\n`);
+  }
 }
 
 async function addDocumentation(root: string, changelog: string): Promise<void> {

@@ -93,6 +93,7 @@ rm() { record - rm "$@"; }
 tar() { record - tar "$@"; }
 chown() { record - chown "$@"; }
 buildah() { record - buildah "$@"; }
+podman() { record - podman "$@"; }
 psql() { record - psql "$@"; }
 git() { record - git "$@"; }
 command_not_found_handle() {

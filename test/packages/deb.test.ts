@@ -136,6 +136,14 @@ describe.skipIf(missing !== undefined)(
       expect(Number.parseInt(size, 10)).toBeLessThanOrEqual(12);
     });
 
+    it('completes commands in bash', async () => {
+      const script = '/usr/share/bash-completion/completions/sluice';
+      expect(await done(`bash -c '. ${script} && complete -p sluice'`)).toContain('sluice');
+      for (const path of ['zsh/vendor-completions/_sluice', 'fish/vendor_completions.d/sluice.fish']) {
+        await done(`test -s /usr/share/${path}`);
+      }
+    });
+
     it('stops the daemon before an upgrade and starts it after that, and an owed payload is sent', async () => {
       const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
       await once(silent, 'listening');
