@@ -112,6 +112,12 @@ const found = [
     sources,
     jobs: { orders: { source: 'shop', write: { disposition: 'merge', key: 'id', retain } } },
   })),
+  // Two columns, each wrong in another way.
+  {
+    destinations,
+    sources,
+    jobs: { orders: { source: 'shop', transforms: [{ compute: { a: '', b: { expression: null } } }] } },
+  },
   // A value of the wrong type in a message.
   { jobs: { main: { format: { type: {} } } } },
 ];

@@ -116,7 +116,9 @@ function isFork({ keyword }: SchemaError): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
+/** The branch of this fork that an error is in. Another value that the same schema applies to has forks of its own. */
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
+  if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
   const prefix = `${fork.schemaPath}/${fork.keyword}/`;
   return error.schemaPath.startsWith(prefix) ? error.schemaPath.slice(prefix.length).split('/')[0] : undefined;
 }

@@ -24,6 +24,8 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['alerts'], 0, /No open alerts/],
   [['logins'], 0, /No source/],
   [['sources'], 0, /folder +file /],
+  [['discover', 'folder'], 0, /rows\.csv/],
+  [['completion', 'bash'], 0, /complete -o default/],
   [['login', 'folder'], 2, /CLI_NO_LOGIN/],
   [['schedules'], 0, /rows/],
   [['plan'], 0, /main/],

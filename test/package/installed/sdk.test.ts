@@ -25,7 +25,7 @@ describe('the packed tarball', () => {
     ]) {
       expect(paths).toContain(wanted);
     }
-    expect(paths.filter((path) => /^(test|bench|\.ci|deploy\/build)\/|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /^(test|bench|\.ci|deploy\/(build|package))\/|(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 });
 
