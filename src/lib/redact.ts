@@ -27,6 +27,16 @@ export function registerSecret(value: string): void {
   ordered = undefined;
 }
 
+/** Registers a secret that may be percent-encoded, such as a password in a URL: as written and decoded. */
+export function registerEncodedSecret(written: string): void {
+  registerSecret(written);
+  try {
+    registerSecret(decodeURIComponent(written));
+  } catch {
+    // Not percent-encoded, so the written form is enough.
+  }
+}
+
 /**
  * Removes a secret that is no longer valid, such as a replaced token. Otherwise a process that runs for months would
  * search for thousands of them in every line.

@@ -1,7 +1,7 @@
 import { openCatalog } from '../../config/catalog/catalog.ts';
 import type { Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import { registerSecret } from '../../lib/redact.ts';
+import { registerEncodedSecret } from '../../lib/redact.ts';
 import { withDefaults } from '../../sdk/option.ts';
 import { connectorNamed } from '../connectors/catalog-of.ts';
 import { type SourceAddress, sourceAt } from './source-at.ts';
@@ -14,7 +14,8 @@ export interface OpenAddressResult extends SourceAddress {
 /** The source at a path or URL. Throws `CLI_ADDRESS` if the URL is invalid. */
 export async function openAddress(text: string): Promise<OpenAddressResult> {
   const address = sourceAt(text);
-  registerSecretsOf(address.options.url);
+  const password = URL.parse(address.options.url ?? '')?.password;
+  if (password) registerEncodedSecret(password);
   const connector = await connectorNamed(address.connector, await openCatalog());
   const options = withDefaults(connector.source, address.options);
   const [fault] = connector.validate?.({ source: options }) ?? [];
@@ -28,15 +29,4 @@ export async function openAddress(text: string): Promise<OpenAddressResult> {
     });
   }
   return { ...address, source: { name: address.connector, connector, options } };
-}
-
-function registerSecretsOf(url: string | undefined): void {
-  const password = url === undefined ? undefined : URL.parse(url)?.password;
-  if (!password) return;
-  registerSecret(password);
-  try {
-    registerSecret(decodeURIComponent(password));
-  } catch {
-    // The connector reports the escape.
-  }
 }

@@ -1,4 +1,4 @@
-import { registerSecret, secretName } from '../../lib/redact.ts';
+import { registerEncodedSecret, registerSecret, secretName } from '../../lib/redact.ts';
 import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
@@ -68,13 +68,7 @@ function registerPieces(path: Path, part: Part, isSecret: boolean): void {
 
 function registerPassword(text: string): void {
   const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*?:([^/?#\s]+)@/i.exec(text)?.[1];
-  if (password === undefined) return;
-  registerSecret(password);
-  try {
-    registerSecret(decodeURIComponent(password));
-  } catch {
-    // Not percent-encoded, so the written form is enough.
-  }
+  if (password !== undefined) registerEncodedSecret(password);
 }
 
 /** Shorter parts of a URL are ordinary words. */
