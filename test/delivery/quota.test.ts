@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Gateway } from '../../src/delivery/gateway.ts';
-import { closing, dayOf, daysOf, resumeAfter, untilMidnight } from '../../src/delivery/quota.ts';
+import { closing, dayOf, daysOf, limitOf, resumeAfter, startOfDay, untilMidnight } from '../../src/delivery/quota.ts';
 import { HttpAgent } from '../../src/lib/http.ts';
 import { SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
@@ -32,6 +32,38 @@ describe("the service's day", () => {
     expect(daysOf(at('2026-07-01T03:59:58Z'))).toEqual(['2026-06-30', '2026-07-01']);
     expect(daysOf(at('2026-07-01T04:00:03Z'))).toEqual(['2026-06-30', '2026-07-01']);
     expect(daysOf(resumeAfter('2026-06-30'))).toEqual(['2026-07-01']);
+  });
+
+  it('is the next one, too, for a request that may arrive after midnight', () => {
+    const before = at('2026-07-01T03:59:24Z');
+    expect(daysOf(before, 30_000)).toEqual(['2026-06-30']);
+    expect(daysOf(before + 1000, 30_000)).toEqual(['2026-06-30', '2026-07-01']);
+  });
+
+  it('begins and ends at the same midnights, whichever day is asked for first', () => {
+    const days = ['2026-03-08T05:00:00Z', '2026-03-09T04:00:00Z', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'].map(
+      at,
+    );
+    for (const order of [days, days.toReversed(), days]) {
+      for (const start of order) {
+        expect([startOfDay(start), startOfDay(start - 1)]).toEqual([
+          start,
+          expect.toSatisfy((it: number) => it < start),
+        ]);
+        expect(startOfDay(start + 22 * hour)).toBe(start);
+      }
+    }
+  });
+
+  it('has the lower of two limits, and keeps a reserve of it for manual requests', () => {
+    const limits = (allowance: number | undefined, reserveRequests = 10) => {
+      const given = { requestsPerDay: 100, reserveRequests };
+      return (['schedule', 'person'] as const).map((priority) => limitOf(given, priority, { allowance }));
+    };
+    expect(limits(undefined)).toEqual([90, 100]);
+    expect(limits(200)).toEqual([90, 100]);
+    expect(limits(50)).toEqual([40, 50]);
+    expect(limits(50, 60)).toEqual([0, 50]);
   });
 
   it('is closed until midnight, or until the time from the service if our clock is far off', () => {
