@@ -91,6 +91,18 @@ describe('refreshes due at the same time', () => {
     ]);
   });
 
+  it('are sent separately if a user waits for some of them', async () => {
+    const { desk, wish, bodies } = await setUp();
+    const wishes = [await wish(['a']), await wish(['b'], { priority: 'person' }), await wish(['c'])];
+    const seats = wishes.map(() => desk.join());
+    await Promise.all(wishes.map((one, i) => seats[i]!.refresh(one)));
+    expect(
+      bodies()
+        .map(({ datasources }) => datasources.join())
+        .toSorted(),
+    ).toEqual(['a,c', 'b']);
+  });
+
   it('never wait for jobs that cancel before they request anything', async () => {
     const { desk, wish, bodies } = await setUp();
     const [first, second] = [desk.join(), desk.join()];
