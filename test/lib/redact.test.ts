@@ -1,11 +1,14 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  beginningOf,
   cutText,
   excerpt,
   excerptAt,
+  excerptOfBytes,
   forgetSecrets,
   redact,
+  registerEncodedSecret,
   registerSecret,
   retireSecret,
 } from '../../src/lib/redact.ts';
@@ -107,5 +110,43 @@ describe('a secret', () => {
     expect(redact('abc abcd')).toBe('abc abcd');
     registerSecret('4711');
     expect(redact('pin 4711!')).toBe('pin [redacted]!');
+  });
+
+  it('inside a longer one leaves nothing of the longer one, whichever is registered first', () => {
+    for (const secrets of [
+      ['inner-secret', 'outer-inner-secret-outer'],
+      ['outer-inner-secret-outer', 'inner-secret'],
+    ]) {
+      forgetSecrets();
+      for (const one of secrets) registerSecret(one);
+      expect(redact('see outer-inner-secret-outer, inner-secret')).toBe('see [redacted], [redacted]');
+    }
+  });
+
+  it('is redacted from the moment on at which it is registered, and no longer than until it is retired', () => {
+    expect(redact('first-secret second-secret')).toBe('first-secret second-secret');
+    registerSecret('first-secret');
+    expect(redact('first-secret second-secret')).toBe('[redacted] second-secret');
+    registerSecret('second-secret');
+    expect(redact('first-secret second-secret')).toBe('[redacted] [redacted]');
+    retireSecret('first-secret');
+    expect(redact('first-secret second-secret')).toBe('first-secret [redacted]');
+  });
+
+  it('from a URL is recognized as written and decoded, and even if it is badly encoded', () => {
+    registerEncodedSecret('p%40ss-word');
+    expect(redact('p%40ss-word p@ss-word')).toBe('[redacted] [redacted]');
+    registerEncodedSecret('100%-secret');
+    expect(redact('100%-secret')).toBe('[redacted]');
+  });
+
+  it('is missing from the beginning of a text that splits it, and from a part of its bytes', () => {
+    registerSecret('a-rather-long-secret');
+    expect(beginningOf('key a-rather-long-secret', 12)).toBe('key [redacted]');
+    expect(beginningOf('key a-rather-long-secret', 100)).toBe('key a-rather-long-secret');
+    const bytes = Buffer.from('ä a-rather-long-secret ö');
+    expect(excerptOfBytes(bytes, 0, 9)).toBe('ä [redacted]');
+    expect(excerptOfBytes(bytes, 6, bytes.length)).toBe('[redacted] ö');
+    expect(excerptOfBytes(Buffer.from('ä-plain'), 2, 5)).toBe('-pl');
   });
 });
