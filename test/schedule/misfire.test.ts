@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideMisfire, runsDue } from '../../src/schedule/misfire.ts';
+import { decideMisfire, firingBefore, runsDue } from '../../src/schedule/misfire.ts';
 import type { Misfire, Schedule } from '../../src/schedule/schedule.ts';
 
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
@@ -122,5 +122,29 @@ describe('missed firings', () => {
       hasBacklog: false,
       isCatchUp: true,
     });
+  });
+});
+
+describe('the firing of a run that was interrupted', () => {
+  const due = { nextAt: at('15:00'), now: at('14:20') };
+
+  it('is the last one before the next, however long ago, unless its policy has a window', () => {
+    expect(firingBefore(hourly(), due)).toBe(at('14:00'));
+    expect(firingBefore(hourly(), { nextAt: at('14:00'), now: at('14:20') }), 'the next is due, too').toBe(at('13:00'));
+    expect(firingBefore(hourly({ policy: 'run_all', withinMs: hour / 4 }), due)).toBeUndefined();
+    expect(firingBefore(hourly({ policy: 'run_all', withinMs: hour / 3 }), due)).toBe(at('14:00'));
+  });
+
+  it('is skipped by the policy skip after the grace period', () => {
+    const skip = hourly({ policy: 'skip', withinMs: 24 * hour });
+    expect(firingBefore(skip, { ...due, now: at('14:05') })).toBe(at('14:00'));
+    expect(firingBefore(skip, { ...due, now: at('14:05') + 1 })).toBeUndefined();
+  });
+
+  it('is not older than 400 days', () => {
+    const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC' };
+    const [day, next] = [Date.parse('2028-02-29T00:00Z'), Date.parse('2032-02-29T00:00Z')];
+    expect(firingBefore(leap, { nextAt: next, now: day + 400 * 24 * hour })).toBe(day);
+    expect(firingBefore(leap, { nextAt: next, now: day + 400 * 24 * hour + 1 })).toBeUndefined();
   });
 });
