@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pullDatasource, pullWithin } from '../../src/cli/pull.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
 import { SteppingClock } from '../clocks.ts';
+import { startTdsServer } from '../connectors/doubles/tds-server.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
@@ -213,6 +214,28 @@ describe('the limits of a refresh', () => {
     const unreachable = (await refreshed(await start(), source)).error;
     expect(unreachable).toContain('localhost');
     expect(unreachable).not.toMatch(resolved);
+  });
+
+  it('apply to SQL Server, to its address and to the server that a gateway of Azure redirects to', async () => {
+    const accepted: string[] = [];
+    const spy = createConnection((socket) => {
+      accepted.push('a connection');
+      socket.destroy();
+    });
+    await new Promise<void>((done) => spy.listen(0, '127.0.0.1', done));
+    onTestFinished(() => new Promise<void>((done) => void spy.close(() => done())));
+    const { port } = spy.address() as AddressInfo;
+    const told = async (given: Bench, host: string, at: number) => {
+      const properties = { ...database, driver: 'sqlserver', host, port: String(at) };
+      return (await refreshed(given, { connector: 'db', format: 'csv', properties })).error;
+    };
+    expect(await told(await start({ host: '0.0.0.0' }), '127.0.0.1', port)).toContain('may not be fetched from here');
+    expect(accepted).toEqual([]);
+    const own = await start();
+    const gateway = await startTdsServer(() => [], { redirect: { server: '10.0.0.1', port } });
+    onTestFinished(() => gateway.close());
+    expect(await told(own, '10.0.0.1', port)).toContain('may not be fetched from here');
+    expect(await told(own, '127.0.0.1', gateway.port)).toContain('may not be fetched from here');
   });
 
   it("block the service's disk, even if an option reads a file by default", async () => {
