@@ -5,23 +5,23 @@ import type { Output } from './output.ts';
 
 const quote = 34;
 const space = 32;
-/** CR and LF are below it, and nothing that is often seen. */
+/** CR and LF are below it, and no other common character. */
 const lineEnds = 0x10;
 
-/** Separators that a reader may guess from the first line. */
+/** Separators that readers may detect in the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
 
-/** What makes a cell need quotes, besides quotes and line ends. */
+/** Conditions under which a cell needs quotes, besides quotes and line ends in it. */
 interface QuoteRules {
-  /** Bytes, each as the character of that code, that must not stand outside quotes. */
+  /** Bytes, each as the character with that code, that must not occur outside quotes. */
   readonly separators: readonly string[];
   /** The text for null; a cell with exactly this text is quoted. */
   readonly nullText: string;
 }
 
 /**
- * Writes cells of a CSV document (RFC 4180): quoted when they contain a separator, a quote, CR or LF; when they are
- * empty, begin or end with white space, or read like the null text; quotes inside doubled.
+ * Writes cells of a CSV document (RFC 4180). A cell is quoted if it contains a separator, a quote, CR or LF, if it's
+ * empty, if it starts or ends with white space, or if it equals the null text. Quotes inside are doubled.
  */
 export function csvCells({ separators: among, nullText }: QuoteRules): CellWriter {
   const special = new Uint8Array(256);
@@ -58,18 +58,24 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
 }
 
 const apostrophe = Buffer.from("'");
-/** What spreadsheets begin to calculate at (OWASP, CSV injection); white space in front of it does not matter to all of them. */
+/**
+ * First characters that make spreadsheets evaluate a formula (OWASP, CSV injection); some of them ignore white space
+ * before it.
+ */
 const formulaStart = /^[\t\r\n ]*[=+@-]/;
 const plainNumber = /^[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?$/;
-/** No number that people write is longer. */
+/** No realistic number is longer. */
 const maxNumberBytes = 64;
 
-/** Whether a spreadsheet takes a text for a formula. */
+/** Whether a spreadsheet treats a text as a formula. */
 export function isFormula(text: string): boolean {
   return formulaStart.test(text) && !(text.length <= maxNumberBytes && plainNumber.test(text));
 }
 
-/** The same cells, but those that a spreadsheet would take for a formula have an apostrophe in front. Signed numbers are none. */
+/**
+ * The same cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed numbers
+ * aren't formulas.
+ */
 export function formulasEscaped(writer: CellWriter): CellWriter {
   const escaped = (from: Buffer, start: number, end: number): Buffer | undefined => {
     const head = from.toString('latin1', start, Math.min(end, start + maxNumberBytes + 1));

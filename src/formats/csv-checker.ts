@@ -7,9 +7,9 @@ import { Utf8Gate } from './utf8-gate.ts';
 const byteOrderMark = Buffer.from('\ufeff', 'utf8');
 
 /**
- * Checks a CSV document as RFC 4180 has it: the same number of fields in every record, quotes only around whole fields,
- * every quote closed. Lines end with LF, CRLF or CR; the delimiter is told from the first record. A byte order mark, and
- * empty lines at the very end, are let pass.
+ * Checks a CSV document by RFC 4180: every record has the same number of fields, quotes are only around whole fields,
+ * every quote is closed. Lines end with LF, CRLF or CR; the delimiter is detected in the first record. A byte order
+ * mark and empty lines at the very end are accepted.
  */
 export class CsvChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -39,7 +39,7 @@ export class CsvChecker implements FormatChecker {
     else if (this.#first.hold(bytes)) this.#release(this.#first);
   }
 
-  /** The gate hands on whole characters, so the mark is never cut. */
+  /** The gate passes on whole characters, so the mark is never cut. */
   #begin(bytes: Buffer): Buffer {
     this.#began = true;
     if (!byteOrderMark.equals(bytes.subarray(0, 3))) return bytes;
@@ -52,7 +52,7 @@ export class CsvChecker implements FormatChecker {
     this.#scan();
   }
 
-  /** The scanner; the first call makes it and feeds it what was held back. */
+  /** The scanner; the first call creates it and passes it the bytes held so far. */
   #scan(): CsvSyntax {
     if (this.#scanner !== undefined) return this.#scanner;
     this.#scanner = new CsvSyntax(this.#first!.delimiter, this.#skipped);
@@ -67,7 +67,7 @@ export class CsvChecker implements FormatChecker {
   }
 }
 
-/** Anything but white space: control characters are contents, a column may be called NUL. */
+/** Anything but white space. Control characters are content, because a column's name can be NUL. */
 function isVisible(byte: number): boolean {
   return byte > 32 || byte < 9 || (byte > 13 && byte < 32);
 }

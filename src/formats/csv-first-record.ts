@@ -1,13 +1,13 @@
 import { separators } from './csv-cells.ts';
 
-/** The first record is held back until the delimiter is known from it; a longer one is refused. */
+/** The first record is held until its delimiter is known; a longer one is rejected. */
 export const maxFirstRecordBytes = 1024 * 1024;
 
 const quote = 34;
 
 /**
- * Holds the beginning of a CSV document until its first record is complete, so that the delimiter can be told from it:
- * the one of `,` `;` tab `|` that stands in it most often outside quotes, the comma when there is none.
+ * Holds the start of a CSV document until its first record is complete, to detect the delimiter: the character among
+ * `,` `;` tab `|` that occurs most often outside quotes, or the comma if none occurs.
  */
 export class CsvFirstRecord {
   readonly #held: Buffer[] = [];
@@ -16,7 +16,7 @@ export class CsvFirstRecord {
   #bytes = 0;
   #inQuotes = false;
 
-  /** Takes more of the document. True when the record has ended in these bytes or is too long to go on. */
+  /** Adds more of the document. True if the record ends in these bytes or is too long to continue. */
   hold(bytes: Buffer): boolean {
     this.#held.push(Buffer.from(bytes));
     for (const byte of bytes) {
@@ -30,7 +30,7 @@ export class CsvFirstRecord {
     return this.tooLong;
   }
 
-  /** The record had not ended after {@link maxFirstRecordBytes} bytes. */
+  /** The record didn't end within {@link maxFirstRecordBytes} bytes. */
   get tooLong(): boolean {
     return this.#bytes > maxFirstRecordBytes;
   }
@@ -40,7 +40,7 @@ export class CsvFirstRecord {
     return this.#codes[this.#counts.indexOf(Math.max(...this.#counts))]!;
   }
 
-  /** Everything held, in order. */
+  /** All bytes held, in order. */
   get bytes(): Buffer {
     return Buffer.concat(this.#held);
   }

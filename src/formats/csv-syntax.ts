@@ -5,29 +5,29 @@ const quote = 34;
 const lf = 10;
 const cr = 13;
 
-/** Where the scanner stands between two bytes. */
+/** The scanner's state between two bytes. */
 const recordStart = 0;
 const fieldStart = 1;
 const inField = 2;
 const inQuotes = 3;
 const afterQuote = 4;
 
-/** Scans CSV with a known delimiter, byte by byte, and throws at the first fault. Remembers numbers, never bytes. */
+/** Scans CSV with a known delimiter, byte by byte, and throws at the first error. It stores numbers, never bytes. */
 export class CsvSyntax {
   readonly #delimiter: number;
-  /** Bytes that end a run of ordinary ones outside quotes. */
+  /** Bytes that end a run of ordinary bytes outside quotes. */
   readonly #special = new Uint8Array(256);
   #state = recordStart;
   #afterCr = false;
   #fields = 1;
-  /** Fields of the first record; 0 until it has ended. */
+  /** Number of fields in the first record; 0 until it has ended. */
   #expected = 0;
   #records = 0;
-  /** First of the empty lines that stand at the end so far, or 0. */
+  /** First of the empty lines at the current end, or 0. */
   #emptyLine = 0;
   #line = 1;
   #recordLine = 1;
-  /** Bytes before the chunk, and then within it where the fault is. */
+  /** Bytes before the chunk, and the error's position within it. */
   #byte: number;
 
   constructor(delimiter: number, firstByte: number) {
@@ -86,7 +86,7 @@ export class CsvSyntax {
     this.#byte += length;
   }
 
-  /** Records with the header. */
+  /** Number of records, including the header. */
   end(): number {
     if (this.#state === inQuotes) {
       throw this.invalid(`the document ends inside quotes, in the record that begins at line ${this.#recordLine},`);
@@ -95,7 +95,7 @@ export class CsvSyntax {
     return this.#records;
   }
 
-  /** A fault just after what was accepted so far. */
+  /** An error directly after the bytes accepted so far. */
   invalid(what: string): Problem {
     return this.#at(0, what);
   }
@@ -109,7 +109,7 @@ export class CsvSyntax {
     this.#afterCr = byte === cr;
   }
 
-  /** An empty line is a record where records have one field; elsewhere it may only stand at the end. */
+  /** An empty line is a record if records have one field; otherwise, empty lines are only allowed at the end. */
   #emptyRecord(offset: number): void {
     this.#recordLine = this.#line;
     if (this.#expected > 1) this.#emptyLine ||= this.#line;

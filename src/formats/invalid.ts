@@ -1,12 +1,12 @@
 import { Problem } from '../lib/problem.ts';
 
-/** Where a checker stopped: 1-based line, 0-based byte of the document. */
+/** Where a checker stopped: 1-based line, 0-based byte in the document. */
 export interface SyntaxPosition {
   readonly line: number;
   readonly byte: number;
 }
 
-/** The refusal of a checking reader. `what` is a plain sentence without a full stop. */
+/** The error of a document that a checker rejects. `what` is a plain sentence without a full stop. */
 export function invalid(format: string, what: string, { line, byte }: SyntaxPosition): Problem {
   return new Problem({
     code: 'FORMAT_INVALID',

@@ -4,7 +4,7 @@ import { cellWriter } from './cell-writer.ts';
 import { escapeSet } from './copy-unescaped.ts';
 import type { ReplacedBytes } from './row-encoder.ts';
 
-/** For each byte: 0 = stands as it is, else an index into `replacements`; 5 may begin U+FFFE or U+FFFF. */
+/** For each byte: 0 if it's written unchanged, otherwise an index into `replacements`; 5 may start U+FFFE or U+FFFF. */
 const classes = new Uint8Array(256).fill(1, 0, 32);
 classes[9] = 0;
 classes[10] = 0;
@@ -26,8 +26,9 @@ const replacements: readonly Buffer[] = [
 ];
 
 /**
- * What was replaced in the batch that is being encoded. One for all encoders, because encoding is synchronous: with one for each,
- * and so a writer for each, V8 no longer inlined the writer, and xml took 14 % longer.
+ * Characters replaced in the current batch. All encoders share one object, which is possible because encoding is
+ * synchronous: if each encoder has its own, and therefore its own writer, V8 doesn't inline the writer, and xml takes
+ * 14 % longer.
  */
 export const replacedInXml: ReplacedBytes = { count: 0, from: undefined, at: 0, codePoint: 0 };
 
@@ -54,13 +55,13 @@ function note(from: Buffer, at: number): void {
   Object.assign(replacedInXml, { from, at, codePoint: byte === 0xef ? 0xff40 + from[at + 2]! : byte });
 }
 
-/** U+FFFE and U+FFFF, which XML 1.0 cannot carry. */
+/** U+FFFE and U+FFFF, which XML 1.0 doesn't allow. */
 function isNoncharacter(from: Buffer, p: number, end: number): boolean {
   return p + 2 < end && from[p + 1] === 0xbf && from[p + 2]! >= 0xbe;
 }
 
 /**
- * Character data of XML 1.0: `&`, `<`, `>` as entities, CR as `&#13;` (a reader would turn it into LF), tabs and LF as
- * they are, characters that XML cannot carry as U+FFFD, and counted.
+ * Writes XML 1.0 character data: `&`, `<`, `>` as entities, CR as `&#13;` (a reader would turn it into LF), tabs and LF
+ * unchanged. Characters that XML doesn't allow are counted and become U+FFFD.
  */
 export const xmlCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [0x26, 0x3c, 0x3e, 0xef]));

@@ -4,10 +4,10 @@ const startsLikeName = new RegExp(`^[${nameStart}]`, 'u');
 const notInName = new RegExp(`[^${nameRest}]`, 'gu');
 
 /**
- * The element name for a column: every character that an XML 1.0 name cannot hold becomes `_`, the colon too because it
- * would be read as a namespace prefix, and characters beyond U+FFFF because widespread parsers refuse them in names. A
- * name that would not start like a name, or that starts with `xml` in any case (which the standard reserves), gets a `_`
- * in front; the empty name becomes `_`.
+ * The element name for a column. Every character that isn't allowed in XML 1.0 names becomes `_`; so do the colon,
+ * because it would separate a namespace prefix, and characters beyond U+FFFF, because widespread parsers reject them in
+ * names. If the result doesn't start like a name, or starts with `xml` in any letter case (which the standard
+ * reserves), `_` is put before it; the empty name becomes `_`.
  */
 export function elementName(name: string): string {
   const carried = name.replaceAll(notInName, '_');

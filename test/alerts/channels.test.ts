@@ -266,13 +266,13 @@ describe('a command', () => {
       });
     }
     const child = Number(await readFile(begun, 'utf8'));
-    await until('its child to be gone', () => !isAlive(child));
+    await until("the command's child process to end", () => !isAlive(child));
     const stop = new AbortController();
     const stopped = sendTo(command('/bin/sh', '-c', 'echo > begun; sleep 1000'), postOf(), {
       ...surroundings,
       signal: stop.signal,
     });
-    await until('it to begin', () => existsSync(join(surroundings.folder, 'begun')));
+    await until('the command to start', () => existsSync(join(surroundings.folder, 'begun')));
     stop.abort();
     expect(await stopped).toMatchObject({ ok: false });
   });

@@ -156,7 +156,7 @@ describe('a disk that is really full', () => {
     await control.break(instance, { first: 1, answer_delay_ms: 3000 });
     const full = isSmall ? {} : { preload: ['kill-at'], env: { KILL_AT: 'request.answered' } };
     const sync = home.start(['sync', '--json', '--wait', '0'], full);
-    await until('the service to have it', async () => (await oracle.look()) === 2);
+    await until('the service to show the new rows', async () => (await oracle.look()) === 2);
     if (isSmall) await fill(stage);
     const { code } = await sync.ended;
     expect(code).not.toBe(0);

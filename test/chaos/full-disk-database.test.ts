@@ -50,12 +50,12 @@ if (missing !== undefined) {
       await gate.held;
       await fill(stage);
       gate.release();
-      await until('the failure to be told', () => /STATE_FULL|DISK_FULL|firing\.deferred/.test(daemon.output()));
+      await until('the daemon to report the failure', () => /STATE_FULL|DISK_FULL|firing\.deferred/.test(daemon.output()));
       expect(await world.data(instance)).toBe(older);
       const client = new pg.Client(server().url);
       await client.connect();
       const left = "select from pg_stat_activity where application_name = 'sluice'";
-      await until('the server to be let go', async () => (await client.query(left)).rowCount === 0);
+      await until('the database connections to close', async () => (await client.query(left)).rowCount === 0);
       await client.end();
 
       await clear(stage);

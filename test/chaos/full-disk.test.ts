@@ -101,12 +101,12 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(await seen('alerts')).not.toContain('No open alerts');
     expect(await seen('status')).toContain('the state is not writable');
     expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });
-    await until('the alert', () => receiver.titles().includes('the state folder is full or not writable'));
+    await until('the alert about the full disk', () => receiver.titles().includes('the state folder is full or not writable'));
     await clear(stage);
     await says(daemon, 'payload.delivered');
     expect(await oracle.look()).toBe(2);
     await says(daemon, 'state.writable');
-    await until('the end of the alert', () => receiver.titles().includes('the state folder has free space again'));
+    await until('the recovery alert', () => receiver.titles().includes('the state folder has free space again'));
     expect((await home.sluice(['health'])).code).toBe(0);
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
@@ -142,7 +142,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     upstream.advance();
     await control.break(instance, { first: 1, answer_delay_ms: 3000 });
     const sync = home.start(['sync', '--json', '--wait', '120']);
-    await until('the service to have it', async () => (await oracle.look()) === 2);
+    await until('the service to show the new rows', async () => (await oracle.look()) === 2);
     await fill(stage);
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     await clear(stage);

@@ -56,7 +56,7 @@ async function makePlace(own: Scope): Promise<Place> {
 
 async function logIn({ home, how }: Place): Promise<void> {
   const login = home.start(['login', 'acme', '--no-browser'], how(''));
-  await until('the address', () => /^ {2}http/m.test(login.output()));
+  await until('the login URL to be printed', () => /^ {2}http/m.test(login.output()));
   const url = /^ {2}(http\S+)/m.exec(login.output())![1]!;
   await (await fetch(await agree(url, new URL(url).searchParams.get('redirect_uri')!))).text();
   expect(await login.ended).toMatchObject({ code: 0 });

@@ -48,7 +48,7 @@ export async function missFiring(own: Scope, given: Given): Promise<Place> {
 /** Runs a daemon until the job has such a run, and stops it as an operator would. */
 export async function live({ home }: Place, wanted: 'failed' | 'delivered', how: Start = {}): Promise<void> {
   const daemon = home.start(['run'], { ...how, serves: true });
-  await until(`a run that is ${wanted}`, () => home.state().runs.some(({ state }) => state === wanted));
+  await until(`a run in the state ${wanted}`, () => home.state().runs.some(({ state }) => state === wanted));
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
 }

@@ -37,7 +37,7 @@ describe('with two daemons on one state folder', () => {
     const { code, stderr } = await home.sluice(['run']);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('DAEMON_RUNNING') });
     expect(stderr).toContain('--second wait');
-    await until('the rows', async () => (await oracle.look()) === 1);
+    await until('the first rows to be shown', async () => (await oracle.look()) === 1);
     first.child.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ code: 0 });
   });
@@ -51,7 +51,7 @@ describe('with two daemons on one state folder', () => {
       await says(first, 'daemon.started');
       const second = home.start(['run', '--second', 'wait'], { serves: true });
       await says(second, 'daemon.waiting');
-      await until('the rows', async () => (await oracle.look()) === 1);
+      await until('the first rows to be shown', async () => (await oracle.look()) === 1);
       expect(second.output()).not.toContain('daemon.started');
       await freeze(first, home);
       await oweOne(stage);
@@ -59,7 +59,7 @@ describe('with two daemons on one state folder', () => {
       first.child.kill('SIGCONT');
       await first.ended;
       await says(second, 'daemon.started');
-      await until('the new rows', async () => (await oracle.look()) === 2);
+      await until('the new rows to be shown', async () => (await oracle.look()) === 2);
       second.child.kill('SIGTERM');
       expect(await second.ended).toMatchObject({ code: 0, signal: null });
       await oracle.rest();
@@ -90,7 +90,7 @@ describe('with two daemons on one state folder', () => {
     await says(daemon, 'daemon.started');
     expect(daemon.output()).toContain('daemon.waiting');
     db.close();
-    await until('the rows', async () => (await oracle.look()) === 1);
+    await until('the first rows to be shown', async () => (await oracle.look()) === 1);
   });
 });
 
@@ -102,10 +102,10 @@ it("a sync during a run of the same job leaves the job's owed payloads to that r
   upstream.advance({ large: true });
   await control.break(instance, { answer_delay_ms: 3000 });
   const first = home.start(['sync', '--json']);
-  await until('its upload', async () =>
+  await until('the first upload attempt', async () =>
     home.state().outbox.some(({ attempts, state }) => state === 'owed' && attempts > 0),
   );
-  await until('the second version to be owed', () => home.state().outbox.length === 2);
+  await until('the second version to be in the outbox', () => home.state().outbox.length === 2);
   const second = await home.sync();
   expect(second.jobs).toMatchObject([{ state: 'busy', requests: 0 }]);
   expect(second.code).toBe(1);

@@ -45,7 +45,7 @@ describe('sluice demo', () => {
   it("exits with 130 if it's interrupted, with one line and nothing left", async () => {
     const folder = await makeFolder();
     const demo = start(['demo'], { env: { TMPDIR: folder } });
-    await until('the demo to be under way', () => demo.output().includes('2. '));
+    await until('the demo to start', () => demo.output().includes('2. '));
     demo.child.kill('SIGINT');
     const { code, stderr } = await demo.ended;
     expect(code).toBe(130);
@@ -130,7 +130,7 @@ describe('sluice check', () => {
     expect(await home.sluice(['check', '--connect'])).toMatchObject({ code: 0 });
     // The service logs a request after its response.
     const spent = async () => (await world.requests()).length - before;
-    await until('the log has them', async () => (await spent()) > 0);
+    await until('the log to have the requests', async () => (await spent()) > 0);
     expect(await spent()).toBeLessThanOrEqual(2);
     await home.config(config({ destinations: { main: { url: world.url, api_key: 'f'.repeat(40) } } }));
     expect((await home.sluice(['check', '--connect'])).code).toBe(3);
@@ -267,7 +267,7 @@ describe('sluice sync', () => {
       silent.closeAllConnections();
       silent.close();
     });
-    await until('the silent server', () => silent.listening);
+    await until('the silent server to listen', () => silent.listening);
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/api/1.0`;
     await home.config(config({ destinations: { main: { url, api_key: adminKey } } }));
     const sync = home.start(['sync']);

@@ -43,7 +43,7 @@ describe('many reloads in a row', () => {
     }
     await config({ first: job, second: { ...job, target: world.instances.json, format: 'json' } });
     daemon.child.kill('SIGHUP');
-    await until('the last config', () => linesOf(daemon, 'config.reloaded').at(-1)?.jobs === 2);
+    await until('the last config to be active', () => linesOf(daemon, 'config.reloaded').at(-1)?.jobs === 2);
     expect((await home.sync()).jobs.map(({ job: name, state }) => [name, state])).toEqual([
       ['first', 'delivered'],
       ['second', 'delivered'],
@@ -62,7 +62,7 @@ describe('many reloads in a row', () => {
       daemon.child.kill('SIGHUP');
       await wait(5);
     }
-    await until('the command', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
+    await until('the command to start', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
     expect(linesOf(daemon, 'config.refused')).toEqual([]);

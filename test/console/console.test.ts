@@ -38,7 +38,7 @@ beforeAll(async () => {
   await home.sync();
   const daemon = home.start(['run', '--monitor', '127.0.0.1:0'], { scope });
   const listening = /"url":"(?<url>http:[^"]+)"[^\n]*monitor\.listening/;
-  await until('the monitor', () => listening.test(daemon.output()));
+  await until('the monitor to listen', () => listening.test(daemon.output()));
   url = listening.exec(daemon.output())?.groups?.url ?? '';
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   scope(() => browser.close());

@@ -69,7 +69,7 @@ describe('the daemon', () => {
     source.says = slow.says;
     const clock = new SetClock();
     const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
-    await until('the first extract', () => source.asked === 1);
+    await until('the first extract to start', () => source.asked === 1);
     clock.forward(hour);
     await daemon.adopt(config);
     await hear('firing.skipped', { job: 'orders', reason: 'the previous run of this job is still running' });
@@ -78,7 +78,7 @@ describe('the daemon', () => {
     expect([source.asked, source.most, count('run.started')]).toEqual([1, 1, 1]);
     clock.forward(hour);
     await daemon.adopt(config);
-    await until('the next extract', () => source.asked === 2);
+    await until('the next extract to start', () => source.asked === 2);
   });
 
   it('skips a job that another process is running, and continues with its next firing', async () => {
@@ -161,7 +161,7 @@ describe('the daemon', () => {
     expect(await runtime.store.outbox.inState('owed')).toHaveLength(1);
     clock.forward(25 * hour);
     await daemon.adopt(config);
-    await until('the rest to be delivered', () => count('payload.delivered') >= 2);
+    await until('the remaining payloads to be delivered', () => count('payload.delivered') >= 2);
   });
 });
 
@@ -171,7 +171,7 @@ describe('a new config', () => {
     const slow = gate();
     source.says = slow.says;
     const { daemon, hear } = await startDaemon(config, { before: overdue(job) });
-    await until('the extract to be under way', () => source.asked === 1);
+    await until('the extract to start', () => source.asked === 1);
     const other = jobOf({ name: 'stock', destination, instance: await service.instance(), source: new Source() });
     await daemon.adopt(configOf(folder, [other]));
     expect((await hear('config.reloaded')).facts).toMatchObject({ jobs: 1 });
@@ -187,11 +187,11 @@ describe('a new config', () => {
     const { extract: _, ...rest } = jobOf({ name: 'fresh', destination, instance: '', source: new Source() });
     const job = { ...rest, target: { kind: 'refresh' as const, datasources: ['a'] } };
     const { daemon, runtime, hear } = await startDaemon(configOf(folder, [job]), { before: overdue(job) });
-    await until('the refresh to be under way', () => silence.requests() === 1);
+    await until('the refresh request', () => silence.requests() === 1);
     const closed = vi.spyOn(runtime.gateway, 'close');
     await daemon.adopt(configOf(folder, []));
     expect(closed).not.toHaveBeenCalled();
-    await until('the refresh to be repeated', () => silence.requests() === 2);
+    await until('the second refresh request', () => silence.requests() === 2);
     await daemon.stop('enough');
     expect((await hear('run.finished')).facts).toMatchObject({ outcome: 'stopped' });
     expect(closed).toHaveBeenCalled();
@@ -215,7 +215,7 @@ describe('a new config', () => {
         await given.store.schedules.set({ job: 'last', schedule: 'UTC 0 * * * *', next_at: Date.now() - 1 });
       },
     });
-    await until('the line to be full', () => busy.open === 4);
+    await until('all concurrent runs to start', () => busy.open === 4);
     await daemon.adopt(configOf(folder, filling));
     slow.open('x');
     await hear('firing.skipped', { job: 'last', reason: 'the job is no longer scheduled in the config' });
@@ -326,11 +326,11 @@ describe('a shutdown', () => {
     );
     const config = configOf(folder, jobs);
     const first = await startDaemon(config, { before: overdue(...jobs) });
-    await until('the line to be full', () => busy.open === 4);
+    await until('all concurrent runs to start', () => busy.open === 4);
     await first.stop();
     expect(first.count('run.started')).toBe(4);
     busy.says = async () => 'now';
     const second = await startDaemon(config);
-    await until('all to be delivered', () => second.count('payload.delivered') === 6);
+    await until('all payloads to be delivered', () => second.count('payload.delivered') === 6);
   });
 });

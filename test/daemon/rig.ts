@@ -266,7 +266,7 @@ export async function startDaemon(
     count: (name, facts = {}) => found(name, facts).length,
     hear: async (name, facts = {}) => {
       await until(
-        `${name} ${JSON.stringify(facts)}`,
+        `the event ${name} ${JSON.stringify(facts)}`,
         () => found(name, facts).length > 0,
         () => heard,
       );
@@ -281,7 +281,7 @@ export async function until(what: string, isSo: () => boolean, seen: () => unkno
   // Not a limit for anything but a hang: a starved machine is many times slower than an idle one.
   const end = performance.now() + 120_000;
   while (!isSo()) {
-    if (performance.now() > end) throw new Error(`waited in vain for: ${what}; ${JSON.stringify(seen())}`);
+    if (performance.now() > end) throw new Error(`timed out waiting for ${what}; ${JSON.stringify(seen())}`);
     await wait(10);
   }
 }

@@ -75,7 +75,7 @@ describe('the Dockerfile', () => {
     });
     onTestFinished(() => void daemon.kill('SIGKILL'));
     const output = collect(daemon);
-    await until('the daemon', () => output().includes('daemon.started'));
+    await until('the daemon to start', () => output().includes('daemon.started'));
     expect((await run(process.execPath, [door, 'health'], how)).stdout).toContain('healthy');
     const url = /"url":"([^"]+)"/.exec(output())?.[1];
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_scheduler_ticking 1');

@@ -102,8 +102,8 @@ it('ends a daemon that a source blocks and logs it, and the next daemon runs the
     expect(JSON.parse(line!)).toMatchObject({ level: 50, seconds: 3, runs: [{ job: 'bad', source: 'wheel' }] });
   }
   const daemon = home.start(['run'], { serves: true });
-  await until('the other job has run', () => runs().includes('good delivered'));
-  await until('the hold is told', () => daemon.output().includes('the job is on hold'));
+  await until('the other job to run', () => runs().includes('good delivered'));
+  await until('the daemon to report the job on hold', () => daemon.output().includes('the job is on hold'));
   expect(runs().filter((run) => run.startsWith('bad'))).toEqual(Array(2).fill('bad interrupted RUN_BLOCKED'));
   expect(await world.data(fine)).toBe('id\n1\n');
   daemon.child.kill('SIGTERM');
@@ -162,7 +162,7 @@ it("doesn't treat a process that was suspended as one that a source blocks", asy
   const { home, runs } = await setUp({ schedule: { every: '1d' } });
   await rm(join(home.folder, 'spin'));
   const daemon = home.start(['run'], { ...watched, serves: true });
-  await until('the daemon has started', () => daemon.output().includes('daemon.started'));
+  await until('the daemon to start', () => daemon.output().includes('daemon.started'));
   daemon.child.kill('SIGSTOP');
   await wait(5000);
   daemon.child.kill('SIGCONT');

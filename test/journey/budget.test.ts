@@ -31,10 +31,10 @@ it('the daemon learns how many requests others sent on the account, and status a
     const { stdout } = await home.sluice(['status', '--json']);
     return (JSON.parse(stdout) as { accounts: [Account] }).accounts[0];
   };
-  await until('the daemon to have asked', async () => (await account()).others > 0);
+  await until('the daemon to ask for the usage', async () => (await account()).others > 0);
   // Requests in progress when the service counted may be in either count.
   expect((await account()).others).toBeGreaterThanOrEqual(7 - 5);
-  await until('all to be sent', () => home.state().outbox.every(({ state }) => state === 'delivered'));
+  await until('all payloads to be delivered', () => home.state().outbox.every(({ state }) => state === 'delivered'));
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
   const asked = (await world.requests()).filter(({ path }) => path.includes('/usage-overview/api-usage'));

@@ -30,7 +30,7 @@ it('shows the active config, even if the file is edited, a reload is rejected, o
   expect(await show()).toMatchObject({ values: { concurrency: 2 } });
   expect(await show()).not.toHaveProperty('taken');
   const daemon = home.start(['run'], { env });
-  await until('the daemon', async () => (await show()).taken !== undefined);
+  await until('the daemon to start', async () => (await show()).taken !== undefined);
 
   await home.config(config({ concurrency: 3 }));
   expect(await show()).toMatchObject({
@@ -56,7 +56,7 @@ it('shows the active config, even if the file is edited, a reload is rejected, o
 
   await home.config(config({ concurrency: 3 }));
   await hangUp(daemon, 'config.reloaded');
-  await until('the note of it', async () => (await show()).values.concurrency === 3);
+  await until('the recorded config to change', async () => (await show()).values.concurrency === 3);
   const after = await show('concurrency');
   expect(after).toMatchObject({ taken: { differs: false }, values: { concurrency: 3 } });
   expect(after.taken).not.toHaveProperty('refused');
@@ -72,10 +72,10 @@ it("shows the active config if the file can't be read any more, and the errors t
     jobs: { bad: { source: 'nowhere', query: 'a.csv', format: 'csv', target: world.instances.csv } },
   });
   const daemon = home.start(['run']);
-  await until('the daemon', () => daemon.output().includes('daemon.started'));
+  await until('the daemon to start', () => daemon.output().includes('daemon.started'));
   const env = { SLUICE_STATE: `${home.folder}/state` };
   await home.write('sluice.yaml', 'destinations: [');
-  await until('its note', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('Active'));
+  await until('the active config to be recorded', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('Active'));
   const { stdout } = await home.sluice(['config', 'show'], { env });
   expect(stdout).toMatch(/Left out because of errors:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
   expect(stdout).toContain('The file was edited since');
@@ -89,5 +89,5 @@ async function hangUp(daemon: Running, event: string): Promise<void> {
   const count = (): number => daemon.output().split(`"${event}"`).length;
   const before = count();
   daemon.child.kill('SIGHUP');
-  await until(event, () => count() > before);
+  await until(`${event} to be logged`, () => count() > before);
 }

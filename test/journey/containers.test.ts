@@ -18,7 +18,7 @@ describe('two containers that share a state folder, with Sluice as process 1 in 
       jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv } },
     });
     const first = home.start(['run'], { under: container });
-    await until('the first daemon', async () => (await home.sluice(['health'])).code === 0);
+    await until('the first daemon to be healthy', async () => (await home.sluice(['health'])).code === 0);
     const health = ['health', '--json'];
     for (const how of [{}, { under: container }]) {
       const seen = JSON.parse((await home.sluice(health, how)).stdout) as { findings: unknown };

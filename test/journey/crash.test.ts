@@ -245,7 +245,7 @@ describe('after a kill', () => {
     });
     const halfWritten = () => home.payloads().filter((name) => name.includes('.tmp-'));
     const sync = home.start(['sync']);
-    await until('the scratch of the extract to be there', () => halfWritten().length >= 2);
+    await until('the temporary files of the extract', () => halfWritten().length >= 2);
     sync.child.kill('SIGKILL');
     await sync.ended;
     const left = halfWritten();
@@ -278,12 +278,12 @@ describe('after a kill', () => {
     await home.write('rows.csv', many);
     proxy.script(instance, { stall: true });
     const sync = home.start(['sync', '--json']);
-    await until('the upload to be under way', () => one.sent() === 2);
+    await until('the upload to start', () => one.sent() === 2);
     expect(await world.data(instance)).toBe(older);
     sync.child.kill('SIGKILL');
     expect((await sync.ended).signal).toBe('SIGKILL');
     proxy.drop();
-    await until('the service to see it break', async () =>
+    await until('the service to notice the broken upload', async () =>
       (await world.uploads(instance)).some(({ status }) => status !== 200),
     );
     expect(await world.data(instance)).toBe(older);

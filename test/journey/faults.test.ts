@@ -244,7 +244,7 @@ describe('a sync that is asked to stop', () => {
   it("ends while the service doesn't respond, keeps the payload owed, and the next sync delivers it", async () => {
     const one = await stage({ faults: [{ hole: true }] });
     const sync = one.home.start(['sync', 'rows', '--json']);
-    await until('the upload to be under way', () => sentTo(one.instance) === 2);
+    await until('the upload to start', () => sentTo(one.instance) === 2);
     sync.child.kill('SIGTERM');
     const ended = await sync.ended;
     expect(ended).toMatchObject({ code: 143, signal: null });

@@ -9,7 +9,7 @@ it('status reports that the config file differs from the active config, and slui
   const config = { version: 1, destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} };
   await home.config(config);
   const daemon = home.start(['run']);
-  await until('the daemon', async () => (await home.sluice(['health'])).code === 0);
+  await until('the daemon to be healthy', async () => (await home.sluice(['health'])).code === 0);
   const status = async () => (await home.sluice(['status'])).stdout;
   expect(await status()).not.toContain('edited since');
   await home.config({ ...config, timezone: 'Europe/Berlin' });
@@ -17,7 +17,7 @@ it('status reports that the config file differs from the active config, and slui
     /It uses the config of \S+ \S+\+0[12]:00; the file was edited since: "sluice check", then "sluice reload"/,
   );
   daemon.child.kill('SIGHUP');
-  await until('the reload', async () => !(await status()).includes('edited since'));
+  await until('the config to be reloaded', async () => !(await status()).includes('edited since'));
   await home.config({ ...config, alerts: { channels: { ops: { type: 'nonsense' } } }, nonsense: true });
   expect(await home.sluice(['check'])).toMatchObject({ code: 2 });
   expect(await home.sluice(['health'])).toMatchObject({

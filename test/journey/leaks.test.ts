@@ -270,13 +270,13 @@ describe('secrets in use, with servers that refuse and echo them', () => {
     liftHolds(home);
     const daemon = home.start(['run', '--log', 'debug'], { env });
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));
-    await until('an alert', () => /alert\.(unsent|given_up|sent)/.test(daemon.output()));
+    await until('an alert to be sent or fail', () => /alert\.(unsent|given_up|sent)/.test(daemon.output()));
     const monitor = /"url":"(http[^"]+)","msg":"monitor.listening"/.exec(daemon.output())![1]!;
     for (const path of ['/', '/metrics', '/healthz', '/readyz', '/jobs/read_bearer', '/job/send_keyed']) {
       said.set(path, await (await fetch(`${monitor}${path}`)).text());
     }
     daemon.child.kill('SIGHUP');
-    await until('the reload', () => daemon.output().includes('config.reloaded'));
+    await until('the config to be reloaded', () => daemon.output().includes('config.reloaded'));
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
     said.set('run', daemon.output());

@@ -98,12 +98,12 @@ describe('several processes on one state folder and one account', () => {
     // waits.
     const last = home.state().outbox.find(({ state }) => state === 'owed')!.instance!;
     const began = monotonic();
-    proxy.script(last, { after: until('the person to send', () => hasArrived(asked, began)) });
+    proxy.script(last, { after: until('the manual sync to send', () => hasArrived(asked, began)) });
     const daemon = home.start(['run'], { serves: true });
     await until('the daemon to send', async () => (await uploadsSince(began)).length > 0);
     const person = await home.sync({ args: asked });
     expect(person.code).toBe(0);
-    await until('the daemon to have sent all', () => home.state().outbox.every(({ state }) => state === 'delivered'));
+    await until('the daemon to deliver all payloads', () => home.state().outbox.every(({ state }) => state === 'delivered'));
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
     const uploads = await uploadsSince(began);

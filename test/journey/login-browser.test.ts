@@ -29,7 +29,7 @@ it("opens the user's browser, in which the user logs in, agrees, and sees on the
   );
   await chmod(program, 0o755);
   const command = home.start(['login', 'acme'], { env: { BROWSER: program } });
-  await until('the browser to be opened', () => existsSync(opened), { seen: command.output });
+  await until('the browser to open', () => existsSync(opened), { seen: command.output });
 
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   onTestFinished(() => browser.close());

@@ -49,7 +49,7 @@ async function makePlace(
 
 /** The URL that a running login printed. */
 async function addressOf(login: Running): Promise<string> {
-  await until('the address', () => /^ {2}http/m.test(login.output()));
+  await until('the login URL to be printed', () => /^ {2}http/m.test(login.output()));
   return /^ {2}(http\S+)/m.exec(login.output())![1]!;
 }
 
@@ -114,7 +114,7 @@ describe('sluice login', () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--code']);
     const address = await addressOf(login);
-    await until('the code', () => /^ {2}\w{4}-\w{4}$/m.test(login.output()));
+    await until('the user code to be printed', () => /^ {2}\w{4}-\w{4}$/m.test(login.output()));
     const [code = ''] = /\w{4}-\w{4}/.exec(login.output())!;
     await enterCode(address, code);
     const { code: status, stdout, stderr } = await login.ended;
@@ -127,7 +127,7 @@ describe('sluice login', () => {
     const { home } = await makePlace();
     const nobody = { DISPLAY: undefined, WAYLAND_DISPLAY: undefined, BROWSER: undefined };
     const login = home.start(['login', 'acme'], { env: nobody });
-    await until('the hint', () => login.output().includes('Waiting for the redirect'));
+    await until('the hint about the redirect', () => login.output().includes('Waiting for the redirect'));
     expect(login.output()).toContain('use "sluice login acme --paste" or "sluice login acme --code"');
     login.child.kill('SIGINT');
     expect((await login.ended).code).toBe(130);
@@ -160,7 +160,7 @@ describe('sluice login', () => {
     });
     const entering = home.start(['login', 'graph', '--code']);
     const address = await addressOf(entering);
-    await until('the code', () => /^ {2}\w{4}-\w{4}$/m.test(entering.output()));
+    await until('the user code to be printed', () => /^ {2}\w{4}-\w{4}$/m.test(entering.output()));
     await enterCode(address, /\w{4}-\w{4}/.exec(entering.output())![0]);
     expect((await entering.ended).stdout).toContain('Logged in as alice, for graph.');
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
@@ -257,7 +257,7 @@ describe('tokens in use', () => {
     const shift = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '70000' } };
     vendor.delayMs = 1500;
     const stopped = home.start(['sync'], shift);
-    await until('the renewal to be asked for', () => vendor.asked.length === 2);
+    await until('the token renewal request', () => vendor.asked.length === 2);
     stopped.child.kill('SIGTERM');
     expect((await stopped.ended).code).toBe(143);
     vendor.delayMs = 0;

@@ -38,7 +38,7 @@ it('a restarted daemon catches up each hour missed in the night of the clock cha
 
   const morning = at('2026-03-29T02:15:00Z');
   const second = home.start(['run'], { ...morning, serves: true });
-  await until('four hours', () => home.state().runs.filter(({ ended_at }) => ended_at !== null).length === 4);
+  await until('four finished runs', () => home.state().runs.filter(({ ended_at }) => ended_at !== null).length === 4);
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(0);
   expect(source.requests.map(({ url }) => decodeURIComponent(url))).toEqual([

@@ -125,7 +125,7 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}\n${await seen()}`);
+    if (performance.now() > end) throw new Error(`timed out after ${withinMs} ms waiting for ${what}\n${await seen()}`);
     await wait(20);
   }
 }

@@ -139,9 +139,9 @@ it('two syncs that start at the same time send a wrong password once', async () 
   });
   const logins = () => server.commands.filter((command) => command.startsWith('PASS')).length;
   const first = home.sync({ args: ['first'] });
-  await until('the login of the first one', () => logins() === 1);
+  await until("the first job's login", () => logins() === 1);
   const second = home.sync({ args: ['second'] });
-  await until('the run of the second one', () => home.state().runs.some((run) => run.job === 'second'));
+  await until("the second job's run", () => home.state().runs.some((run) => run.job === 'second'));
   // Time to log in, for one that doesn't wait.
   await wait(500);
   answer();

@@ -43,7 +43,7 @@ it.each([
   });
   // A daemon that ran an hour before makes the firing due at the next start, however slow the machine is.
   const before = home.start(['run'], { preload: ['shifted-clock'], env: clockAt(-3_600_000), serves: true });
-  await until('the daemon has started', () => before.output().includes('daemon.started'));
+  await until('the daemon to start', () => before.output().includes('daemon.started'));
   before.child.kill('SIGTERM');
   expect((await before.ended).code).toBe(0);
 
@@ -56,7 +56,7 @@ it.each([
   expect((await first.ended).signal).toBe('SIGKILL');
 
   const second = home.start(['run'], { preload: ['shifted-clock'], env: shifted, serves: true });
-  await until('the firing to be delivered', () => home.state().runs.some(({ state }) => state === 'delivered'));
+  await until("the firing's run to be delivered", () => home.state().runs.some(({ state }) => state === 'delivered'));
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(0);
 

@@ -54,10 +54,10 @@ describe('a key that is replaced', () => {
     await home.write('key.txt', 'ef'.repeat(20));
     expect((await home.sync()).jobs).toMatchObject([{ state: 'waiting_login' }]);
     const daemon = home.start(['run']);
-    await until('the refusal', () => daemon.output().includes('login.refused'));
+    await until('the login to be refused', () => daemon.output().includes('login.refused'));
     await home.write('key.txt', newKey);
     daemon.child.kill('SIGHUP');
-    await until('the delivery', () => daemon.output().includes('payload.delivered'));
+    await until('the payload to be delivered', () => daemon.output().includes('payload.delivered'));
     expect(await world.data(targets[0]!)).toBe('id,name\n0,first\n');
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);

@@ -160,7 +160,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
       expect(await statementsOf(server())).toBe(1);
       sync.child.kill(name);
       expect(await sync.ended).toMatchObject({ code: exitCode, signal: null });
-      await until('the server to be let go', async () => (await statementsOf(server())) === 0);
+      await until('the statements to end on the server', async () => (await statementsOf(server())) === 0);
       await expectUntouched(one);
       expect(one.home.state().runs.map(({ state }) => state)).toEqual(['delivered', 'interrupted']);
       await expectWorksAgain(one);

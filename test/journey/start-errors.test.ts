@@ -30,7 +30,7 @@ async function setUp(
   await home.config(config({ jobs, sources }));
   const run = async () => {
     const daemon = home.start(['run']);
-    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
     return daemon;
   };
   return { home, receiver, run, repair: () => home.config(config({})) };
@@ -65,7 +65,7 @@ it("starts without the jobs that can't run, sends an alert about them, and resol
   expect(await jobsOf(home)).toEqual(['good']);
   await repair();
   daemon.child.kill('SIGHUP');
-  await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
+  await until('the alert to close', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
 it('with retry, starts each job as soon as the file for its variable exists, and ignores an edited config', async () => {
@@ -80,11 +80,11 @@ it('with retry, starts each job as soon as the file for its variable exists, and
     },
   });
   const daemon = await run();
-  await until('its note', async () => (await jobsOf(home)).join() === 'good');
+  await until('the recorded config to have only the good job', async () => (await jobsOf(home)).join() === 'good');
   await home.write('soon.txt', '.');
-  await until('the first job', async () => (await jobsOf(home)).join() === 'good,soon');
+  await until('the first job to be active', async () => (await jobsOf(home)).join() === 'good,soon');
   await home.write('later.txt', '.');
-  await until('the second job', async () => (await jobsOf(home)).join() === 'good,soon,later');
+  await until('the second job to be active', async () => (await jobsOf(home)).join() === 'good,soon,later');
   await repair();
   expect(daemon.output().match(/"config.reloaded"/g)).toHaveLength(2);
   expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);

@@ -65,9 +65,9 @@ it("a command that writes reports that another process holds the state's lock, a
 it("a daemon keeps running while another process holds the state's lock; it logs that, and recovers afterwards", async () => {
   const { home, file } = await setUp();
   const daemon = home.start(['run'], { serves: true });
-  await until('the daemon has started', () => daemon.output().includes('daemon.started'));
+  await until('the daemon to start', () => daemon.output().includes('daemon.started'));
   const unlock = await lock(file);
-  await until('it is told', () => daemon.output().includes('STATE_LOCKED'), {
+  await until('the daemon to report STATE_LOCKED', () => daemon.output().includes('STATE_LOCKED'), {
     withinMs: 400_000,
     seen: daemon.output,
   });
@@ -83,7 +83,7 @@ it("a daemon keeps running while another process holds the state's lock; it logs
     last = stdout;
     return code === 0;
   };
-  await until('it is well', isWell, { withinMs: 400_000, seen: () => `${last}\n${daemon.output()}` });
+  await until('the daemon to recover', isWell, { withinMs: 400_000, seen: () => `${last}\n${daemon.output()}` });
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(daemon.output()).not.toContain('bug in Sluice');

@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(
         },
       });
     const shows = (text: string) =>
-      until(`the data source shows ${text}`, async () => (await world.data(world.instances.csv)) === text, {
+      until(`the data source to show ${text}`, async () => (await world.data(world.instances.csv)) === text, {
         seen: async () => (await machine.run('journalctl --unit=sluice --output=cat --no-pager')).text.slice(-4000),
       });
 

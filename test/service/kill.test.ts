@@ -46,7 +46,7 @@ describe('a service that is killed during the writes of fifty clients', () => {
       const running = writers.map((writer) => writer.run(first.api, () => gone));
       const enough = 50 + random() * 800;
       const answered = (): number => writers.reduce((sum, writer) => sum + writer.answered, 0);
-      await Promise.race([until('enough answers', () => answered() >= enough), ...running]);
+      await Promise.race([until('enough responses', () => answered() >= enough), ...running]);
       await wait(random() * 20);
       gone = true;
       first.service.child.kill('SIGKILL');

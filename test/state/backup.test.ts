@@ -40,7 +40,7 @@ describe('a backup', () => {
     await repair();
     const daemon = home.start(['run']);
     // Asking the service instead would use up the account's requests, and the daemon would wait for them.
-    await until('the delivery', () => daemon.output().includes('payload.delivered'));
+    await until('the payload to be delivered', () => daemon.output().includes('payload.delivered'));
     expect(await shows()).toBe('id,name\n1,first\n');
     daemon.child.kill('SIGTERM');
     await daemon.ended;
@@ -80,7 +80,7 @@ describe('a backup', () => {
     expect(restored.stdout).toContain('1 payload that was owed then will not be sent');
     expect(home.state().outbox).toMatchObject([{ state: 'dead', code: 'STATE_RESTORED' }]);
     const daemon = home.start(['run']);
-    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect(await shows()).toBe('id,name\n2,second\n');
@@ -89,7 +89,7 @@ describe('a backup', () => {
   it('works while a daemon writes, repeatedly, and each copy is consistent', async () => {
     const { home } = await setUp();
     const daemon = home.start(['run']);
-    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
     const rounds = [1, 2, 3, 4, 5];
     const writing = (async () => {
       for (const round of rounds) {

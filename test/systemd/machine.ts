@@ -103,7 +103,7 @@ async function boot(root: string, remove: () => Promise<void>): Promise<Machine>
     await remove();
   };
   try {
-    await until('systemd has booted', async () => {
+    await until('systemd to boot', async () => {
       if (nspawn.exitCode !== null) throw new Error(`systemd-nspawn ended: ${console}`);
       return /running|degraded/.test((await inside('systemctl is-system-running')).text);
     });

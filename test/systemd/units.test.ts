@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(
       await done('systemctl daemon-reload && systemctl enable --now sluice');
       expect(await show('ActiveState')).toBe('active');
       expect(await show('StatusText')).toBe('1 job active');
-      await until('the data is there', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
+      await until('the rows to be shown', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
     it('apply a changed config by a reload, and keep the old one if it has errors, which the reload reports', async () => {
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it("give the journal's lines their priority", async () => {
-      await until('a run has failed', async () => (await journal('--priority=err')).includes('"job":"lost"'));
+      await until('a run to fail', async () => (await journal('--priority=err')).includes('"job":"lost"'));
       const errors = await journal('--priority=err');
       expect(errors).not.toContain('payload.delivered');
       expect(await journal('--priority=info')).toContain('payload.delivered');
@@ -111,15 +111,15 @@ describe.skipIf(missing !== undefined)(
       await config({ orders: orders() });
       await done('systemctl start sluice');
       const isThere = async () => (await world.data(world.instances.csv)) === 'id\n2\n';
-      await until('the data is there', isThere, { seen: async () => (await journal()).slice(-4000) });
+      await until('the rows to be shown', isThere, { seen: async () => (await journal()).slice(-4000) });
     });
 
     it('restart a daemon that hangs', async () => {
       const pid = await show('MainPID');
       await done(`kill -STOP ${pid}`);
-      await until('the watchdog has ended it', async () => (await show('NRestarts')) !== '0');
+      await until('systemd to restart the daemon', async () => (await show('NRestarts')) !== '0');
       await until(
-        'another one runs',
+        'the new daemon to be active',
         async () => (await show('ActiveState')) === 'active' && (await show('MainPID')) !== pid,
       );
       expect(await journal()).toContain('daemon.started');

@@ -65,7 +65,7 @@ export const ruleOptions = {
   ),
   jobs: option.list<string>(text, {
     about:
-      'Jobs that match; `*` is a wildcard. Alerts about no single job only match rules without `jobs`. Default: all.',
+      "Jobs that match; `*` is a wildcard. Alerts that aren't about a single job only match rules without `jobs`. Default: all.",
     example: ['orders*'],
   }),
   to: option.schema<readonly string[]>(
@@ -90,7 +90,7 @@ export const jobAlertOptions = {
   stale_after: readAs(
     option.schema<string | false | undefined>(staleAfter, {
       about:
-        'Alert when the data of the instance is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.',
+        "Alert when the instance's data is older than this, for any reason. Default: the time of three scheduled firings, at least one hour. A job without a schedule is never stale.",
       example: '26h',
     }),
     { unit: 'Ms', read: ({ value }): number | false => value !== false && spanOf(String(value)) },
@@ -108,7 +108,7 @@ export const ownAlertOptions = {
   ...jobAlertOptions,
   to: option.schema<readonly string[] | undefined>(
     { type: 'array', items: text },
-    { about: 'Channels for the alerts of this job, instead of the rules.', example: ['ops'] },
+    { about: "Channels for this job's alerts, instead of those in the rules.", example: ['ops'] },
   ),
 } satisfies OptionSet;
 
@@ -147,7 +147,7 @@ export const alertOptions = {
     { type: 'object', additionalProperties: channelSchema },
     {
       required: true,
-      about: 'Channels that alerts are sent to, by names of your choice.',
+      about: 'Channels to send alerts to, under names of your choice.',
       example: {
         ops: { type: 'email', server: 'smtp://mail.example.com', from: 's@example.com', to: ['me@example.com'] },
       },

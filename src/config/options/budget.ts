@@ -22,12 +22,12 @@ export const budgetDestinationOptions = {
     minimum: 1,
     maximum: maxRequestsPerSecond,
     default: maxRequestsPerSecond,
-    about: 'Maximum requests per second. The limit of the service is 5.',
+    about: "Maximum requests per second. The service's limit is 5.",
   }),
   requests_per_day: option.integer({
     minimum: 1,
     default: 1000,
-    about: 'Daily allowance of your plan, midnight to midnight in New York.',
+    about: "Your plan's daily allowance, from midnight to midnight in New York.",
   }),
   reserve_requests: option.integer({
     minimum: 0,
@@ -36,12 +36,12 @@ export const budgetDestinationOptions = {
   }),
   when_short: option.choice(['throttle', 'first_come'], {
     about:
-      'What to do when the remaining firings of the day need more requests than are left: `throttle` runs the least important jobs less often and reports it; `first_come` runs all jobs until no requests are left.',
+      "What to do when the day's remaining firings need more requests than are left: `throttle` runs the least important jobs less often and reports it; `first_come` runs all jobs until no requests are left.",
     default: 'throttle',
   }),
   ask_usage: option.boolean({
     about:
-      'Ask the service for the request count of the account, at most once an hour and only if there is something to send. This counts requests by others on the same account. It costs one request and requires the permission `account.api`.',
+      "Ask the service for the account's request count, at most once an hour and only if there is something to send. The count includes requests by other programs on the same account. Asking costs one request and requires the permission `account.api`.",
     default: true,
   }),
 } satisfies OptionSet;

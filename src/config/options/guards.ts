@@ -120,7 +120,7 @@ export const topStateOptions = {
     },
     {
       about:
-        'Disk limits of the state folder. A run whose result does not fit fails before writing it. Owed payloads are kept; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
+        'Disk limits of the state folder. A run fails before it writes a result that does not fit. Owed payloads are kept; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
       default: diskDefaults,
     },
   ),

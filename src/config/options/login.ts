@@ -11,7 +11,7 @@ const grants = ['authorization_code', 'client_credentials', 'jwt_bearer', 'passw
 /** Login options of a source, for every connector that uses OAuth. */
 export const loginOptions = {
   name: option.text({
-    about: 'Name of the login. Default: the name of the source. Sources with the same login name share one login.',
+    about: "Name of the login. Default: the source's name. Sources with the same login name share one login.",
     example: 'acme-google',
   }),
   client_id: option.text({
@@ -19,7 +19,7 @@ export const loginOptions = {
     example: '0123456789-abc.apps.example.com',
   }),
   client_secret: option.text({
-    about: 'Secret of the app.',
+    about: "The app's secret.",
     secret: true,
     example: variable('CLIENT_SECRET'),
   }),

@@ -124,7 +124,7 @@ export const scheduleOptions = {
   }),
   timezone: timezone(
     option.text({
-      about: 'IANA time zone of this schedule, and of the calendar days of the job.',
+      about: "IANA time zone of this schedule, and of the job's calendar days.",
       example: 'Europe/Berlin',
     }),
   ),

@@ -39,7 +39,7 @@ export const topOptions = {
   }),
   timezone: timezone(
     option.text({
-      about: 'IANA time zone of schedules without their own, and of times shown to people. JSON and log lines use UTC.',
+      about: 'IANA time zone for schedules without their own, and for times in output for people. JSON and log lines use UTC.',
       default: 'UTC',
       example: 'Europe/Berlin',
     }),
@@ -55,7 +55,7 @@ export const topOptions = {
     { type: 'string', pattern: longKey, writeOnly: true },
     {
       secret: true,
-      about: 'Previous encryption keys. Logins encrypted with them are still read, and rewritten with the new key.',
+      about: 'Previous encryption keys. Logins encrypted with them are still read and are rewritten with the new key.',
       example: [variable('SLUICE_FORMER_KEY')],
     },
   ),
@@ -66,12 +66,12 @@ export const topOptions = {
   }),
   allow_commands: option.boolean({
     about:
-      'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user of Sluice.',
+      'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user that Sluice runs as.',
     default: false,
   }),
   secrets: option.schema<Record<string, unknown> | undefined>(schemaOf(secretsOptions), {
     about:
-      'Addresses and logins of the places where secrets are kept; see [secrets.md](secrets.md). Default: the environment variables that their own tools use.',
+      "Addresses and logins of the providers that keep your secrets; see [secrets.md](secrets.md). Default: the environment variables that the providers' own tools use.",
     example: { vault: { address: 'https://vault.example.com:8200' } },
   }),
   monitor: group(
@@ -90,7 +90,7 @@ export const topOptions = {
         { type: 'array', items: name },
         {
           about:
-            'Allowed host names in requests, besides `host`, IP addresses, names without a dot and the name of this machine.',
+            "Allowed host names in requests, besides `host`, IP addresses, names without a dot, and this machine's name.",
         },
       ),
     },
@@ -108,13 +108,13 @@ export const topOptions = {
     example: { row_change: { down: '30%' } },
   }),
   alerts: option.schema<Record<string, unknown> | undefined>(alertsSchema, {
-    about: 'Who is alerted of problems, and how often. Default: no alerts.',
+    about: 'Who is alerted about problems, and how often. Default: no alerts.',
     example: { channels: { chat: { type: 'slack', url: variable('SLACK_WEBHOOK') } } },
   }),
   ...topStateOptions,
   connectors: option.text({
     about:
-      'Folder of your own connectors, one file each; the file name is the name of the connector. Relative to this file.',
+      "Folder with your own connectors, one file each; the file name is the connector's name. Relative to this file.",
     example: './my-connectors',
   }),
   connector_packages: option.list<string>(
@@ -167,10 +167,10 @@ export const destinationOptions = {
     minimum: 1,
     default: serviceUploadLimit,
     about:
-      'Maximum payload size in bytes. A larger payload fails the job before anything is sent. The limit of the service is 10 MB.',
+      "Maximum payload size in bytes. With a larger payload, the run fails before anything is sent. The service's limit is 10 MB.",
   }),
   timeout_seconds: seconds(
-    option.integer({ minimum: 1, maximum: 86_400, default: 60, about: 'Timeout of one request in seconds.' }),
+    option.integer({ minimum: 1, maximum: 86_400, default: 60, about: 'Request timeout in seconds.' }),
   ),
   attempts: option.integer({
     minimum: 1,
@@ -192,7 +192,7 @@ export const checkOptions = {
     option.text({
       pattern: '^([1-9]\\d{0,5}[mhdw])+$',
       about:
-        'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. It costs no request of the service.',
+        'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. A check costs no request to the service.',
       example: '1h',
     }),
   ),
@@ -224,13 +224,13 @@ export const jobOptions = {
   query: option.schema<string | Record<string, unknown> | undefined>(
     { type: ['string', 'object'] },
     {
-      about: 'What to read: query options of the connector, or its shorthand as plain text.',
+      about: "What to read: the connector's query options, or its shorthand as plain text.",
       example: 'select * from orders',
     },
   ),
   transforms: option.schema<readonly unknown[]>(
     { type: 'array', items: { type: 'object', minProperties: 1, maxProperties: 1 } },
-    { about: 'Steps that transform the rows, in this order, each a map with one key.', default: [] },
+    { about: 'Steps that transform the rows, in order, each a map with one key.', default: [] },
   ),
   format: option.schema<string | Record<string, unknown> | undefined>(
     { type: ['string', 'object'] },
@@ -259,12 +259,12 @@ export const jobOptions = {
   always: option.boolean({ about: 'Send even if the instance already has identical data.', default: false }),
   allow_empty: option.boolean({
     about:
-      'Allow a result without rows to replace the data of the instance. Otherwise such a run fails and the instance keeps its data.',
+      "Allow a result without rows to replace the instance's data. Otherwise, such a run fails and the instance keeps its data.",
     default: false,
   }),
   guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
     about:
-      'Conditions for a result to replace the data of the instance. Other results are quarantined until a person decides. `false`: no guards.',
+      "Conditions that a result must meet to replace the instance's data. Other results are quarantined until a person decides. `false`: no guards.",
     example: { rows: { minimum: 10 }, columns: ['id', 'amount'] },
   }),
   alerts: option.schema<false | Record<string, unknown> | undefined>(ownAlertsSchema, {

@@ -23,7 +23,7 @@ export const datasourceOptions = {
     default: '',
     example: 'Orders of the last 90 days',
   }),
-  format: option.choice(datasourceFormats, { about: 'Data format. Default: the format of the job.' }),
+  format: option.choice(datasourceFormats, { about: "Data format. Default: the job's format." }),
   shares: groups(shareOptions, {
     about: 'Groups and users to share it with.',
     example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],

@@ -13,7 +13,7 @@ function readRetention({ value }: Part): RetentionSpan {
 }
 
 const retainOptions = {
-  column: option.schema<string | undefined>(name, { about: 'Date or time column that gives the age of a row.' }),
+  column: option.schema<string | undefined>(name, { about: "Date or time column that determines a row's age." }),
   within: readAs(
     option.text({
       pattern: '^[1-9]\\d{0,5}[mhdw]$',
@@ -29,7 +29,7 @@ export const writeOptions = {
   disposition: option.choice(['replace', 'append', 'merge'], {
     default: 'replace',
     about:
-      'replace: the instance shows only the rows of the run. append: new rows are added to the kept rows. merge: each new row replaces the kept row with the same key.',
+      "replace: the instance shows only the run's rows. append: new rows are added to the kept rows. merge: each new row replaces the kept row with the same key.",
     example: 'merge',
   }),
   key: readAs(

@@ -24,9 +24,9 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: payload,
   },
   'payload.superseded': { says: 'Newer data for the same instance replaced it.', facts: payload },
-  'payload.unchanged': { says: 'The instance has these bytes; they are not sent again.', facts: unborn },
+  'payload.unchanged': { says: 'The instance already has these bytes; they are not sent again.', facts: unborn },
   'payload.refused': {
-    says: 'The result is refused (no rows, or too large) and not sent.',
+    says: 'The result was rejected (no rows, or too large) and is not sent.',
     facts: { ...unborn, ...trouble },
   },
   'payload.quarantined': {
@@ -45,7 +45,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: { ...payload, attempts: 'number of attempts', milliseconds },
   },
   'payload.repeated': {
-    says: 'Sent again, because an earlier upload had no answer and might have arrived late.',
+    says: 'Sent again, because an earlier upload had no response and might have arrived late.',
     facts: { ...payload, milliseconds },
   },
   'payload.dead': { says: 'The service rejected the payload; a person must act.', facts: { ...payload, ...trouble } },
@@ -63,12 +63,12 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: { account, method, path, milliseconds: 'how long it waited for a slot' },
   },
   'request.answered': {
-    says: 'The service answered, or the request failed.',
+    says: 'The service responded, or the request failed.',
     facts: {
       account,
       method,
       path,
-      status: 'status of the answer; absent without an answer',
+      status: 'HTTP status of the response; absent without a response',
       milliseconds,
       limit: 'the limit that was exceeded: `second` or `day`',
     },
@@ -76,15 +76,15 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
   'quota.spent': { says: 'The daily allowance is used up; owed payloads wait.', facts: { ...paying, until } },
   'quota.reset': { says: 'A new day started, and requests are available again.', facts: paying },
   'account.paused': {
-    says: 'Rate-limited by the service; nothing is sent for this account until then.',
-    facts: { ...paying, until, refusals: 'number of times in a row' },
+    says: 'Rate-limited by the service; nothing is sent for this account before `until`.',
+    facts: { ...paying, until, refusals: 'number of consecutive pauses' },
   },
   'account.slowed': {
     says: 'The service accepted fewer requests per second than documented; the rate is reduced.',
     facts: { ...paying, per_second: 'the new rate' },
   },
   'usage.reported': {
-    says: 'The service reported its request count of the day.',
+    says: 'The service reported its request count for the day.',
     facts: {
       ...paying,
       day: 'the day in New York',
@@ -94,11 +94,11 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     },
   },
   'usage.refused': {
-    says: 'The service refuses to report usage; it is asked again in a week.',
+    says: 'The service refused to report usage; Sluice asks again in a week.',
     facts: { ...paying, message },
   },
   'login.refused': {
-    says: 'A destination refuses the credentials; owed payloads wait.',
+    says: 'A destination rejected the credentials; owed payloads wait.',
     facts: { ...paying, ...trouble },
   },
   'refresh.queued': {

@@ -33,7 +33,7 @@ import {
 /** The documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
-    says: 'A run starts, or another attempt of it.',
+    says: 'A run, or another attempt of it, starts.',
     facts: {
       job,
       run,
@@ -63,7 +63,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
       rows,
       bytes,
       requests: 'number of requests to the service',
-      milliseconds: 'duration of all its attempts, with the waits between them',
+      milliseconds: 'duration of all its attempts, including the waits between them',
       attempts: 'number of attempts, if there were several',
       code,
       message,
@@ -71,7 +71,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.warning': {
-    says: 'A warning about the data of a run, which continues: truncated values, a declared column that no record had, replaced characters.',
+    says: 'A warning about the data of a run, such as truncated values, a declared column that no record had, or replaced characters. The run continues.',
     facts: {
       job,
       run,
@@ -84,15 +84,15 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'extract.started': {
-    says: 'The run starts to read its source.',
-    facts: { job, run, source, connector: 'the connector', at: 'time that the data is dated' },
+    says: 'The run starts reading its source.',
+    facts: { job, run, source, connector: 'the connector', at: 'time of the data' },
   },
   'extract.progressed': {
-    says: 'Progress of reading; at most four times per second.',
+    says: 'Reading progress; at most four times per second.',
     facts: { job, run, rows, bytes },
   },
   'extract.finished': {
-    says: 'All rows are read and encoded. The payload is spooled next, if it is to be sent.',
+    says: 'All rows are read and encoded. If the payload must be sent, it is spooled next.',
     facts: { job, run, rows: 'rows before the transforms', bytes, milliseconds },
   },
   'extract.unchanged': {
@@ -118,13 +118,13 @@ export const eventWords: WordsOf<SluiceEvents> = {
       job,
       run,
       payload: 'its hash, size, rows and format',
-      milliseconds: 'milliseconds that this took after the extract',
-      reused: 'true if the same bytes were on disk already',
+      milliseconds: 'duration after the extract',
+      reused: 'true if the same bytes were already on disk',
     },
   },
   ...deliveryWords,
   'payloads.forgotten': {
-    says: 'Payloads that were kept for a rollback were deleted to free disk space, oldest first.',
+    says: 'Payloads kept for rollback were deleted to free disk space, oldest first.',
     facts: { payloads, bytes },
   },
   'quota.short': {
@@ -145,7 +145,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { source, milliseconds, since, code, message, next },
   },
   'source.on_hold': {
-    says: 'The login of a source was refused and is on hold, so that the account is not locked; jobs of this account wait.',
+    says: 'The login of a source was refused and is on hold, so that the account is not locked; jobs that use this account wait.',
     facts: { source, place, user, refusals: 'number of refusals', code, message, until },
   },
   'source.resumed': {
@@ -153,9 +153,9 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { source, place, user },
   },
   'firing.skipped': { says: 'Firings were skipped.', facts: { job, at, firings, reason } },
-  'firing.waiting': { says: 'A firing waits for the end of the previous run.', facts: { job, at, reason } },
+  'firing.waiting': { says: 'A firing waits until the previous run ends.', facts: { job, at, reason } },
   'firing.deferred': {
-    says: 'The disk is full or fails, so the firing has no run. It fires again when the disk works.',
+    says: 'The disk is full or failing, so the firing starts no run. It fires again when the disk works.',
     facts: { job, at, code, message },
   },
   'firing.throttled': {
@@ -164,9 +164,9 @@ export const eventWords: WordsOf<SluiceEvents> = {
   },
   'job.throttled': {
     says: 'The daily allowance is not sufficient: the job runs less often.',
-    facts: { job, every: 'only every nth firing runs; 0: none', message: 'the same as text', until },
+    facts: { job, every: 'only every nth firing runs; 0: none', message: 'the same as a sentence', until },
   },
-  'job.unthrottled': { says: 'The job runs by its schedule again.', facts: { job } },
+  'job.unthrottled': { says: 'The job runs on its normal schedule again.', facts: { job } },
   'alert.raised': {
     says: 'An alert was created; its messages are owed to the channels.',
     facts: {
@@ -196,7 +196,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'A heartbeat request failed.',
     facts: { channel, problem },
   },
-  'config.reloaded': { says: 'A config is active as a whole.', facts: { file, jobs } },
+  'config.reloaded': { says: 'A config was fully activated.', facts: { file, jobs } },
   'config.refused': {
     says: 'A config was refused; the previous one stays active.',
     facts: { file, errors: 'number of errors' },
@@ -206,24 +206,24 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { destination, payloads },
   },
   'schedules.stopped': {
-    says: 'The schedules stopped, or a firing stays overdue: restart the daemon.',
+    says: 'The schedules stopped, or a firing remains overdue: restart the daemon.',
     facts: { message: 'the finding' },
   },
   'schedules.resumed': { says: 'The schedules run again.', facts: { message: 'the finding' } },
   'clock.set': {
-    says: 'The clock of the machine was set by more than two seconds. Schedules use the new time.',
-    facts: { seconds: 'the difference; negative: back', message: 'the same as text' },
+    says: "The machine's clock was changed by more than two seconds. Schedules use the new time.",
+    facts: { seconds: 'the difference; negative if the clock was set back', message: 'the same as a sentence' },
   },
   'state.unwritable': {
-    says: 'The state is not writable: the disk is full, fails or is read-only. Nothing runs or is sent until it works.',
-    facts: { code, message, seen: 'the error of the disk, and the file', next: 'the fix' },
+    says: 'The state is not writable: the disk is full, failing or read-only. Nothing runs and nothing is sent until it works.',
+    facts: { code, message, seen: 'the disk error and the file', next: 'the fix' },
   },
   'state.writable': { says: 'The state is writable again.', facts: {} },
   'daemon.started': {
     says: 'The daemon started.',
     facts: {
       version: 'version of Sluice',
-      commit: 'the commit, with `+changes` if files differed from it; `unknown` outside of a checkout',
+      commit: 'the commit, with `+changes` if files differed from it; `unknown` outside a checkout',
       node: 'version of Node',
       pid: 'process ID',
       config_sha256: 'hash of the config file',
@@ -236,5 +236,5 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'Another package was installed; the daemon exits with 75, so that the service manager starts the new one.',
     facts: { code, message, seen: 'the installed version' },
   },
-  'daemon.stopping': { says: 'The daemon stops.', facts: { reason } },
+  'daemon.stopping': { says: 'The daemon is stopping.', facts: { reason } },
 };

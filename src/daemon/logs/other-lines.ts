@@ -21,9 +21,9 @@ export const otherLines: readonly OtherLine[] = [
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],
-    says: 'The event loop was blocked; the process ends. By a `source`: the next start reads these sources last. By the `disk` of the state folder: no source is to blame.',
+    says: 'The event loop was blocked; the process ends. `by` is `source`: after the next start, these sources are read last. `by` is `disk`: the disk of the state folder caused it, not a source.',
   },
-  { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped; the last line.' },
+  { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped. This is the last line.' },
   {
     line: 'config.error',
     level: 'error',
@@ -77,7 +77,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to record a clock change',
     level: 'error',
     facts: ['error'],
-    says: 'With `clock.set`: there will be no alert.',
+    says: 'With `clock.set`: no alert will be sent.',
   },
   {
     line: 'failed to prune the history',
@@ -96,7 +96,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to release the previous config',
     level: 'error',
     facts: ['error'],
-    says: 'After a reload; the new config is active.',
+    says: 'After a reload. The new config is active.',
   },
   {
     line: 'failed to record the end of a run',
@@ -136,13 +136,13 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to send traces',
     level: 'warn',
     facts: ['message'],
-    says: 'The collector does not accept them; nothing waits for it.',
+    says: 'The collector does not accept them. Runs are not affected.',
   },
   {
     line: 'the total changed while the pages were read: reading them a second time',
     level: 'info',
     facts: ['job', 'run'],
-    says: 'The data of a REST API changed during the read.',
+    says: 'The data of a REST API changed while it was read.',
   },
   {
     line: 'traces are enabled, but this protocol needs an OpenTelemetry SDK: load one with NODE_OPTIONS="--import …"',
@@ -168,7 +168,7 @@ export const otherLines: readonly OtherLine[] = [
     facts: ['job', 'run', 'rows', 'because', 'pause_ms'],
     says: 'Connector `db` with `chunks`.',
   },
-  { line: 'database notice', level: 'debug', facts: ['job', 'run', 'notice'], says: 'A notice of PostgreSQL.' },
+  { line: 'database notice', level: 'debug', facts: ['job', 'run', 'notice'], says: 'A notice from PostgreSQL.' },
   {
     line: 'the server sends packets out of order',
     level: 'warn',
@@ -185,19 +185,19 @@ export const otherLines: readonly OtherLine[] = [
     line: 'a transfer was interrupted and resumes',
     level: 'warn',
     facts: ['job', 'run', 'file', 'at', 'because'],
-    says: 'Connector `ftp`; continues from this byte.',
+    says: 'Connector `ftp`; the transfer continues at byte `at`.',
   },
   {
     line: 'symbolic links were skipped',
     level: 'info',
     facts: ['job', 'run', 'dangling', 'to_folders'],
-    says: 'Connector `ftp`: number of broken links, and of links to folders, which are not followed.',
+    says: 'Connector `ftp`: the numbers of broken links and of links to folders, which are not followed.',
   },
   {
     line: 'retrying after a pause',
     level: 'warn',
     facts: ['job', 'run', 'because', 'pauseMs'],
-    says: 'An API was busy or did not answer.',
+    says: 'An API was busy or did not respond.',
   },
   {
     line: 'page read',
@@ -209,7 +209,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'no access to this partition: skipped',
     level: 'warn',
     facts: ['job', 'run', 'because'],
-    says: 'A third-party service refuses one of several partitions.',
+    says: 'A third-party service denied access to one of several partitions.',
   },
   {
     line: 'the checkpoint has expired: reading everything again',

@@ -20,7 +20,7 @@ export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: b
   });
 }
 
-/** The problem of a document without the expected header. */
+/** The error for a document without the expected header. */
 export function noHeader(input: RecordInput) {
   return faultIn(input, {
     code: 'CSV_HEADER',
@@ -29,17 +29,17 @@ export function noHeader(input: RecordInput) {
   });
 }
 
-/** Control characters: the tab, and the delimiters of Hive (0x01) and mainframes (0x1f). */
+/** Control characters: the tab, and the delimiters used by Hive (0x01) and mainframes (0x1f). */
 const otherDelimiters = /[;|,\p{Cc}]/u;
 
-/** The first common delimiter in a header that was read as one name. */
+/** The first common delimiter in a header that was read as a single name. */
 export function otherDelimiterIn(name: string): string | undefined {
   return otherDelimiters.exec(name)?.[0];
 }
 
 /**
- * Detects a wrong delimiter: a header that is one unquoted cell with another common delimiter inside. Otherwise, each row would be a
- * single text. Quoting the name overrides this.
+ * Detects a wrong delimiter: the header is a single unquoted cell that contains another common delimiter. Without this
+ * check, each row would become a single text. Quoting the name overrides the check.
  */
 export function refuseOtherDelimiter(input: RecordInput, names: readonly string[], line: number): void {
   const found = names.length === 1 ? otherDelimiterIn(names[0]!) : undefined;

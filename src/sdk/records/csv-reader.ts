@@ -9,7 +9,7 @@ import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 
-/** More than any batch has. */
+/** Larger than any batch. */
 const maxRows = 4096;
 
 /** Reads CSV documents with the same columns, in any order. */

@@ -7,13 +7,13 @@ const cr = 13;
 
 /** The syntax of cells, in bytes. */
 interface CsvDialect {
-  /** In UTF-8, one byte or more. */
+  /** UTF-8, one or more bytes. */
   readonly delimiter: Buffer;
   /** One ASCII byte, or -1 without quotes. */
   readonly quote: number;
   /**
-   * One ASCII byte: inside a quoted cell the character behind it is meant literally. Usually the quote itself, which is then doubled
-   * (RFC 4180).
+   * One ASCII byte: in a quoted cell, the character after it is literal. Usually the quote itself, which is then
+   * doubled (RFC 4180).
    */
   readonly escape: number;
   /** Prefix of comment lines; empty for none. */
@@ -25,20 +25,20 @@ interface CsvDialect {
 interface CsvScannerOptions {
   readonly input: RecordInput;
   readonly dialect: CsvDialect;
-  /** Line of the input that the scanner begins at, 1-based. */
+  /** The input line where the scanner starts, 1-based. */
   readonly line: number;
 }
 
 /**
- * Finds the cells of UTF-8 CSV without creating strings. Line ends are `\n`, `\r\n` and `\r`, also mixed. Empty lines are ignored,
- * except in a table with one column, where they are rows with null.
+ * Finds the cells of UTF-8 CSV without creating strings. Line ends are `\n`, `\r\n` and `\r`, and can be mixed. Empty
+ * lines are ignored, except in a table with one column, where they are null rows.
  */
 export class CsvScanner {
   /** Start and end of each cell, row after row; a negative start is null. */
   spans = new Int32Array(0);
-  /** Number of complete rows of the last scan. */
+  /** Number of complete rows in the last scan. */
   rows = 0;
-  /** Line of each row found. */
+  /** Line of each row that was found. */
   lines = new Int32Array(0);
   #line: number;
   readonly #init: CsvScannerOptions;
@@ -46,13 +46,16 @@ export class CsvScanner {
   readonly #special = new Uint8Array(256);
   readonly #delimiterFirst: number;
   readonly #delimiterBytes: number;
-  /** A byte ends a bare cell or does not: the delimiter is one byte, and nothing but quotes has a meaning inside. */
+  /**
+   * A single byte decides whether an unquoted cell ends: the delimiter is one byte, and only quotes have a meaning
+   * inside.
+   */
   readonly #isSimple: boolean;
-  /** Span indices of cells that hold escapes. */
+  /** Span indices of cells that contain escapes. */
   #escaped: number[] = [];
   /** Whether the end of the bytes is the end of the input. */
   #isLast = false;
-  /** Of the row that was read last: line ends inside its cells, and the span index behind its last cell. */
+  /** For the last row read: line ends inside its cells, and the span index after its last cell. */
   #breaks = 0;
   #rowEnd = 0;
 
@@ -67,14 +70,14 @@ export class CsvScanner {
   }
 
   /**
-   * Scans at most `maxRows` rows of `width` cells from `from`; returns where the first row that is not complete (or
-   * no longer wanted) begins. With `last`, the end of the bytes ends a row. Cells with escapes are rewritten in place. A
-   * width of 0 takes the first row whatever its width.
+   * Scans at most `maxRows` rows of `width` cells from `from`; returns the start of the first row that is incomplete
+   * (or no longer wanted). With `last`, the end of the bytes ends a row. Cells with escapes are rewritten in place. If
+   * the width is 0, the first row can have any width.
    */
   scan(bytes: Buffer, from: number, limit: { width: number; maxRows: number; last: boolean }): number {
     const { width, maxRows, last } = limit;
     const wanted = width === 0 ? 1 : maxRows;
-    // A row with too many cells writes past the end, which typed arrays ignore, and is refused at its end.
+    // A row with too many cells writes past the end, which typed arrays ignore; it's rejected at its end.
     this.spans = new Int32Array(2 * (width === 0 ? maxColumns : maxRows * width));
     this.lines = new Int32Array(wanted);
     this.rows = 0;
@@ -102,7 +105,7 @@ export class CsvScanner {
     return done;
   }
 
-  /** Behind the line that begins here if it is no row; here again if it is one; -1 when the bytes do not tell yet. */
+  /** After the line that starts here if it isn't a row; `at` if it is one; -1 if more bytes are needed to decide. */
   #pastNoRow(bytes: Buffer, at: number, width: number): number {
     const { comment } = this.#init.dialect;
     const first = bytes[at]!;
@@ -114,14 +117,16 @@ export class CsvScanner {
     return width !== 1 && (first === lf || first === cr) ? this.#pastBreak(bytes, at) : at;
   }
 
-  /** Behind the line end at `at`, or behind the last byte there is; -1 when the bytes end before that is known. */
+  /** After the line end at `at`, or after the last byte; -1 if more bytes are needed to decide. */
   #pastBreak(bytes: Buffer, at: number): number {
     const { length } = bytes;
     if (at >= length || (bytes[at] === cr && at + 1 === length)) return this.#isLast ? length : -1;
     return at + (bytes[at] === cr && bytes[at + 1] === lf ? 2 : 1);
   }
 
-  /** Behind the row that begins at `start`; notes its cells from the span index `at` on. -1 when it is not complete. */
+  /**
+   * After the row that starts at `start`; records its cells from the span index `at` on. -1 if the row is incomplete.
+   */
   #row(bytes: Buffer, start: number, at: number): number {
     const { quote } = this.#init.dialect;
     const { length } = bytes;
@@ -150,7 +155,7 @@ export class CsvScanner {
     }
   }
 
-  /** Where the bare cell with the byte at `start` ends; -1 when the bytes do not tell yet. */
+  /** The end of the unquoted cell that contains the byte at `start`; -1 if more bytes are needed to decide. */
   #bareEnd(bytes: Buffer, start: number): number {
     const { quote, escape: escaper } = this.#init.dialect;
     const { length } = bytes;
@@ -166,7 +171,7 @@ export class CsvScanner {
     }
   }
 
-  /** Whether the delimiter stands at `at`, where its first byte does; undefined when the bytes end before that is known. */
+  /** Whether the whole delimiter is at `at`, where its first byte is; undefined if more bytes are needed to decide. */
   #isDelimiter(bytes: Buffer, at: number): boolean | undefined {
     const { delimiter } = this.#init.dialect;
     for (let i = 1; i < delimiter.length; i++) {
@@ -185,7 +190,7 @@ export class CsvScanner {
     this.spans[at + 1] = end;
   }
 
-  /** Behind the closing quote of the cell that begins at `start`; -1 when it is not among the bytes. */
+  /** After the closing quote of the cell that starts at `start`; -1 if the bytes don't include it. */
   #quoted(bytes: Buffer, start: number, at: number): number {
     const { quote, escape: escaper } = this.#init.dialect;
     const { length } = bytes;
@@ -211,7 +216,7 @@ export class CsvScanner {
     return this.#pastQuote(bytes, end + 1);
   }
 
-  /** Here, behind a closing quote, when the cell ends; -1 when the bytes do not tell yet. */
+  /** `at`, the position after a closing quote, if the cell ends there; -1 if more bytes are needed to decide. */
   #pastQuote(bytes: Buffer, at: number): number {
     const behind = bytes[at];
     if (behind === undefined || behind === lf || behind === cr) return at;
@@ -275,7 +280,7 @@ export class CsvScanner {
   }
 }
 
-/** The problem of a row with too few or too many cells. */
+/** The error for a row with too few or too many cells. */
 export function raggedRow(input: RecordInput, { line, width, seen }: { line: number; width: number; seen: number }) {
   return faultIn(input, {
     code: 'CSV_RAGGED',
@@ -287,7 +292,7 @@ export function raggedRow(input: RecordInput, { line, width, seen }: { line: num
   });
 }
 
-/** Where the line after the one at `from` begins; -1 when the end is not among these bytes. */
+/** The start of the line after the one at `from`; -1 if the bytes don't include it. */
 export function lineEnd(bytes: Buffer, from: number, last: boolean): number {
   for (let i = from; i < bytes.length; i++) {
     if (bytes[i] === lf) return i + 1;

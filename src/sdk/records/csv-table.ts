@@ -7,14 +7,14 @@ import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import { delimiterOf, type RecordOptions } from './options.ts';
 
-/** Rows of a table as they stand in the data, by position of the cell. */
+/** Rows of a table as they are in the data, by cell position. */
 export interface RawRows {
   readonly rows: number;
   cells(slot: number): Cells;
   lineOf(r: number): number;
 }
 
-/** One CSV document that has begun: its names are known, its rows come as they are asked for. */
+/** An open CSV document: its column names are known, its rows are read on demand. */
 export interface CsvTable {
   readonly names: readonly string[];
   /** Line of its first row. */
@@ -50,7 +50,7 @@ async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks
   if (first === undefined && settings.header) throw noHeader(input);
   const names = namesOf(input, first ?? { texts: [], line }, settings.header);
   if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names, first!.line);
-  // Without a header the first row is data: it is scanned again as such, on the line where it was met.
+  // Without a header, the first row is data: it's scanned again as data, with the same line number.
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
   const rows = rowsOf(again, blocks, { from: settings.header ? first!.end : from, width: names.length });
   return { names, line: first?.line ?? line, rows, close: () => blocks.close() };
@@ -64,7 +64,10 @@ interface TableStart {
   readonly delimiter: string;
 }
 
-/** Where the table begins. The line with the delimiter stands first, or first behind what is skipped; it is a line to be skipped, too. */
+/**
+ * Where the table starts. The delimiter line is the first line, which also counts for `skip_rows`, or the first after
+ * the skipped ones.
+ */
 async function tableStart(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<TableStart> {
   const { skip_rows } = settings;
   const top = await toldDelimiter(blocks, 0);
@@ -91,8 +94,8 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
 }
 
 /**
- * Excel takes a first line such as `sep=;` for what stands between the cells, and many programs write one for it. It is no row,
- * and decides over the option, for the file says so itself.
+ * Excel reads a first line such as `sep=;` as the delimiter, and many programs write such a line. It isn't a row, and
+ * it overrides the option, because it comes from the file itself.
  */
 async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;
@@ -110,14 +113,14 @@ const maxSeparatorLineBytes = '"sep=;"\r\n'.length;
 interface FirstRow {
   readonly texts: (string | null)[];
   readonly line: number;
-  /** The first cell stood in quotes. */
+  /** Whether the first cell was quoted. */
   readonly isQuoted: boolean;
   readonly end: number;
 }
 
 async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Promise<FirstRow | undefined> {
   for (;;) {
-    // Cells with escapes are rewritten in place, and without a header these bytes are scanned again.
+    // Cells with escapes are rewritten in place, but without a header these bytes are scanned again.
     const bytes = Buffer.from(blocks.bytes);
     const end = scanner.scan(bytes, from, { width: 0, maxRows: 1, last: blocks.last });
     if (scanner.rows === 1) {
@@ -131,7 +134,7 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
   }
 }
 
-/** Between a row's beginning and its first cell there is nothing but a quote. */
+/** Only a quote can be between the start of a row and its first cell. */
 function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
   const before = bytes[spans[0]! - 1];
   return before !== undefined && before !== 10 && before !== 13;

@@ -30,7 +30,7 @@ export const recordOptions = {
   }),
   types: option.map<ColumnType>(
     { enum: columnTypes },
-    { about: 'Types of columns by name; values are checked against them.', example: { amount: 'decimal' } },
+    { about: 'Column types by name; values are checked against them.', example: { amount: 'decimal' } },
   ),
   columns: option.list<Column>(
     {
@@ -45,7 +45,7 @@ export const recordOptions = {
     },
   ),
   ignore_unknown: option.boolean({
-    about: 'With `columns`: ignore other columns of the data instead of refusing it.',
+    about: 'With `columns`: ignore other columns in the data instead of rejecting the data.',
     default: false,
   }),
   delimiter: option.text({

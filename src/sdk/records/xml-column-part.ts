@@ -1,51 +1,56 @@
-/** In place of the cell of a part without values so far. */
+/** The cell index of a part that has had no values so far. */
 export const unresolved = -2;
 
-/** An element or attribute of the records, by its path. */
+/** An element or attribute of the records, identified by its path. */
 export interface XmlColumnPart {
-  /** Names from the record down, joined by dots; '' is the record, `@name` an attribute. Undefined before there was a value. */
+  /**
+   * Names from the record down, joined by dots; '' is the record, `@name` an attribute. Undefined before the first
+   * value.
+   */
   path: string | undefined;
-  /** Another part has the same path, because they differ only in the prefix: in one record their values are a list. */
+  /** Another part has the same path, because only their prefixes differ: within a record, their values are a list. */
   isTaken: boolean;
   /** Undefined for the record. */
   readonly parent: XmlColumnPart | undefined;
   readonly depth: number;
-  /** Bytes of its name. */
+  /** Its name as bytes. */
   readonly name: Buffer;
-  /** The same with the `>` of an end tag. */
+  /** The name with the `>` of an end tag. */
   readonly close: Buffer;
-  /** In order of first appearance, which the next record most likely repeats. */
+  /** In order of first appearance; the next record most likely has the same order. */
   readonly elements: XmlColumnPart[];
   readonly attributes: XmlColumnPart[];
-  /** By name, attributes with `@` before it. */
+  /** By name; attributes have the prefix `@`. */
   readonly byName: Map<string, XmlColumnPart>;
-  /** Place among the elements, or the attributes, of its parent. */
+  /** Index among its parent's elements or attributes. */
   readonly index: number;
   readonly isAttribute: boolean;
-  /** What its text is: a value, that of a record, whether the element is null, or a namespace. */
+  /** What its text is: a value, the record's own text, whether the element is null, or a namespace. */
   readonly means: 'value' | 'text' | 'nil' | 'namespace';
-  /** Which cell of the row; -1 for none. {@link unresolved} before there was a value. */
+  /** Its cell in the row; -1 if it has none. {@link unresolved} before the first value. */
   slot: number;
-  /** The record that had a value here last. */
+  /** The last record that had a value here. */
   record: number;
-  /** What came behind its text last, and what did before. */
+  /** The bytes that followed its text last time, and the ones before those. */
   way: XmlWay;
   otherWay: XmlWay;
 }
 
-/** The bytes that led from the text of one column to that of another: offsets in the block at hand. */
+/** The bytes that led from the text of one column to the text of another: offsets in the current block. */
 export interface XmlWay {
   readonly to: XmlColumnPart | undefined;
   readonly start: number;
-  /** Longer than any block if no way is known. */
+  /** Longer than any block if no way is known. Includes the start tag of `to`. */
   readonly length: number;
-  /** It leads on in the same row and line, and opens no element but the one that it leads to. */
+  /** It stays in the same row and line, and opens only the element that it leads to. */
   readonly isPlain: boolean;
   readonly lines: number;
-  /** Up to the end of the record, if it ends in between, else 0; then `lines` are those behind. */
+  /**
+   * The length up to the record's end if it ends in between, otherwise 0; then `lines` counts the lines after that end.
+   */
   readonly rowLength: number;
   readonly rowLines: number;
-  /** Elements with elements inside that are opened in between. */
+  /** Elements with child elements that are opened in between. */
   readonly entered: readonly XmlColumnPart[];
 }
 

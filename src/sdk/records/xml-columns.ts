@@ -2,14 +2,14 @@ import type { Column } from '../column.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /**
- * Which column each path of a record belongs to: the one of that name, else the one whose name is the same but for
- * prefixes, if no other path has it.
+ * Maps each path of a record to a column: the column with that name, or else the column whose name differs only in
+ * prefixes, if no other path uses it.
  */
 export class XmlColumns {
   readonly #input: RecordInput;
   readonly #slots = new Map<string, number>();
   readonly #byLocal = new Map<string, number>();
-  /** The path that a column has its values from. */
+  /** The path that provides a column's values. */
   readonly #paths = new Map<number, string>();
 
   constructor(input: RecordInput, columns: readonly Column[]) {
@@ -21,7 +21,7 @@ export class XmlColumns {
     }
   }
 
-  /** The cell of a path; -1 for none. */
+  /** The cell of a path; -1 if it has none. */
   readonly slotOf = (path: string): number => {
     const exact = this.#slots.get(path);
     const slot = exact ?? this.#byLocal.get(localPath(path)) ?? -1;
@@ -33,12 +33,12 @@ export class XmlColumns {
     return -1;
   };
 
-  /** Whether a column has been in a record. */
+  /** Whether a record had this column. */
   isMet(slot: number): boolean {
     return this.#paths.has(slot);
   }
 
-  /** The path that a column has its values from; its name before any was met. */
+  /** The path that provides a column's values; the column's name if no record had it yet. */
   pathOf(slot: number, name: string): string {
     return this.#paths.get(slot) ?? name;
   }
@@ -53,7 +53,7 @@ export class XmlColumns {
   }
 }
 
-/** A path without the prefixes in it. */
+/** A path without prefixes. */
 function localPath(path: string): string {
   return path.replaceAll(/(^|[.@])[^.:@]+:/g, '$1');
 }

@@ -20,34 +20,34 @@ import {
 
 const commentBegin = Buffer.from('<!--');
 const cdataBegin = Buffer.from('<![CDATA[');
-/** `&#x10FFFF;`: what is cut in text is never longer. */
+/** Length of `&#x10FFFF;`: no token in text that a block can cut is longer. */
 const longestCut = 10;
-/** A longer value, comment or CDATA section is the parser's, which bounds them. */
+/** A longer value, comment or CDATA section is left to the parser, which limits its length. */
 const maxPieceBytes = 1024 * 1024;
 
 /**
- * Finds the ends of text and markup (XML 1.0 in UTF-8) in a block of bytes, as long as they are surely well-formed.
- * Methods take a position and return the one behind what they read, {@link cut} or {@link doubt}.
+ * Finds the ends of text and markup (XML 1.0 in UTF-8) in a block of bytes, as long as they are certain to be
+ * well-formed. Methods take a position and return the position after what they read, {@link cut} or {@link doubt}.
  */
 export class XmlLexer {
   bytes: Buffer = Buffer.alloc(0);
-  /** The same bytes, to be read four at a time. */
+  /** The same bytes, for reading four at a time. */
   protected view = viewOf(this.bytes);
-  /** The line, from 1; to be set back by a caller that does not continue where this stopped. */
+  /** The line, from 1. A caller that doesn't continue where this stopped must reset it. */
   line = 1;
-  /** Whether the text or value has references, CDATA or carriage returns. To be set back before. */
+  /** Whether the text or value has references, CDATA or carriage returns. Callers reset it before each text. */
   protected isEscaped = false;
-  /** Of the attribute's value that was read last: its start, and whether it has white space that counts as spaces. */
+  /** For the last attribute value read: its start, and whether it has white space that counts as spaces. */
   protected valueStart = 0;
   protected hasBreaks = false;
 
-  /** Continues in these bytes. */
+  /** Continues with these bytes. */
   show(bytes: Buffer): void {
     this.bytes = bytes;
     this.view = viewOf(bytes);
   }
 
-  /** Where running text ends: at markup, at the end of the bytes, or before what is cut or may not be in text. */
+  /** The end of text: at markup, at the end of the bytes, or before a token that is cut or not allowed in text. */
   text(pos: number): number {
     const { bytes, view } = this;
     const { length } = bytes;
@@ -67,7 +67,7 @@ export class XmlLexer {
     }
   }
 
-  /** Behind a byte of text that is not ordinary, or at it when it ends the text or is cut. */
+  /** The position after a special byte in text, or `at` if that byte ends the text or is cut. */
   #pastInText(at: number): number {
     const { bytes } = this;
     if (bytes[at] !== 0x5d) return this.#past(at, inText);
@@ -75,7 +75,10 @@ export class XmlLexer {
     return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;
   }
 
-  /** Behind one that is fine, a line end or a doubtful character; at the byte itself where it is something else, wrong or cut. */
+  /**
+   * The position after an ordinary byte, a line end or a doubtful character that is allowed; `at` if it's anything
+   * else, invalid or cut.
+   */
   #past(at: number, table: Uint8Array): number {
     const { bytes } = this;
     const what = table[bytes[at]!]!;
@@ -93,7 +96,7 @@ export class XmlLexer {
     return at + 1;
   }
 
-  /** The first byte that has a meaning by this table, or none of its classes; the end of the bytes if there is none. */
+  /** The first byte that has a meaning in this table, or none of its classes; the end of the bytes if there is none. */
   until(pos: number, table: Uint8Array): number {
     const { bytes } = this;
     const { length } = bytes;
@@ -106,12 +109,12 @@ export class XmlLexer {
     }
   }
 
-  /** Behind the white space at `pos`. */
+  /** The position after the white space at `pos`. */
   space(pos: number): number {
     return this.bytes[pos]! > 0x20 ? pos : this.until(pos, inSpace);
   }
 
-  /** From the end of an attribute's name to the byte behind its closing quote. */
+  /** Reads from the end of an attribute's name to the byte after its closing quote. */
   value(nameEnd: number): number {
     const { bytes } = this;
     let at = this.space(nameEnd);
@@ -132,13 +135,13 @@ export class XmlLexer {
     }
   }
 
-  /** Behind the comment, CDATA section or instruction that begins here with `<!` or `<?`. */
+  /** The position after the comment, CDATA section or instruction that starts here with `<!` or `<?`. */
   other(start: number): number {
     if (this.bytes[start + 1] === 0x3f) return this.instruction(start);
     return this.bytes[start + 2] === 0x5b ? this.cdata(start) : this.comment(start);
   }
 
-  /** The `<` of a tag behind text and whatever else may be beside elements. */
+  /** The `<` of the tag after text and other content that can be between elements. */
   between(pos: number): number {
     const { bytes } = this;
     let at = this.text(pos);
@@ -173,7 +176,7 @@ export class XmlLexer {
     return at;
   }
 
-  /** The target `xml`, in any case, is another matter. */
+  /** The target `xml`, in any letter case, is left to the parser. */
   instruction(start: number): number {
     const { bytes } = this;
     let at = endOfName(bytes, start + 2);
@@ -188,7 +191,7 @@ export class XmlLexer {
     }
   }
 
-  /** Behind these bytes if they are at `pos`. */
+  /** The position after these bytes if they are at `pos`. */
   word(word: Buffer, pos: number): number {
     const { bytes } = this;
     const last = Math.min(word.length, bytes.length - pos);
@@ -200,12 +203,12 @@ export class XmlLexer {
     return end - start > maxPieceBytes ? doubt : end;
   }
 
-  /** What is to be said of a byte that is not the one expected. */
+  /** The result for a byte that isn't the expected one. */
   unless(pos: number): number {
     return pos >= this.bytes.length ? cut : doubt;
   }
 
-  /** The same where {@link text} ended, but not at markup. */
+  /** The same if {@link text} didn't end at markup. */
   unlessCut(textEnd: number): number {
     return this.unless(textEnd + longestCut);
   }

@@ -4,21 +4,21 @@ export type XmlScope = ReadonlyMap<string, string>;
 const xmlUri = 'http://www.w3.org/XML/1998/namespace';
 const xsiUri = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** The scope outside of every element. */
+/** The scope outside all elements. */
 export const outermost: XmlScope = new Map([['xml', xmlUri]]);
 
-/** Prefixes that SOAP libraries make up, another one for each document or each record. */
+/** Prefixes that SOAP libraries generate, different ones for each document or record. */
 const generated = /^(?:ns|n|q|p|a|b|d\d+p)\d+$/;
 
-/** A name as a document writes it, taken apart. */
+/** The parts of a name in a document. */
 export interface XmlName {
   readonly prefix: string;
   readonly local: string;
-  /** The namespace; a prefix that nothing declares is one of its own. */
+  /** The namespace; an undeclared prefix counts as its own namespace. */
   readonly uri: string;
 }
 
-/** The scope inside an element with these attributes: the same one if they declare nothing. */
+/** The scope inside an element with these attributes: the same scope if they declare nothing. */
 export function scopeInside(scope: XmlScope, attributes: Readonly<Record<string, string>>): XmlScope {
   let inner: Map<string, string> | undefined;
   for (const name in attributes) {
@@ -39,7 +39,7 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** The namespace of an element or, as `isAttribute` says, an attribute, which has none without a prefix. */
+/** The namespace of an element or, with `isAttribute`, of an attribute, which has none without a prefix. */
 export function nameIn(scope: XmlScope, raw: string, isAttribute = false): XmlName {
   const at = raw.indexOf(':');
   const prefix = at < 0 ? '' : raw.slice(0, at);
@@ -54,16 +54,16 @@ export function isNil({ local, uri }: XmlName): boolean {
 }
 
 /**
- * How elements and attributes are called in columns. Prefixes are not significant: a name in the namespace of the records
- * has none, one in another namespace has the prefix that the data used first for it. So a server that makes up prefixes for
- * each record, or changes them, gives the same columns.
+ * The column names of elements and attributes. Prefixes aren't significant: a name in the records' namespace has none,
+ * and a name in another namespace has the prefix that the data first used for that namespace. So a server that
+ * generates new prefixes for each record, or changes them, still results in the same columns.
  */
 export class XmlNames {
-  /** The namespace of the records. */
+  /** The records' namespace. */
   recordUri = '';
   readonly #prefixes = new Map<string, string>();
   readonly #taken = new Set<string>();
-  /** Which namespace a plain name was first seen in, for those with prefixes that were made up. */
+  /** The namespace in which a name was first seen, for names with generated prefixes. */
   readonly #plain = new Map<string, string>();
 
   shown({ prefix, local, uri }: XmlName): string {
@@ -77,7 +77,7 @@ export class XmlNames {
     return `${this.#prefixes.get(uri) ?? this.#prefixFor(uri, prefix)}:${local}`;
   }
 
-  /** The prefix, with a number if it is bound to another namespace elsewhere. */
+  /** The prefix, with a number if the prefix is bound to another namespace elsewhere. */
   #prefixFor(uri: string, prefix: string): string {
     let free = prefix;
     for (let n = 2; this.#taken.has(free); n++) free = `${prefix}_${n}`;

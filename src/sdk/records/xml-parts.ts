@@ -1,13 +1,13 @@
 import { noWay, unresolved, type XmlColumnPart } from './xml-column-part.ts';
 import { isDeclaration, isNil, nameIn, type XmlNames, type XmlScope } from './xml-names.ts';
 
-/** Deeper records are the parser's. */
+/** Deeper records are left to the parser. */
 const maxDepth = 100;
 
-/** The parts of records that were met, as a tree that follows the elements. */
+/** The parts of the records so far, as a tree that mirrors the elements. */
 export class XmlParts {
   readonly root: XmlColumnPart;
-  /** The namespaces around the records, in which these names have their meaning. */
+  /** The namespaces around the records, which determine the meaning of the names. */
   readonly scope: XmlScope;
   readonly #slotOf: (path: string) => number;
   readonly #paths = new Set<string>();
@@ -16,8 +16,8 @@ export class XmlParts {
   #count = 0;
 
   /**
-   * `slotOf` gets each path with values once and tells its cell; -1 for none. More parts than a table may have columns are for the parser to
-   * refuse.
+   * `slotOf` is called once for each path with values and returns its cell; -1 for none. The parser rejects more parts
+   * than a table can have columns.
    */
   constructor(slotOf: (path: string) => number, names: XmlNames, scope: XmlScope, max = 20_000) {
     this.#max = max;
@@ -27,7 +27,7 @@ export class XmlParts {
     this.root = this.#part(undefined, '', 0);
   }
 
-  /** The element, or with `@` before its name the attribute, inside a part; undefined when there are too many. */
+  /** The element inside a part or, if the name starts with `@`, its attribute; undefined if there are too many. */
   inside(parent: XmlColumnPart, name: string): XmlColumnPart | undefined {
     const known = parent.byName.get(name);
     if (known !== undefined) return known;
@@ -40,14 +40,14 @@ export class XmlParts {
     return part;
   }
 
-  /** Finds out the cell of a part that {@link ownsPath}. */
+  /** Sets the cell of a part that {@link ownsPath}. */
   resolve(part: XmlColumnPart): void {
     part.slot = this.#slotOf(part.path!);
   }
 
   /**
-   * Whether no other part has the path of this one. Only to be called for parts with values in complete records: others may
-   * turn out to be in other namespaces.
+   * Whether no other part has this part's path. Call it only for parts with values in complete records: others may turn
+   * out to be in other namespaces.
    */
   ownsPath(part: XmlColumnPart): boolean {
     const { parent } = part;
@@ -61,14 +61,14 @@ export class XmlParts {
     return !part.isTaken;
   }
 
-  /** The name in a path; `#text` is none of the document's. */
+  /** The name in a path; `#text` isn't a name in the document. */
   #shown({ name, means, isAttribute }: XmlColumnPart): string {
     if (means === 'text') return '#text';
     const shown = this.#names.shown(nameIn(this.scope, name.toString('utf8'), isAttribute));
     return isAttribute ? `@${shown}` : shown;
   }
 
-  /** Names are UTF-8 read as latin1. */
+  /** Names are UTF-8 decoded as latin1. */
   #part(parent: XmlColumnPart | undefined, name: string, index: number): XmlColumnPart {
     const written = name.replace(/^@/, '');
     return {

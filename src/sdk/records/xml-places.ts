@@ -1,26 +1,27 @@
-/** Paths that one document may have outside of its records before they are no longer told apart. */
+/** Maximum number of paths outside the records of a document that are distinguished. */
 const maxPaths = 1000;
 
 /**
- * Where the records of several documents are: the elements around them, and what else those hold. By local names, joined by `/`.
- * It tells a page without records from an answer of another kind, such as an error.
+ * Where the records of several documents are: the elements around them, and the other content of those elements, as
+ * local names joined by `/`. It distinguishes a page without records from another kind of response, such as an error.
  */
 export class XmlPlaces {
-  /** The path of the element that holds the records; undefined before there was one. */
+  /** The path of the element that contains the records; undefined before the first record. */
   #around: string | undefined;
-  /** Paths met outside of records, in documents that have some. */
+  /** Paths outside records, in documents that have records. */
   readonly #usual = new Set<string>();
 
-  /** Takes in a document with records. @param around the path of the element that holds the first one. */
+  /** Adds a document with records. @param around the path of the element that contains the first record. */
   learn(met: XmlPathsMet, around: string): void {
     this.#around ??= around;
     for (const path of met.paths) if (this.#usual.size < maxPaths) this.#usual.add(path);
   }
 
   /**
-   * Whether a document without records is one whose list is empty.
-   * @param isAnyFirst whether it may be the first: then nothing is known to compare it with.
-   * @returns true if it has the element that holds the records elsewhere, and no element that no other document has.
+   * Whether a document without records has an empty list.
+   * @param isAnyFirst whether it may be the first document: then there is nothing to compare it with.
+   * @returns true if it has the element that contains the records in other documents, and only elements that other
+   * documents have.
    */
   isEmptyList(met: XmlPathsMet, isAnyFirst: boolean): boolean {
     const around = this.#around;
@@ -31,11 +32,11 @@ export class XmlPlaces {
   }
 }
 
-/** Paths of one document outside of its records. */
+/** Paths outside the records of a document. */
 export class XmlPathsMet {
   readonly paths = new Set<string>();
 
-  /** Whether there are too many to say more. */
+  /** Whether there are too many paths to decide. */
   get isFull(): boolean {
     return this.paths.size >= maxPaths;
   }

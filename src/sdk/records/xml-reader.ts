@@ -13,11 +13,11 @@ import { XmlPlaces } from './xml-places.ts';
 import type { XmlRecord, XmlValue } from './xml-record.ts';
 import { XmlWalk } from './xml-walk.ts';
 
-/** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */
+/** Reads the repeated elements of XML documents: first for the union of their parts, then for the rows. */
 export class XmlReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
-  /** Paths met, in order of first appearance; true where one stood more than once in a record. */
+  /** Paths in order of first appearance; true if a record had a path more than once. */
   readonly #paths = new Map<string, boolean>();
   readonly #names = new XmlNames();
   readonly #places = new XmlPlaces();
@@ -88,7 +88,7 @@ export class XmlReader implements RecordReader {
     if (before > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));
   }
 
-  /** What to do about each path that may be new, once there are columns. */
+  /** What to do with each path that may be new once the columns are known. */
   #refusal(input: RecordInput, columns: readonly Column[], slotOf: (path: string) => number): Meet {
     if (this.#settings.columns.length === 0) return () => undefined;
     const isStrict = !this.#settings.ignore_unknown;
@@ -104,7 +104,7 @@ interface Part {
   readonly input: RecordInput;
   readonly column: Column;
   readonly slot: number;
-  /** The path of its values. */
+  /** The path that provides its values. */
   readonly path: string;
   readonly walk: XmlWalk;
   readonly before: number;
@@ -121,7 +121,7 @@ function cellsOf({ input, column, slot, path, walk, before }: Part): Cells {
   return retype({ input, column, cells, rows, spotOf });
 }
 
-/** The cells as values, where the parser read some of the records. */
+/** The cells as values, if the parser read some of the records. */
 function valuesOf(
   plain: ByteCells,
   parsed: ReadonlyMap<number, XmlRecord>,
@@ -136,7 +136,7 @@ function valuesOf(
   return { kind: 'values', values };
 }
 
-/** A path that stands more than once somewhere is a json array everywhere, also where it stands once. */
+/** If any record has a path more than once, its values are JSON arrays in all records. */
 function cellOf(value: XmlValue, column: Column): Value {
   if (value === null) return null;
   if (column.type === 'json') return JSON.stringify([value].flat());

@@ -1,5 +1,8 @@
-/** A list holds the values of a part that is repeated; one of an element with parts inside has a place for each, null if it lacks the part. */
+/**
+ * A list has the values of a repeated part; if an element with parts is repeated, the lists have one item per element,
+ * null if it lacks the part.
+ */
 export type XmlValue = string | null | readonly XmlValue[];
 
-/** The values of one record by path; null where `xsi:nil` says so. */
+/** The values of a record by path; null if `xsi:nil` is set. */
 export type XmlRecord = Map<string, XmlValue>;

@@ -27,7 +27,7 @@ const maxDepth = 256;
 
 interface XmlRecordsOptions {
   readonly wanted: string | undefined;
-  /** Shared by all documents of a table, as `places` is. */
+  /** Shared by all documents of a table, like `places`. */
   readonly names: XmlNames;
   readonly places: XmlPlaces;
   readonly mayBeEmpty: boolean;
@@ -35,40 +35,41 @@ interface XmlRecordsOptions {
 }
 
 /**
- * Cuts records out of XML as its text comes in, by the strict parser. Elements inside a record become values named after their path, names
- * joined by dots; attributes are `@name` behind it; text beside child elements is `#text`. Entities beyond XML's own
- * five are refused, so nothing expands and nothing is fetched.
+ * Extracts records from XML with the strict parser while the text arrives. Elements inside a record become values named
+ * by their path, with names joined by dots; attributes end with `@name`; text next to child elements is `#text`.
+ * Entities other than the five predefined ones are rejected, so nothing is expanded and nothing is fetched.
  */
 export class XmlRecords {
   found = false;
-  /** Element paths met outside of records, for the error that lists them. */
+  /** Element paths outside records, for the error that lists them. */
   readonly met = new Set<string>();
   readonly #input: RecordInput;
-  /** What `records` says, and the same without prefixes. */
+  /** The value of `records`, and the same without prefixes. */
   readonly #wanted: string | undefined;
   readonly #wantedLocal: string | undefined;
   readonly #names: XmlNames;
   readonly #places: XmlPlaces;
   readonly #mayBeEmpty: boolean;
   readonly #pathsMet = new XmlPathsMet();
-  /** The path of the element that holds the first record. */
+  /** The path of the element that contains the first record. */
   #around = '';
   readonly #parser = new SaxesParser<{ position: true; xmlns: false }>({ position: true, xmlns: false });
   readonly #outer: { readonly raw: string; readonly local: string; readonly scope: XmlScope }[] = [];
   #record: XmlRecord | undefined;
   #inner: Open[] = [];
-  /** The first record's element, and whether it is called just what `records` says. */
+  /** The first record's element, and whether its name is exactly `records`. */
   #first: (XmlName & { readonly raw: string; readonly isExact: boolean }) | undefined;
   readonly #take: (record: XmlRecord) => void;
   readonly #repeats = new XmlRepeats();
   #last = '';
-  /** Characters up to the end of the last record, and those written in all. */
+  /** Number of characters up to the end of the last record, and in total. */
   #lastEnd = -1;
   #written = 0;
 
   /**
-   * `wanted` is the path of the records' element or its name alone, whose prefixes do not matter; without it they are the
-   * root's children. Each record is handed to `take` as soon as it is complete. `mayBeEmpty`: the first document may have none.
+   * `wanted` is the path or the name of the records' element, with any prefixes; without it, the root's children are
+   * the records. Each record is passed to `take` as soon as it's complete. `mayBeEmpty`: the first document may have no
+   * records.
    */
   constructor(input: RecordInput, { wanted, names, places, mayBeEmpty, take }: XmlRecordsOptions) {
     this.#input = input;
@@ -93,7 +94,7 @@ export class XmlRecords {
     this.#parser.write(text);
   }
 
-  /** The line at which this stands; to be set when others have read on. */
+  /** The current line. Set it if other code has read on. */
   get line(): number {
     return this.#parser.line;
   }
@@ -103,22 +104,23 @@ export class XmlRecords {
   }
 
   /**
-   * The name of the records' element, where the last text ended with the last byte of one: elements of that name that
-   * follow are records too, and may be read by others. Undefined elsewhere, and for XML 1.1, whose rules are other ones.
+   * The name of the records' element if the last text ended with the last byte of a record: following elements with
+   * that name are records, too, and other code may read them. Undefined otherwise, and for XML 1.1, which has other
+   * rules.
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
-    // A record may have declared the namespace of its own name: the next one need not.
+    // A record may have declared the namespace of its own name; the next one may not.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }
 
-  /** The namespaces that the elements below the open one begin with. */
+  /** The namespaces that apply at the start of the open element's children. */
   get scope(): XmlScope {
     return this.#outer.at(-1)?.scope ?? outermost;
   }
 
-  /** The document has ended: refuses one that was cut off. */
+  /** The document has ended: rejects a truncated one. */
   end(): void {
     this.#parser.close();
     if (this.found) this.#places.learn(this.#pathsMet, this.#around);
@@ -143,12 +145,12 @@ export class XmlRecords {
     }
   }
 
-  /** By namespace and local name, because prefixes may be rebound. */
+  /** By namespace and local name, because prefixes can be rebound. */
   #isRecord(raw: string, scope: XmlScope): boolean {
     if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
     if (this.#wanted === undefined && this.#outer.length !== 2) return false;
     const name = nameIn(scope, raw);
-    // With a prefix, `records` means an element of some namespace.
+    // With a prefix, `records` means an element in a certain namespace.
     if (this.#wanted !== undefined && /:[^.:]*$/.test(this.#wanted) && name.uri === '') return false;
     const isExact = this.#wanted !== undefined && this.#isCalled(raw, 'raw');
     this.#first ??= { ...name, raw, isExact };
@@ -160,7 +162,7 @@ export class XmlRecords {
     throw this.#ambiguous(raw);
   }
 
-  /** Whether the open element is what `records` says, by its name alone or by its path. */
+  /** Whether the open element matches `records`, by its name or by its path. */
   #isCalled(name: string, as: 'raw' | 'local'): boolean {
     const wanted = as === 'raw' ? this.#wanted : this.#wantedLocal;
     return name === wanted || this.#outer.map((one) => one[as]).join('.') === wanted;
@@ -189,7 +191,7 @@ export class XmlRecords {
 
   #opened(path: string, tag: SaxesTagPlain, { scope, parent }: Pick<Open, 'scope' | 'parent'>): Open {
     const open: Open = { path, parent, text: '', hasChildren: false, isNil: false, scope };
-    // Most elements have none, and a list of its entries for each would cost as much as reading it.
+    // Most elements have none, and creating a list of entries for each element would cost as much as reading it.
     for (const name in tag.attributes) {
       const value = tag.attributes[name]!;
       if (isDeclaration(name)) continue;
@@ -228,7 +230,7 @@ export class XmlRecords {
     this.#repeats.close(open);
   }
 
-  /** Adds a value that stands in `holder`: an attribute, text beside elements, or the text of an element inside. */
+  /** Adds a value in `holder`: an attribute, text next to elements, or the text of a child element. */
   #put(holder: XmlNode, path: string, value: string | null): void {
     const record = this.#record!;
     this.#repeats.put(holder, path, value);
@@ -278,7 +280,7 @@ function joined(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** What helps against a fault, by the words of the parser. */
+/** The fix for an error, by the parser's message. */
 function adviceOn(fault: string): string {
   if (fault.startsWith('undefined entity')) return 'write the character itself: entities of a DTD are not read';
   const escapes = 'a bare & or < is written &amp; or &lt; in XML';

@@ -1,6 +1,6 @@
 import type { XmlRecord, XmlValue } from './xml-record.ts';
 
-/** An element of a record, as far as it matters where it stands. */
+/** An element of a record, with its position in the tree. */
 export interface XmlNode {
   readonly path: string;
   readonly parent: XmlNode | undefined;
@@ -8,33 +8,35 @@ export interface XmlNode {
 
 /** The values of a path in one record. */
 interface Values {
-  /** What the first of them stood in. */
+  /** The element that contained the first of them. */
   readonly first: XmlNode;
   readonly byHolder: Map<XmlNode, XmlValue>;
-  /** They all stand in elements of the same names; not so where names have points, and `a.b` may be two things. */
+  /**
+   * They are all in elements with the same names. This fails if names contain dots, because `a.b` is then ambiguous.
+   */
   areAlike: boolean;
 }
 
 /**
- * Elements with parts inside that stand several times in one record (`item` of an order). The values of each part below them are a
- * list with one place for each such element, so that places of one number belong together: null is put in where an element lacks
- * the part.
+ * Elements with parts that occur several times in a record (`item` in an order). The values of each part below them are
+ * a list with one item per element, so that items with the same index belong together; if an element lacks the part,
+ * its item is null.
  */
 export class XmlRepeats {
-  /** Those of the record at hand, by path. */
+  /** The values of the current record, by path. */
   readonly #values = new Map<string, Values>();
-  /** Elements by the element around and their path. */
+  /** Elements by their parent and path. */
   readonly #groups = new Map<XmlNode, Map<string, XmlNode[]>>();
   #hasRepeats = false;
 
-  /** A record begins. */
+  /** Starts a record. */
   begin(): void {
     this.#values.clear();
     this.#groups.clear();
     this.#hasRepeats = false;
   }
 
-  /** Notes a value that stands in `holder`. */
+  /** Records a value in `holder`. */
   put(holder: XmlNode, path: string, value: string | null): void {
     const known = this.#values.get(path);
     if (known === undefined) {
@@ -46,7 +48,7 @@ export class XmlRepeats {
     known.areAlike &&= isAlike(known.first, holder);
   }
 
-  /** Notes an element inside the record that has ended, with parts inside or not. */
+  /** Records that an element inside the record has ended, with or without parts. */
   close(node: XmlNode): void {
     if (node.parent === undefined) return;
     const byPath = this.#groups.get(node.parent) ?? new Map<string, XmlNode[]>();
@@ -59,7 +61,7 @@ export class XmlRepeats {
     }
   }
 
-  /** Replaces the values below repeated elements by lists with a place for each. */
+  /** Replaces the values below repeated elements with lists that have one item per element. */
   align(record: XmlRecord): void {
     if (!this.#hasRepeats) return;
     const repeated = new Set<string>();
@@ -83,7 +85,7 @@ export class XmlRepeats {
 }
 
 interface Walk {
-  /** From the record down to what holds the value. */
+  /** From the record down to the element that contains the value. */
   readonly chain: readonly XmlNode[];
   readonly byHolder: ReadonlyMap<XmlNode, XmlValue>;
   readonly repeated: ReadonlySet<string>;

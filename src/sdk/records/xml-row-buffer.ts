@@ -5,34 +5,37 @@ import { resolveInPlace } from './xml-text.ts';
 
 export interface XmlScannerOptions {
   readonly parts: XmlParts;
-  /** Cells of a row; 0 only surveys. */
+  /** Number of cells in a row; 0 if the walk only surveys. */
   readonly width: number;
-  /** False if values do not matter, only that the records are well-formed. */
+  /** False if only well-formedness matters, not the values. */
   readonly isRead?: boolean;
 }
 
-/** The rows that a scanner has read: which bytes are the cells, and what is to be dropped of a record that it can't finish. */
+/** The rows that a scanner has read: which bytes are the cells, and what to drop of a record that it can't finish. */
 export class XmlRowBuffer extends XmlLexer {
-  /** Start and end of each cell, row after row. */
+  /** Start and end of each cell, row by row. */
   spans = new Int32Array(0);
-  /** Rows of this batch; other readers of a record increment it too. */
+  /** Number of rows in this batch; other readers of a record also increment it. */
   rows = 0;
-  /** The line on which each row ended. */
+  /** The last line of each row. */
   lines = new Int32Array(0);
-  /** The parts of the records at hand; others where other namespaces hold. */
+  /** The parts of the current records; a different object if other namespaces apply. */
   parts: XmlParts;
   protected readonly isRead: boolean;
   protected capacity = 0;
-  /** The number of the record at hand; if nothing is read, of the tag, because only attributes may not be there twice. */
+  /**
+   * The number of the current record; if nothing is read, of the current tag, because then only attributes must be
+   * unique.
+   */
   protected recordNumber = 0;
-  /** Behind the last complete record. */
+  /** The position after the last complete record. */
   protected end = 0;
   protected endLine = 1;
   readonly #width: number;
   #row = 0;
-  /** Values of the record at hand whose parts had none before. */
+  /** Values in the current record whose parts had none before. */
   readonly #first: { readonly part: XmlColumnPart; start: number; end: number; isEscaped: boolean }[] = [];
-  /** Spans of the record at hand that hold references, CDATA or carriage returns. */
+  /** Spans of the current record that contain references, CDATA or carriage returns. */
   readonly #rewrites: number[] = [];
 
   constructor({ parts, width, isRead = true }: XmlScannerOptions) {
@@ -42,7 +45,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.isRead = isRead;
   }
 
-  /** Begins a new batch of at most `capacity` rows. */
+  /** Starts a new batch of at most `capacity` rows. */
   begin(capacity: number): void {
     this.rows = 0;
     this.capacity = capacity;
@@ -50,13 +53,13 @@ export class XmlRowBuffer extends XmlLexer {
     if (this.isRead) this.lines = new Int32Array(capacity);
   }
 
-  /** Begins to read records at this position. */
+  /** Starts to read records at this position. */
   protected beginAt(pos: number): void {
     this.#row = 2 * this.#width * this.rows;
     this.#passTo(pos);
   }
 
-  /** Ends a row with its record; false if it has two parts of one path. */
+  /** Ends the row of a record; false if the record has two parts with the same path. */
   protected complete(end: number): boolean {
     const { spans } = this;
     if (this.#first.length > 0 && !this.#resolve()) return false;
@@ -73,7 +76,7 @@ export class XmlRowBuffer extends XmlLexer {
 
   #resolve(): boolean {
     if (!this.#first.every(({ part }) => this.parts.ownsPath(part))) return false;
-    // A column belongs to the path of its very name before it does to one with a prefix.
+    // A path that exactly matches a column's name takes precedence over a path with a prefix.
     const hasPrefix = ({ part }: { part: XmlColumnPart }) => Number(part.path!.includes(':'));
     if (this.#width > 0) this.#first.sort((a, b) => hasPrefix(a) - hasPrefix(b));
     for (const { part, start, end, isEscaped } of this.#first) {
@@ -90,7 +93,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.endLine = this.line;
   }
 
-  /** Drops what was read of a record that is not complete. */
+  /** Drops what was read of an incomplete record. */
   protected drop(): void {
     this.line = this.endLine;
     this.#first.length = 0;
@@ -98,7 +101,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.spans.fill(-1, this.#row, this.#row + 2 * this.#width);
   }
 
-  /** Puts a value into its cell; a start of -1 is null. False where the part has a value already. */
+  /** Puts a value into its cell; a start of -1 means null. False if the part already has a value. */
   protected put(part: XmlColumnPart, start: number, end: number, isEscaped: boolean): boolean {
     if (part.record === this.recordNumber) return false;
     part.record = this.recordNumber;

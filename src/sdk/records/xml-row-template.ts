@@ -1,7 +1,7 @@
 import { same } from '../../lib/four-bytes.ts';
 import { noWay, type XmlColumnPart } from './xml-column-part.ts';
 
-/** What is known where a text begins: its line, and where the last complete record ended. */
+/** The state at the start of a text: its line, and where the last complete record ended. */
 interface TextStart {
   readonly start: number;
   readonly line: number;
@@ -10,18 +10,18 @@ interface TextStart {
 }
 
 /**
- * Row template: what is between the texts of two columns, tags and white space, is mostly the same again. Each column
- * remembers the last two ways to another text, also to one in the next row, so they only have to be compared.
+ * Row template: the tags and white space between the texts of two columns mostly repeat. Each column remembers the last
+ * two ways to another text, which may be in the next row, so that the bytes only have to be compared.
  */
 export class XmlRowTemplate {
-  /** The column that was read last. */
+  /** The last column read. */
   last: XmlColumnPart;
-  /** Where its text ended; -1 if values have come since that are none of a column. */
+  /** Where its text ended; -1 if values without a column have been read since. */
   textEnd = -1;
-  /** The elements that were opened since and have elements inside. */
+  /** The elements with child elements that were opened since. */
   readonly entered: XmlColumnPart[] = [];
   #textEndLine = 0;
-  /** All columns that have a way. */
+  /** All columns with a way. */
   readonly #known: XmlColumnPart[] = [];
 
   constructor(root: XmlColumnPart) {
@@ -37,7 +37,7 @@ export class XmlRowTemplate {
     this.textEnd = -1;
   }
 
-  /** Notes the end of a column's text. */
+  /** Records the end of a column's text. */
   note(part: XmlColumnPart, textEnd: number, line: number): void {
     this.last = part;
     this.textEnd = textEnd;
@@ -45,7 +45,7 @@ export class XmlRowTemplate {
     this.entered.length = 0;
   }
 
-  /** Remembers what led from the text of the last column to that of this one. */
+  /** Remembers the bytes that led from the last column's text to this one's. */
   learn(to: XmlColumnPart, { start, line, end, endLine }: TextStart): void {
     const { last, textEnd } = this;
     const isNextRow = end > textEnd;
@@ -65,7 +65,7 @@ export class XmlRowTemplate {
   }
 }
 
-/** Prefers the other way of a column if it begins here. `view` shows the bytes at hand. */
+/** Switches to a column's other way if its bytes are here. `view` is a view of the current bytes. */
 export function swapWays(view: DataView, part: XmlColumnPart, pos: number): boolean {
   const { way, otherWay } = part;
   const { start, length } = otherWay;

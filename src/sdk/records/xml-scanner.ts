@@ -5,28 +5,28 @@ import { swapWays, XmlRowTemplate } from './xml-row-template.ts';
 import { inkAt } from './xml-text.ts';
 import { cut, doubt, endOfName, inName } from './xml-tokens.ts';
 
-/** The element of the records: its name, and the name with `>`. */
+/** The records' element: its name, and the name with `>`. */
 export interface XmlTag {
   readonly name: Buffer;
   readonly close: Buffer;
 }
 
 /**
- * Reads records out of a block of UTF-8 as long as they are surely well-formed, and nothing in them needs more than their
- * bytes: no comment, no part that stands twice, no text beside elements. Whatever else comes is left to the parser,
- * untouched; what is read here is what the parser would have made of it.
+ * Reads records from a block of UTF-8 as long as they are certain to be well-formed and consist of simple content: no
+ * comment, no repeated part, no text next to elements. Everything else is left to the parser, untouched. The result is
+ * always the same as the parser's.
  */
 export class XmlScanner extends XmlRowBuffer {
   #tag: XmlTag = { name: this.bytes, close: this.bytes };
   #isEmpty = false;
   #isNil = false;
   #failure = doubt;
-  /** The record that is known not to be read, and why. */
+  /** The record that can't be read here, and why. */
   #failedAt = -1;
   #failedWith = doubt;
-  /** The innermost open element; undefined behind the record. */
+  /** The innermost open element; undefined after the record. */
   #open: XmlColumnPart | undefined;
-  /** The index of the element that most likely comes next in it. */
+  /** The index of its most likely next child element. */
   #next = 0;
   readonly #template: XmlRowTemplate;
 
@@ -45,7 +45,10 @@ export class XmlScanner extends XmlRowBuffer {
     this.#failedAt = -1;
   }
 
-  /** Reads the next record, with the white space before it, and those behind it, into the next rows; returns where the last ends. */
+  /**
+   * Reads the next record, with the white space before it, and the following ones into rows; returns the end of the
+   * last one.
+   */
   record(tag: XmlTag, pos: number): number {
     const { rows, capacity } = this;
     if (tag !== this.#tag) this.#forget();
@@ -55,7 +58,7 @@ export class XmlScanner extends XmlRowBuffer {
     this.beginAt(pos);
     while (this.rows < capacity) {
       let end = this.#begin(this.isRead ? this.space(this.end) : this.between(this.end));
-      // No way leads over a whole record.
+      // A way never spans a whole record.
       if (end < 0 || this.#template.textEnd < this.end) this.#template.textEnd = -1;
       if (end >= 0 && !this.complete(end)) end = doubt;
       if (end < 0) {
@@ -88,8 +91,8 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the text of an element, from behind its start tag on, and those that ways lead to, also in the next records. Returns
-   * the position behind the end tag of the last, or of its first child.
+   * Reads the text of an element, starting after its start tag, and the texts that ways lead to, also in following
+   * records. Returns the position after the end tag of the last element, or the position of its first child.
    */
   #texts(first: XmlColumnPart, start: number): number {
     const { bytes, view, line } = this;
@@ -124,7 +127,7 @@ export class XmlScanner extends XmlRowBuffer {
     return this.#content(part, at, end);
   }
 
-  /** What else a way means than that the next text begins; 0, or why it can't be gone. */
+  /** Applies the effects of a way other than that the next text starts; returns 0, or why the way can't be taken. */
   #pass({ rowLength, rowLines, lines, entered }: XmlWay, at: number): number {
     if (rowLength > 0) {
       this.line += rowLines;
@@ -135,7 +138,10 @@ export class XmlScanner extends XmlRowBuffer {
     return entered.every((one) => this.#enter(one)) ? 0 : doubt;
   }
 
-  /** Reads on between elements: behind the start tag of the next one that has content, or behind the end of the record. */
+  /**
+   * Reads on between elements: returns the position after the start tag of the next element with content, or after the
+   * end of the record.
+   */
   #tags(around: XmlColumnPart, pos: number): number {
     const { bytes } = this;
     for (let open = around, at = pos; ; ) {
@@ -164,7 +170,7 @@ export class XmlScanner extends XmlRowBuffer {
     const { bytes } = this;
     this.#isNil = false;
     this.#isEmpty = false;
-    // Values are read each time.
+    // Attribute values must be read each time.
     if (this.isRead) this.#template.textEnd = -1;
     else this.recordNumber++;
     for (let expected = 0; ; ) {
@@ -189,18 +195,21 @@ export class XmlScanner extends XmlRowBuffer {
     if (this.isRead && attribute.means === 'value') {
       return !this.hasBreaks && this.put(attribute, start, end, this.isEscaped);
     }
-    // The parser refuses what stands twice.
+    // The parser rejects duplicates.
     if (attribute.record === this.recordNumber) return false;
     attribute.record = this.recordNumber;
     if (!this.isRead) return true;
-    // From here on names may mean something else.
+    // From here on, names may have another meaning.
     if (attribute.means === 'namespace') return false;
     const text = this.bytes.toString('latin1', start, end);
     this.#isNil = text === 'true' || text === '1';
     return this.#isNil || text === 'false' || text === '0';
   }
 
-  /** The text of an element, whatever is in it: behind its end tag, or at the first tag inside. It was read up to `pos`. */
+  /**
+   * Reads the text of an element, which was read up to `pos`. Returns the position after its end tag, or of the first
+   * tag inside.
+   */
   #content(part: XmlColumnPart, start: number, pos: number): number {
     const { bytes } = this;
     const isNil = this.#isNil;
@@ -219,7 +228,7 @@ export class XmlScanner extends XmlRowBuffer {
     return inkAt(bytes, start) === at && this.#enter(part) ? at : doubt;
   }
 
-  /** Parts of an element that is repeated are lists, with null where one of the elements lacks the part. */
+  /** The parts of a repeated element are lists, with null for each element that lacks the part. */
   #enter(part: XmlColumnPart): boolean {
     if (part.parent === undefined) return true;
     if (part.record === this.recordNumber && this.isRead) return false;
@@ -228,11 +237,11 @@ export class XmlScanner extends XmlRowBuffer {
     return true;
   }
 
-  /** A record without elements inside: its text is a part, but not where it is blank. */
+  /** A record without child elements: its text is a part, unless the text is blank. */
   #onlyText(record: XmlColumnPart, start: number, end: number): number {
     const ink = inkAt(this.bytes, start);
     if (this.isRead && ink < end) {
-      // It may be nothing but what Unicode takes for blank.
+      // The text may consist only of Unicode white space.
       if (this.bytes[ink]! > 0x7f || this.bytes[ink] === 38 || this.bytes[ink] === 60) return doubt;
       const text = this.parts.inside(record, '#text');
       if (text === undefined || !this.put(text, start, end, this.isEscaped)) return doubt;
@@ -247,7 +256,7 @@ export class XmlScanner extends XmlRowBuffer {
     return this.word(part.parent === undefined ? this.#tag.close : part.close, at);
   }
 
-  /** The `<` of a tag behind text that was read up to `pos`, and CDATA sections. */
+  /** The `<` of the tag after CDATA sections and text, which was read up to `pos`. */
   #sections(pos: number): number {
     const { bytes } = this;
     let at = pos;
@@ -259,7 +268,7 @@ export class XmlScanner extends XmlRowBuffer {
     return at < 0 || bytes[at] === 60 ? at : this.unlessCut(at);
   }
 
-  /** The part whose name stands at `at`, most likely the one handed in; undefined with a failure set. */
+  /** The part whose name is at `at`, most likely `likely`; undefined if there is none, with the failure set. */
   #inside(
     parent: XmlColumnPart,
     likely: XmlColumnPart | undefined,
@@ -268,14 +277,14 @@ export class XmlScanner extends XmlRowBuffer {
   ): XmlColumnPart | undefined {
     const { bytes } = this;
     if (likely !== undefined && this.#isNamed(likely, at)) return likely;
-    // An element may be repeated.
+    // The element may be repeated.
     const before = prefix === '' ? parent.elements[this.#next - 1] : undefined;
     if (before !== undefined && this.#isNamed(before, at)) return before;
     const end = endOfName(bytes, at);
     this.#failure = end < 0 ? end : doubt;
     if (end < 0) return undefined;
     const name = bytes.toString('latin1', at, end);
-    // With a point, a path could be read in two ways.
+    // With a dot in a name, a path would be ambiguous.
     return this.isRead && name.includes('.') ? undefined : this.parts.inside(parent, prefix + name);
   }
 

@@ -2,7 +2,10 @@ import { referredCharacter } from '../../lib/xml-reference.ts';
 
 const cdataBeginBytes = 9;
 
-/** Replaces references by their characters, CDATA sections by their content, and line ends by line feeds (XML 1.0, 2.11), in place; returns the new end. */
+/**
+ * Replaces references with their characters, CDATA sections with their content, and line ends with line feeds (XML 1.0,
+ * 2.11), in place; returns the new end.
+ */
 export function resolveInPlace(bytes: Buffer, start: number, end: number): number {
   let to = start;
   let cdataEnd = -1;
@@ -30,14 +33,14 @@ export function resolveInPlace(bytes: Buffer, start: number, end: number): numbe
   return to;
 }
 
-/** The first byte that is no white space. */
+/** The first byte that isn't white space. */
 export function inkAt(bytes: Buffer, start: number): number {
   let at = start;
   while (bytes[at]! <= 0x20) at++;
   return at;
 }
 
-/** The encoding that an XML declaration names (XML 1.0, 4.3.3). UTF-16 can only be told by its byte-order mark. */
+/** The encoding in an XML declaration (XML 1.0, 4.3.3). UTF-16 can only be detected by its byte-order mark. */
 export function declaredEncoding(head: Buffer): string | undefined {
   const name = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(head.toString('latin1'))?.[1];
   return name === undefined || /^(?:utf-?16|ucs|iso-10646-ucs)/i.test(name) ? undefined : name;

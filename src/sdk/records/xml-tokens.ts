@@ -4,19 +4,19 @@ import { cut, noReference } from '../../lib/xml-reference.ts';
 
 /** The bytes end too early. */
 export { cut };
-/** Nothing is known but that this is for the strict parser to read. */
+/** The scanner isn't certain: the strict parser must read this. */
 export const doubt = noReference;
 
-/** Classes of bytes. What has none, a control character, ends whatever is being read. */
+/** Byte classes. A byte without a class, such as a control character, ends the current token. */
 export const ordinary = 1;
 export const tab = 2;
 export const lineFeed = 3;
 export const carriageReturn = 4;
-/** Begins U+FFFE and U+FFFF, which XML does not allow, and others that it does. */
+/** The first byte of U+FFFE and U+FFFF, which XML doesn't allow, and of other characters, which it does. */
 export const doubtful = 5;
 const mark = 6;
 
-/** The classes of bytes where the bytes of `marks` have a meaning. */
+/** The byte classes in a context where the bytes of `marks` have a meaning. */
 function classesWith(marks: string): Uint8Array {
   const table = new Uint8Array(256).fill(ordinary, 0x20);
   table[0x09] = tab;
@@ -41,12 +41,15 @@ const startOfAscii = 1;
 const restOfAscii = 2;
 const notAscii = 4;
 
-/** What a byte is in a name; 0 for what ends it. */
+/** The role of a byte in a name; 0 if it ends the name. */
 export const inName = new Uint8Array(256).fill(notAscii, 0x80);
 for (const byte of Buffer.from(':_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) inName[byte] = startOfAscii;
 for (const byte of Buffer.from('-.0123456789')) inName[byte] = restOfAscii;
 
-/** Top bits where a byte ends a run; with 0x06 in each turned over, `&` is the next above the control characters. */
+/**
+ * Sets the top bit of each byte that ends a run; with 0x06 flipped in each byte, `&` comes directly after the control
+ * characters.
+ */
 export function endsRunIn(four: number): number {
   const turned = four ^ 0x06060606;
   const found = ((turned - 0x21212121) & ~turned) | equal(four, 0x3c3c3c3c) | equal(four, 0x5d5d5d5d);
@@ -54,8 +57,8 @@ export function endsRunIn(four: number): number {
 }
 
 /**
- * The first byte from here that may mean something in text or be wrong there: markup, a closing bracket, a control
- * character, the beginning of U+FFFE; or else, behind the last whole four, anything. `view` shows the same bytes.
+ * The next byte that may have a meaning in text or be invalid there: markup, a closing bracket, a control character,
+ * the first byte of U+FFFE. After the last complete group of four, any byte. `view` is a view of the same bytes.
  */
 export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
@@ -67,10 +70,13 @@ export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
   return at;
 }
 
-/** A longer name is the parser's, which bounds them. */
+/** A longer name is left to the parser, which limits its length. */
 const maxNameBytes = 64 * 1024;
 
-/** Where the name that begins here ends, if it is one and another byte follows; {@link cut} or {@link doubt} if not. */
+/**
+ * The end of the name that starts here, if it's a name and another byte follows; otherwise {@link cut} or {@link
+ * doubt}.
+ */
 export function endOfName(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;

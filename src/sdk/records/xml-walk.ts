@@ -21,27 +21,29 @@ interface XmlWalkOptions {
   readonly places: XmlPlaces;
   /** Whether a document without records may be the first. */
   readonly mayBeEmpty: boolean;
-  /** Which path has which cell of a row; -1 for none. */
+  /** The cell of a path; -1 if it has none. */
   readonly slotOf: (path: string) => number;
-  /** Cells of a row; 0 only surveys. */
+  /** Number of cells in a row; 0 if the walk only surveys. */
   readonly width: number;
-  /** Called for each path of a record that may be new, in order of appearance; a list stands where a part is repeated. */
+  /**
+   * Called for each path of a record that may be new, in order of appearance, and with whether the part is repeated.
+   */
   meet(path: string, isRepeated: boolean): void;
 }
 
-/** Text that the parser is given at once. */
+/** Maximum amount of text passed to the parser at once. */
 const pieceBytes = 65_536;
-/** A record that is larger is the parser's, which need not hold its bytes. */
+/** A larger record is left to the parser, which doesn't have to hold its bytes. */
 const maxHeld = 1024 * 1024;
 
 /**
- * One pass over an XML document. The parser reads it up to the end of the first record; from there on the scanner reads
- * records from their bytes. Where it is in doubt, the parser goes on until a record ends again. Yields whenever rows must be taken
- * before their block is left.
+ * One pass over an XML document. The parser reads it up to the end of the first record; from there on, the scanner
+ * reads records as bytes. If the scanner isn't certain, the parser continues to the end of a record. Yields each time
+ * rows must be taken before their block is released.
  */
 export class XmlWalk {
   readonly scanner: XmlScanner;
-  /** Records of this batch that the parser read, by row. */
+  /** Records in this batch that the parser read, by row. */
   readonly parsed = new Map<number, XmlRecord>();
   readonly #init: XmlWalkOptions;
   readonly #blocks: Blocks;
@@ -49,9 +51,9 @@ export class XmlWalk {
   #tag: XmlTag | undefined;
   #capacity = 256;
   #pos = 0;
-  /** Tags to hand to the parser at the next doubt: the more, the longer the scanner has been of no use. */
+  /** Number of tags to pass to the parser at the next doubt: it grows as long as the scanner reads nothing. */
   #patience = 1;
-  /** The records' element, also while the parser reads. */
+  /** The records' element, also set while the parser reads. */
   #lastTag: XmlTag | undefined;
   #strides = 0;
 
@@ -79,7 +81,7 @@ export class XmlWalk {
     return new XmlParts(meetIn, names, scope);
   }
 
-  /** Cells of a row. */
+  /** Number of cells in a row. */
   get width(): number {
     return this.#init.width;
   }
@@ -99,7 +101,7 @@ export class XmlWalk {
     }
   }
 
-  /** Reads on in the block; true when the batch is full, false when the block is at its end. */
+  /** Continues reading the block; true if the batch is full, false at the end of the block. */
   #read(): boolean {
     const { bytes } = this.scanner;
     while (this.#pos < bytes.length) {
@@ -118,7 +120,7 @@ export class XmlWalk {
     this.#parser.line = this.scanner.line;
   }
 
-  /** Gives the parser some text, so that it ends with a record where that can be had. */
+  /** Passes some text to the parser, up to the end of a record if possible. */
   #parse(): void {
     const end = this.#tag === undefined ? this.#likelyEnd() : this.#afterTags(this.#patience);
     if (this.#tag !== undefined) this.#patience = Math.min(2 * this.#patience, 4096);
@@ -135,12 +137,12 @@ export class XmlWalk {
     this.#strides = 0;
   }
 
-  /** Behind the next end tag of a record, or just behind the next tag as long as no record is known. */
+  /** The position after the next end tag of a record, or after the next tag as long as no record is known. */
   #likelyEnd(): number {
     const { bytes } = this.scanner;
     const close = this.#lastTag === undefined ? -1 : bytes.indexOf(this.#lastTag.close, this.#pos);
     const end = close + (this.#lastTag?.close.length ?? 0);
-    // Far from any record, ever longer strides are taken.
+    // The strides grow as long as no record is found.
     return close > 0 && end - this.#pos < pieceBytes ? end : this.#afterTags(1 + (this.#strides++ >> 6));
   }
 
@@ -176,7 +178,7 @@ export class XmlWalk {
   }
 }
 
-/** A column belongs to the path of its very name before it does to one with a prefix. */
+/** A path that exactly matches a column's name takes precedence over a path with a prefix. */
 function plainFirst(record: XmlRecord): XmlRecord | [string, XmlValue][] {
   const hasPrefix = ([path]: [string, unknown]) => path.includes(':');
   const all = [...record];
@@ -189,7 +191,7 @@ function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | un
   return known?.name.equals(bytes) ? known : { name: bytes, close: Buffer.from(`${name}>`) };
 }
 
-/** The end of a piece that is not inside a character. */
+/** An end for a piece that isn't inside a character. */
 function wholeCharacters(bytes: Buffer, wanted: number): number {
   let end = Math.min(wanted, bytes.length);
   while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;

@@ -13,19 +13,19 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
     ...options,
     ...(version === undefined
       ? {}
-      : { api_version: option.text({ about: 'Version of the vendor’s API.', default: version, example: version }) }),
+      : { api_version: option.text({ about: "Version of the vendor's API.", default: version, example: version }) }),
     api_url: option.text({
       about:
-        'Replaces scheme and host in all URLs of the service, for example for a proxy, a sandbox or a test double.',
+        'Replaces the scheme and host in all URLs of the service, for example to use a proxy, a sandbox or a test double.',
       example: 'https://proxy.example.com',
       pattern: '^https?://',
     }),
     timezone: option.text({
-      about: 'IANA zone for days. Default: the zone of the job.',
+      about: "IANA time zone for days. Default: the job's time zone.",
       example: 'Europe/Berlin',
     }),
     timeout_seconds: option.number({
-      about: 'Timeout for connecting, for the first byte of a response and between two bytes.',
+      about: 'Timeout for connecting, for the first byte of a response, and between bytes.',
       default: 60,
       minimum: 0.1,
     }),
@@ -36,7 +36,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       maximum: 20,
     }),
     max_answer_bytes: option.integer({
-      about: 'Maximum bytes of one response that is read as a whole; tables and files may be larger in total.',
+      about: 'Maximum size in bytes of a response that is read as a whole; tables and files can be larger in total.',
       default: 67_108_864,
       minimum: 1024,
     }),
@@ -63,7 +63,7 @@ export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
       ? { flatten: recordOptions.flatten, types: recordOptions.types }
       : {}),
     max_pages: option.integer({
-      about: 'More pages than this are an error, so that an incomplete result is never sent.',
+      about: 'Maximum number of pages. More pages are an error, so that an incomplete result is never sent.',
       default: 10_000,
       minimum: 1,
     }),

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 
-/** Elements inside each other; code that walks the values may recurse. */
+/** Maximum nesting of elements, because code that walks the values may recurse. */
 const maxDepth = 256;
 
 interface Open {
@@ -10,9 +10,10 @@ interface Open {
 }
 
 /**
- * Parses an XML document to plain values: an element with only text becomes that text, any other an object of its children.
- * Repeated children are lists, attributes are `@name`, text next to children is `#text`. Prefixes are dropped (`soap:Body` is
- * `Body`), because vendors change them. Entities other than the five predefined ones are refused.
+ * Parses an XML document to plain values: an element that has only text becomes that text, any other element an object
+ * with its children. Repeated children are lists, attributes are `@name`, text next to children is `#text`. Prefixes
+ * are dropped (`soap:Body` is `Body`), because vendors change them. Entities other than the five predefined ones are
+ * rejected.
  * @throws Error if the document is not well-formed.
  */
 export function parseXml(text: string): unknown {
@@ -29,8 +30,8 @@ export interface XmlPart {
 }
 
 /**
- * Streams the elements with these names from an XML document (UTF-8) of any size. A nested matching element is a child of the
- * outer one.
+ * Streams the elements with these names from an XML document (UTF-8) of any size. If matching elements are nested, the
+ * inner one is a child of the outer one.
  * @throws Error if the document is not well-formed.
  */
 export async function* xmlParts(
@@ -81,7 +82,7 @@ class Tree {
     this.#parser.close();
   }
 
-  /** The matching elements since the last call. */
+  /** The matching elements found since the last call. */
   taken(): XmlPart[] {
     const parts = this.#parts;
     this.#parts = [];

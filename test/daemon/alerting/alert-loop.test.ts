@@ -149,7 +149,7 @@ describe('the alert loop of the daemon', () => {
       for (const name of names) await succeed(parts as Store, name);
     });
     await told(2);
-    await passUntil('a day', () => true, 12 * hour);
+    await passUntil('a day to pass', () => true, 12 * hour);
     expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs recovered']);
   });
 
@@ -168,7 +168,7 @@ describe('the alert loop of the daemon', () => {
   it('reports stale data even if nothing runs, measured from the last successful publication', async () => {
     const { store, receiver, clock, told, passUntil } = await setUp({ alerts: { staleAfterMs: 2 * hour } });
     await publish(store, 'orders', clock.now());
-    await passUntil('an hour and a half', () => true, 1.5 * hour);
+    await passUntil('90 minutes to pass', () => true, 1.5 * hour);
     expect(receiver.got).toEqual([]);
     await told(1);
     expect(receiver.titles()).toEqual(['orders shows old data']);
@@ -227,7 +227,7 @@ describe('the alert loop of the daemon', () => {
       ids.push(owed.id);
       await store.outbox.note(owed.id, { code: 'DELIVERY_NO_ANSWER', message: 'connection refused' });
     }
-    await passUntil('ten minutes', () => true, 600_000);
+    await passUntil('ten minutes to pass', () => true, 600_000);
     expect(receiver.got).toEqual([]);
     await told(1);
     expect(receiver.titles()).toEqual(['main: owed payloads are not delivered']);
@@ -286,7 +286,7 @@ describe('the alert loop of the daemon', () => {
   it('reports that the scheduler has stopped', async () => {
     let ticking = true;
     const { receiver, told, passUntil } = await setUp({ ticking: () => ticking, alerts: { staleAfterMs: false } });
-    await passUntil('a minute', () => true, 60_000);
+    await passUntil('a minute to pass', () => true, 60_000);
     ticking = false;
     await told(1);
     expect(receiver.titles()).toEqual(['the scheduler has stopped']);
@@ -312,7 +312,7 @@ describe('the alert loop of the daemon', () => {
       problem: 'answered 503: not now',
     });
     receiver.answer(200);
-    await passUntil('it to be taken', () => count('alert.sent') === 2);
+    await passUntil('the alert to be accepted', () => count('alert.sent') === 2);
     expect((await store.alerts.waiting()).length).toBe(0);
   });
 
@@ -320,7 +320,7 @@ describe('the alert loop of the daemon', () => {
     const { store, receiver, passUntil, count } = await setUp({ alerts: { staleAfterMs: false, remindMs: 48 * hour } });
     receiver.answer(500);
     await fail(store, 'orders');
-    await passUntil('it to be given up', () => count('alert.given_up') === 1, 600_000);
+    await passUntil('the alert to be given up', () => count('alert.given_up') === 1, 600_000);
     expect(receiver.got.length).toBeLessThan(40);
     expect(await store.alerts.waiting()).toEqual([]);
   });
@@ -344,16 +344,16 @@ describe('the alert loop of the daemon', () => {
     });
     const beats = (path: string) =>
       receiver.got.filter((got) => got.path.endsWith(path) && got.method === 'GET').length;
-    await passUntil('two beats', () => beats('for=me') === 2);
+    await passUntil('two heartbeats', () => beats('for=me') === 2);
     ticking = false;
-    await passUntil('it to notice', () => true, 60_000);
+    await passUntil('the alert loop to notice', () => true, 60_000);
     const before = beats('for=me');
     for (let n = 0; n < 20; n++) await passUntil('time to pass', () => true, 60_000);
     expect(beats('for=me') - before).toBeLessThanOrEqual(1);
     expect(beats('job=orders')).toBe(0);
     events.emit('payload.delivered', { ...payloadFacts, attempts: 1, milliseconds: 1 });
     events.emit('payload.delivered', { ...payloadFacts, job: 'other', attempts: 1, milliseconds: 1 });
-    await until('the beat of the job', () => beats('job=orders') === 1);
+    await until("the job's heartbeat", () => beats('job=orders') === 1);
     expect(clock.now()).toBeGreaterThan(0);
   });
 
@@ -370,7 +370,7 @@ describe('the alert loop of the daemon', () => {
     jobs.set('own', { ...jobs.get('own')!, alerts: { to: ['spare'] } });
     for (const name of jobs.keys()) await fail(store, name, `${name} broke`);
     await told(1);
-    await until('the other channel', () => other.got.length === 2);
+    await until('the other channel to get its alerts', () => other.got.length === 2);
     expect(receiver.titles()).toEqual(['loud failed']);
     expect(other.titles().sort()).toEqual(['loud failed', 'own failed']);
   });
@@ -396,7 +396,7 @@ describe('the alert loop of the daemon', () => {
     }
     await fail(store, 'orders');
     await told(1);
-    for (let n = 0; n < 10; n++) await passUntil('an hour', () => true, hour);
+    for (let n = 0; n < 10; n++) await passUntil('an hour to pass', () => true, hour);
     expect(receiver.titles()).toEqual(['orders failed']);
   });
 });

@@ -71,7 +71,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database',
      */
     const hear = (name: string, count: number) => {
       let looks = 0;
-      return until(`${name}, ${count} times`, () => {
+      return until(`${count} events ${name}`, () => {
         if (++looks % 20 === 0) clock.advance(1_000);
         return heard.filter((one) => one === name).length >= count;
       });

@@ -36,7 +36,7 @@ describe('a firing during a run of the same job', () => {
     source.says = slow.says;
     const clock = new SetClock();
     const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
-    await until('the first extract', () => source.asked === 1);
+    await until('the first extract to start', () => source.asked === 1);
     clock.forward(hour);
     await daemon.adopt(config);
     await hear('firing.waiting', { job: 'orders' });
@@ -45,7 +45,7 @@ describe('a firing during a run of the same job', () => {
     await hear('firing.skipped', { job: 'orders', reason: 'a firing of this job is already waiting' });
     expect(source.asked).toBe(1);
     slow.open('late');
-    await until('the second run', () => count('run.finished') === 2);
+    await until('the second run to finish', () => count('run.finished') === 2);
     expect([source.asked, source.most]).toEqual([2, 1]);
     const next = await runtime.store.schedules.find('orders');
     expect(next?.next_at).toBeGreaterThan(clock.now());
@@ -62,19 +62,19 @@ describe('a firing during a run of the same job', () => {
     source.says = gate().says;
     clock.forward(hour);
     await daemon.adopt(config);
-    await until('the second extract', () => source.asked === 2);
+    await until('the second extract to start', () => source.asked === 2);
     const slow = gate();
     source.says = slow.says;
     clock.forward(hour);
     await daemon.adopt(config);
-    await until('the third extract', () => source.asked === 3);
+    await until('the third extract to start', () => source.asked === 3);
     expect((await hear('run.finished', { outcome: 'stopped' })).facts).toMatchObject({ code: 'RUN_CANCELLED' });
     const [, cancelled] = await runtime.store.runs.history({ limit: 2 });
     expect(cancelled).toMatchObject({ state: 'interrupted', code: 'RUN_CANCELLED' });
     expect(await runtime.store.outbox.inState('owed')).toHaveLength(1);
     expect(source.most).toBe(1);
     slow.open('newest');
-    await until('the third payload', () => count('payload.superseded') === 1);
+    await until('the payload to be superseded', () => count('payload.superseded') === 1);
   });
 });
 
@@ -86,7 +86,7 @@ it("a firing that exceeds the daily allowance doesn't cancel the current run", a
   const slow = gate();
   source.says = slow.says;
   const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
-  await until('the first extract', () => source.asked === 1);
+  await until('the first extract to start', () => source.asked === 1);
   const destination = { ...job.destination, requestsPerDay: 1, whenShort: 'throttle' as const };
   clock.forward(hour);
   await daemon.adopt(configOf(folder, [{ ...job, destination, priority: 'low' }]));
@@ -109,7 +109,7 @@ it('a queued firing is kept if the next one exceeds the daily allowance', async 
   await hear('payload.delivered', { job: 'orders' });
   clock.forward(hour);
   await daemon.adopt(config);
-  await until('the first to run', () => busy.asked === 1);
+  await until('the first job to run', () => busy.asked === 1);
   const queued = await runtime.store.schedules.find('orders');
   clock.forward(hour);
   const scarce = { ...destination, requestsPerDay: 1, whenShort: 'throttle' as const };
@@ -130,7 +130,7 @@ describe('missed firings', () => {
     const { clock, begun } = halfPast();
     const missed = [begun - 2 * hour, begun - hour, begun];
     const { count, runtime } = await startDaemon(config, { clock, before: dueAt([job, missed[0]!]) });
-    await until('three runs', () => count('run.finished') === 3);
+    await until('three finished runs', () => count('run.finished') === 3);
     expect(source.stoodFor.slice(0, 3)).toEqual(missed);
     expect(source.most).toBe(1);
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
@@ -148,7 +148,7 @@ describe('missed firings', () => {
       clock,
       before: dueAt([guarded, begun - 9 * hour]),
     });
-    await until('ten runs', () => count('run.finished') === 10);
+    await until('ten finished runs', () => count('run.finished') === 10);
     expect(count('payload.quarantined')).toBe(0);
   });
 
@@ -161,7 +161,7 @@ describe('missed firings', () => {
     const missed = [begun - 2 * hour, begun - hour, begun];
     source.says = gate().says;
     const first = await startDaemon(config, { clock, before: dueAt([job, missed[0]!]) });
-    await until('the first run', () => source.asked === 1);
+    await until('the first run to start', () => source.asked === 1);
     await first.stop();
     const again = new Source();
     const same = {
@@ -169,7 +169,7 @@ describe('missed firings', () => {
       extract: { ...job.extract!, source: { ...job.extract!.source, connector: again.connector } },
     };
     const second = await startDaemon(configOf(folder, [same]), { clock });
-    await until('three runs', () => second.count('run.finished') === 3);
+    await until('three finished runs', () => second.count('run.finished') === 3);
     expect(again.stoodFor.slice(0, 3)).toEqual(missed);
   });
 
@@ -274,17 +274,17 @@ describe('several firings that are due at once', () => {
     const due = jobs.map((job) => [job, begun - hour + job.name.charCodeAt(0) * 1000] as const);
     const narrow = { ...configOf(folder, jobs), concurrency: 1 };
     const { daemon, count } = await startDaemon(narrow, { clock, before: dueAt(...due) });
-    await until('the first', () => order.length === 1);
+    await until('the first job to start', () => order.length === 1);
     expect(daemon.ticking().line?.firings).toBe(3);
     expect(daemon.ticking().line?.oldest).toBeGreaterThan(hour);
     gates.get('a')!.open('1');
-    await until('the second', () => order.length === 2);
+    await until('the second job to start', () => order.length === 2);
     expect(order).toEqual(['a', 'b']);
     await daemon.adopt({ ...narrow, concurrency: 3 });
-    await until('all', () => order.length === 4);
+    await until('all jobs to start', () => order.length === 4);
     expect(order.slice(2).toSorted()).toEqual(['c', 'd']);
     for (const slow of gates.values()) slow.open('end');
-    await until('the end', () => count('run.finished') === 4);
+    await until('all runs to finish', () => count('run.finished') === 4);
   });
 });
 
@@ -295,7 +295,7 @@ describe('a config change', () => {
     source.says = slow.says;
     const clock = new SetClock();
     const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
-    await until('the extract', () => source.asked === 1);
+    await until('the extract to start', () => source.asked === 1);
     const edits: readonly (Partial<Job> | undefined)[] = [
       { schedule: { cron: '*/5 * * * *', timezone: 'UTC' } },
       { enabled: false },
@@ -315,7 +315,7 @@ describe('a config change', () => {
     await hear('payload.delivered');
     clock.forward(hour);
     await daemon.adopt(configOf(folder, [{ ...job, schedule: { ...hourly, overlap: 'buffer_one' } }]));
-    await until('the next run', () => count('run.finished') === 2);
+    await until('the next run to finish', () => count('run.finished') === 2);
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(clock.now());
   });
 
@@ -325,7 +325,7 @@ describe('a config change', () => {
     source.says = slow.says;
     const clock = new SetClock();
     const { hear, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
-    await until('the extract', () => source.asked === 1);
+    await until('the extract to start', () => source.asked === 1);
     await daemon.adopt(configOf(folder, [{ ...job, name: 'sales' }]));
     expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
     slow.open('old');
@@ -352,7 +352,7 @@ describe('a config change', () => {
     const { clock, begun } = halfPast();
     const before = dueAt([first, begun - 2 * hour], [job, begun - hour]);
     const { daemon, count, hear, runtime } = await startDaemon(config, { clock, before });
-    await until('the first to run', () => busy.asked === 1);
+    await until('the first job to run', () => busy.asked === 1);
     for (let n = 0; n < 5; n++) await daemon.adopt(config);
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun - hour);
     expect(count('firing.skipped')).toBe(0);

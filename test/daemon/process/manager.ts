@@ -21,6 +21,6 @@ export async function openManager(): Promise<{ socket: string; heard: () => stri
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  await until('the socket', () => text.includes('LISTENING'));
+  await until('the notification socket to listen', () => text.includes('LISTENING'));
   return { socket, heard: () => text.split('\n').slice(1, -1) };
 }

@@ -26,19 +26,19 @@ describe('what systemd is notified of', () => {
       },
     });
     const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
-    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    await until('a watchdog ping', () => heard().includes('WATCHDOG=1'));
     expect(heard()[0]).toBe('READY=1 STATUS=1 job active');
     daemon.child.kill('SIGHUP');
     const isReload = (words: string) => /^RELOADING=1 MONOTONIC_USEC=\d+$/.test(words);
-    await until('the reload', () => heard().some(isReload));
-    await until('the end of the reload', () => heard().filter((words) => words.startsWith('READY=1')).length === 2);
+    await until('the reload notification', () => heard().some(isReload));
+    await until('the reload to finish', () => heard().filter((words) => words.startsWith('READY=1')).length === 2);
     const said = heard().filter((words) => words !== 'WATCHDOG=1');
     expect(said.map((words) => words.split('=', 1)[0])).toEqual(['READY', 'RELOADING', 'READY']);
     const health = await home.sluice(['health']);
     expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining('the schedules are running') });
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
-    await until('the end', () => heard().includes('STOPPING=1'));
+    await until('the stopping notification', () => heard().includes('STOPPING=1'));
     expect(await home.sluice(['health', '--json'])).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('no daemon is running'),
@@ -51,19 +51,19 @@ describe('what systemd is notified of', () => {
     const home = await world.home();
     await home.config({ destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} });
     const first = home.start(['run']);
-    await until('the first daemon', async () => (await home.sluice(['health'])).code === 0);
+    await until('the first daemon to be healthy', async () => (await home.sluice(['health'])).code === 0);
     const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
     const second = home.start(['run', '--second', 'wait'], { env });
-    await until('a ping in reserve', () => heard().includes('WATCHDOG=1'));
+    await until('a watchdog ping from the standby daemon', () => heard().includes('WATCHDOG=1'));
     expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state folder$/);
     first.child.kill('SIGTERM');
     await first.ended;
-    await until('it to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
+    await until('the standby daemon to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
     const third = home.start(['run', '--second', 'wait'], { env });
-    await until('the next in reserve', () => heard().filter((words) => words.includes('standby')).length === 2);
+    await until('the third daemon to be on standby', () => heard().filter((words) => words.includes('standby')).length === 2);
     third.child.kill('SIGTERM');
     expect((await third.ended).code).toBe(0);
-    await until('its end', () => heard().includes('STOPPING=1'));
+    await until('the daemon to stop', () => heard().includes('STOPPING=1'));
     second.child.kill('SIGTERM');
     expect((await second.ended).code).toBe(0);
   });
@@ -77,11 +77,11 @@ describe('what systemd is notified of', () => {
     let isWell = true;
     systemd.watch(() => isWell);
     forTest(() => systemd.stopping());
-    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    await until('a watchdog ping', () => heard().includes('WATCHDOG=1'));
     isWell = false;
     await systemd.ready(2);
     // Pings sent before it arrive before it.
-    await until('the last word', () => heard().some((words) => words.startsWith('READY=1')));
+    await until('the last status notification', () => heard().some((words) => words.startsWith('READY=1')));
     const before = heard().length;
     await new Promise((done) => setTimeout(done, 200));
     expect(heard().slice(before)).toEqual([]);

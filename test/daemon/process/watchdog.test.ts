@@ -50,7 +50,7 @@ it('a timer that stops is shown in the log, at /healthz and by sluice health, an
     return { status: statusCode, said: await body.text() };
   };
   expect(await alive()).toMatchObject({ status: 200 });
-  await until('a ping', () => heard().includes('WATCHDOG=1'));
+  await until('a watchdog ping', () => heard().includes('WATCHDOG=1'));
 
   die();
   expect(await alive()).toMatchObject({

@@ -21,7 +21,7 @@ it('refresh jobs due together cost one request, and each has the result of its o
   const { runtime, count: counted } = await startDaemon(configOf(await newFolder(), jobs), {
     before: overdue(...jobs),
   });
-  await until('all to have ended', () => counted('run.finished') === count);
+  await until('all runs to finish', () => counted('run.finished') === count);
   expect(stage.seen).toHaveLength(1);
   const { datasources } = JSON.parse(stage.seen[0]!.body) as { datasources: string[] };
   expect(datasources.toSorted()).toEqual(['shared', ...jobs.map((_, i) => `source-${i}`)]);
