@@ -19,7 +19,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** The upper bound: bare Node with one small answer. */
+/** The upper bound: bare Node with one small response. */
 async function bareNode(): Promise<Running> {
   const body = JSON.stringify({ hello: 'world' });
   return listening(

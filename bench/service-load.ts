@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** Repeated requests, and the body that every answer must have. */
+/** Repeated requests, and the body that every response must have. */
 export interface Load {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,9 +13,9 @@ export interface Load {
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Keeps each connection busy with one request at a time, and returns the requests per second. Answers are compared byte for
- * byte, except their date; a different answer ends the run with an error. Uses sockets instead of an HTTP client, because the
- * client must cost less than the measured server.
+ * Keeps each connection busy with one request at a time, and returns the requests per second. Responses are compared
+ * byte for byte, except for their date; a different response ends the run with an error. Uses sockets instead of an
+ * HTTP client, because the client must cost less than the measured server.
  */
 export async function load(given: Load): Promise<{ readonly perSecond: number; readonly answers: number }> {
   const started = performance.now();
@@ -64,6 +64,6 @@ function onEachAnswer(socket: Socket, body: Buffer, fail: (error: Error) => void
     }
     pending = undefined;
     if (bytes.subarray(at + headEnd.length).equals(body)) next();
-    else fail(new Error(`not the checked answer: ${bytes.toString('utf8', 0, 500)}`));
+    else fail(new Error(`not the expected response: ${bytes.toString('utf8', 0, 500)}`));
   });
 }

@@ -39,7 +39,7 @@ export async function serve(folder: string, args: readonly string[]): Promise<Se
   return { url, pid, stop };
 }
 
-/** Seconds from process start to the first answer. */
+/** Seconds from process start to the first response. */
 export async function measureStarts(folder: string, runs: number): Promise<{ service: number; node: number }> {
   const seconds = { service: [] as number[], node: [] as number[] };
   for (let run = 0; run <= runs; run++) {
@@ -49,7 +49,7 @@ export async function measureStarts(folder: string, runs: number): Promise<{ ser
       serving = await serve(folder, ['--memory']);
       const answer = await request(`${serving.url}/profile`);
       await answer.body.dump();
-      if (answer.statusCode !== 401) throw new Error(`the first answer has status ${answer.statusCode}`);
+      if (answer.statusCode !== 401) throw new Error(`the first response has status ${answer.statusCode}`);
     });
     await serving?.stop();
     if (run === 0) continue;

@@ -10,7 +10,7 @@ interface Target {
   readonly path: string;
   readonly company?: Company;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the answer is correct. */
+  /** Whether the response is correct. */
   readonly isRight: (answer: Answer) => boolean;
 }
 
@@ -126,7 +126,7 @@ async function ask({ name, server, path, headers, isRight }: Target, millisecond
   const first = await request(url, { headers });
   const body = Buffer.from(await first.body.arrayBuffer());
   if (first.statusCode !== 200 || !isRight(JSON.parse(body.toString()) as Answer)) {
-    throw new Error(`${name}: not the right answer: ${body.toString('utf8', 0, 500)}`);
+    throw new Error(`${name}: wrong response: ${body.toString('utf8', 0, 500)}`);
   }
   const before = await server.cpu();
   const { perSecond, answers } = await load({ url, headers, body, milliseconds, connections });

@@ -98,7 +98,7 @@ function asTables(given: {
       [{ title: 'peak MB after' }, ...numbers('start', '3 × 10 MB', '100 MB')],
       peaks.map((one) => [one.format, ...[one.idle, one.ten, one.hundred].map((peak) => peak.toFixed(0))]),
     ),
-    `sluice serve --memory answers ${(starts.service * 1000).toFixed(0)} ms after it is started; node -e 0 ends after ${(starts.node * 1000).toFixed(0)} ms`,
+    `sluice serve --memory responds ${(starts.service * 1000).toFixed(0)} ms after its start; node -e 0 ends after ${(starts.node * 1000).toFixed(0)} ms`,
   ];
 }
 

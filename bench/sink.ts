@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A bare receiver: accepts any PUT, counts the body and answers like the service. Afterwards it hashes the body and writes
+ * A bare receiver: accepts any PUT, counts the body and responds like the service. Afterwards it hashes the body and
+ * writes
  * `<bytes> <sha256>` to the file in the second argument, so that verification costs no measured time. With a third argument, it
  * stores the body there.
  */

@@ -101,7 +101,7 @@ export default defineService({
       body: { category: 'MISSING_SCOPES' },
       verdict: 'permission',
       say: 'requires a scope that the token lacks',
-      next: 'give the app the scopes that the answer names, then log in again or create a new token',
+      next: 'give the app the scopes that the response names, then log in again or create a new token',
     },
     // The gateway of the API returns this for a malformed token.
     { status: 530, verdict: 'login', say: 'cannot read the token' },

@@ -209,7 +209,7 @@ export default defineService({
     {
       body: { 'errors.*.extensions.code': 'ACCESS_DENIED' },
       verdict: 'permission',
-      next: 'give the app the scopes that the answer names (read_orders, read_products, read_customers), then log in again',
+      next: 'give the app the scopes that the response names (read_orders, read_products, read_customers), then log in again',
     },
     {
       body: { 'errors.*.extensions.code': 'MAX_COST_EXCEEDED' },

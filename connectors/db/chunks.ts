@@ -191,7 +191,7 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
       'rows disappeared between two chunks: the last row that was read no longer exists, nor does any row after it',
     where: { column },
     seen: cutText(text, 80),
-    next: 'run the job again; check whether the table was emptied, or whether another server with fewer rows answers',
+    next: 'run the job again; check whether the table was emptied, or whether another server with fewer rows responds',
   });
 }
 

@@ -59,7 +59,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
   return new Problem({
     code: 'DB_CONNECT_TIMEOUT',
     family: 'try_later',
-    message: `connection timed out: the database at ${place} did not answer within ${seconds} s`,
+    message: `connection timed out: the database at ${place} did not respond within ${seconds} s`,
     next: 'check host and firewall, or raise connect_timeout_seconds',
   });
 }

@@ -3,8 +3,8 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
- * The child process that reads one SQLite file. It answers requests in order and ends with its parent. To stop it, the parent kills
- * it, because nothing else interrupts a running query.
+ * The child process that reads one SQLite file. It handles requests in order and ends with its parent. To stop it, the
+ * parent kills it, because nothing else interrupts a running query.
  */
 let file: SqliteFile | undefined;
 

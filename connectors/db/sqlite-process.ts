@@ -97,8 +97,8 @@ export class SqliteProcess implements SqliteReader {
   }
 
   /**
-   * While no answer is pending, the child must not keep this process alive; it ends with this process. An answer that arrives while
-   * it's being closed doesn't release it: `close` still waits for its end.
+   * While no response is pending, the child must not keep this process alive; it ends with this process. A response
+   * that arrives while the child is being closed doesn't release it: `close` still waits for its end.
    */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;
@@ -114,7 +114,7 @@ export class SqliteProcess implements SqliteReader {
 
 function unexpected(answer: SqliteAnswer): never {
   if (answer.kind === 'overwritten') throw new FileOverwritten();
-  if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite answered ${answer.kind}`);
+  if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite returned ${answer.kind}`);
   const { message, errcode } = answer;
   throw Object.assign(new Error(message), errcode === undefined ? {} : { code: 'ERR_SQLITE_ERROR', errcode });
 }

@@ -88,7 +88,7 @@ function beginningOf(length: number): string {
 /** No login within the connect timeout of the source. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
-    message: `connection timed out: ${place} did not answer within ${seconds} s`,
+    message: `connection timed out: ${place} did not respond within ${seconds} s`,
     next: 'check host, port, protocol (a server with ftps_implicit sends nothing before TLS) and firewall, or raise connect_timeout_seconds',
   });
 }
@@ -179,7 +179,7 @@ export function tooMany(): Problem {
 /** Any other refusal of the server. */
 export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
-    message: `${place} answered with an error`,
+    message: `${place} returned an error`,
     seen,
     next: 'check the path and pattern of the query; the log of the server may have details',
   });

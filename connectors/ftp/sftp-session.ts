@@ -76,8 +76,8 @@ interface Patience {
 }
 
 /**
- * Waits for replies of the subsystem, each with a timeout: the SSH server answers keepalives even if its subsystem
- * hangs, and some calls never return when the connection breaks.
+ * Waits for replies from the subsystem, each with a timeout: the SSH server answers keepalives even if its subsystem
+ * hangs, and some calls never return if the connection breaks.
  */
 class Answers {
   readonly #client: Client;
@@ -151,7 +151,7 @@ class SftpSession implements Session {
     this.#place = placeOf(source);
     this.#answers = answers;
     const seconds = source.idle_timeout_seconds;
-    const late = () => lost(new Error(`no answer from the SFTP subsystem within ${seconds} s`), this.#place);
+    const late = () => lost(new Error(`no response from the SFTP subsystem within ${seconds} s`), this.#place);
     this.#patience = { seconds, late };
   }
 

@@ -105,11 +105,11 @@ function conditionFaults({ conditional, paging, window }: RestQuery): OptionFaul
 function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
   const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
-  if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the answer');
+  if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the response');
   if (paging.kind === 'next_link' && !paging.path) return fault('kind next_link needs `path`, the place of the link');
   const isJson = format === undefined || format === 'json';
   if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
-    return [{ option: 'fail_when', message: 'needs answers in json, and `records`' }];
+    return [{ option: 'fail_when', message: 'needs json responses and `records`' }];
   }
   if (readsAnswer(paging) && !records) {
     return [
@@ -119,7 +119,7 @@ function pagingFaults(query: RestQuery): OptionFault[] {
       },
     ];
   }
-  if (readsAnswer(paging) && !isJson) return fault(`kind ${paging.kind} needs answers in json`);
+  if (readsAnswer(paging) && !isJson) return fault(`kind ${paging.kind} needs json responses`);
   const isFollowed = ['cursor', 'next_link', 'link_header'].includes(paging.kind);
   if (paging.missing !== undefined && !isFollowed) {
     return fault('`missing` is for the kinds cursor, next_link and link_header');

@@ -41,7 +41,7 @@ export async function* fetchDatasource(
     let bytes = 0;
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw httpProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw httpProblem('REST_TOO_LARGE', 'job', `the response is larger than ${maxBytes} bytes`);
       yield chunk;
     }
   } finally {

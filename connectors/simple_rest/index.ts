@@ -107,7 +107,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
       () => asking.request(asked, asking.scope),
       async ({ status, headers, body }) => {
         await body.return(undefined);
-        return `${shownUrl(url)} answers with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
+        return `${shownUrl(url)} responds with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
       },
     );
   } catch (error) {

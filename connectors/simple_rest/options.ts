@@ -27,7 +27,7 @@ export interface RestPaging {
   readonly size_parameter?: string;
   readonly size?: number;
   readonly stop_at?: 'empty' | 'short';
-  /** Path of the cursor in the answer. */
+  /** Path of the cursor in the response. */
   readonly cursor?: string;
   /** Path of the next page's URL in the response. */
   readonly path?: string;

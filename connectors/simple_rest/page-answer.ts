@@ -142,7 +142,7 @@ export async function soapFailure(
   return httpProblem(
     'REST_ANSWER_ERROR',
     fault.isPassing ? 'try_later' : 'job',
-    `The answer is a SOAP fault (${shownUrl(url)})`,
+    `The response is a SOAP fault (${shownUrl(url)})`,
     {
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
@@ -178,7 +178,7 @@ function noJson({ url }: HttpResponse, contentType: string | undefined) {
   return httpProblem(
     'REST_FORMAT',
     'job',
-    `${shownUrl(url)} does not answer in json, so the way to the next page is unknown`,
+    `${shownUrl(url)} does not respond with json, so the next page is unknown`,
     {
       seen: contentType ?? 'no content type',
       next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',

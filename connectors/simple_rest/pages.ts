@@ -255,7 +255,7 @@ function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; n
 function unreadable(url: URL, cause: Problem): Problem {
   return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} returned an unreadable page`, {
     seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
-    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy answers instead',
+    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy responds instead',
     cause,
   });
 }
@@ -277,7 +277,7 @@ function moreIsShown(sign: string, kind: string): RunWarning {
 }
 
 function noList(records: string, url: URL, seen: string) {
-  const place = records === '' ? 'The answer' : `What is at \`${records}\``;
+  const place = records === '' ? 'The response' : `What is at \`${records}\``;
   return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,
     allowed: 'a list, possibly empty',

@@ -62,7 +62,7 @@ export function unreadable(cause: unknown): Problem {
     family: 'try_later',
     message: 'the server returned a response that is not XML',
     seen: cutText((cause as Error).message, 200),
-    next: 'if this persists, check whether a proxy or a sign-in page answers instead of the server',
+    next: 'if this persists, check whether a proxy or a sign-in page responds instead of the server',
     cause,
   });
 }

@@ -22,7 +22,7 @@ export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }
   const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {
     const answer = await sendRequest({ agent, url, ...call, timeoutMs, answerLimitBytes, signal });
-    const message = `answered ${answer.status}${shown(answer.text)}`;
+    const message = `HTTP ${answer.status}${shown(answer.text)}`;
     if (answer.status >= 200 && answer.status < 300) return { ok: true, message };
     const waitMs = retryAfterMs(answer.headers, now);
     return { ok: false, message, retryAfterMs: waitMs };

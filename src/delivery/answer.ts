@@ -23,9 +23,9 @@ export interface EnvelopeAnswer {
 const shownCharacters = 300;
 
 /**
- * Interprets a response of the service. The service always answers with a JSON envelope (service document, section 1), and only
- * that is trusted. The response to an upload is not documented (section 4.12), so a 2xx without a body counts as success too,
- * unless its content type is HTML: then a proxy answered.
+ * Interprets a response from the service. The service always responds with a JSON envelope (service document, section
+ * 1), and only that is trusted. The response to an upload isn't documented (section 4.12), so a 2xx without a body also
+ * counts as success, unless its content type is HTML: then a proxy responded.
  */
 export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
   const envelope = parseObject(http.text);

@@ -6,7 +6,7 @@ export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }
   | { readonly why: 'paused'; readonly until: number }
-  /** All request slots of a second are taken by requests without an answer, which may still arrive. */
+  /** All request slots of a second are taken by requests without a response, which may still arrive. */
   | { readonly why: 'slots'; readonly until: number }
   | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 
@@ -21,7 +21,7 @@ export function closedProblem(closed: Closed, destination: string, now: number):
     return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, next, ...rest });
   }
   if (closed.why === 'slots') {
-    const message = `Requests without an answer may still arrive; the next one is sent at ${at}`;
+    const message = `Requests without a response may still arrive; the next request is sent at ${at}`;
     const next = 'nothing is lost; this takes up to 30 seconds after a process was killed while sending';
     return new Problem({ code: 'SEND_SLOTS_BUSY', family: 'try_later', message, next, ...rest });
   }

@@ -4,7 +4,7 @@ import type { Problem } from '../lib/problem.ts';
 /** Whether the current credentials of a destination were refused. Reads them again once before they count as refused. */
 export class DestinationLogin {
   readonly #destination: Destination;
-  /** The credentials of the last request that was answered with 401. */
+  /** The credentials of the last request that was rejected with 401. */
   #refused = '';
   #block: { readonly problem: Problem; readonly credentials: string } | undefined;
   /** True if they were already read again since they were last accepted. */
@@ -24,7 +24,7 @@ export class DestinationLogin {
     return this.#block?.credentials === this.credentials ? this.#block.problem : undefined;
   }
 
-  /** Call this with the status of each answer, and with the credentials that the request had. */
+  /** Call this with the status of each response and the credentials of its request. */
   async answered(status: number, sent: string): Promise<void> {
     if (status !== 401) {
       this.#hasRenewed = false;

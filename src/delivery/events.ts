@@ -38,7 +38,7 @@ export type DeliveryEvents = {
   'payload.restored': PayloadFacts & By;
   'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
-  /** Sent again, because an earlier upload of other data had no answer and might have arrived late. */
+  /** Sent again, because an earlier upload of other data had no response and might have arrived late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   /** `attempt`: the failed attempt; absent if none was made. */

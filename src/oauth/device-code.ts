@@ -28,7 +28,7 @@ export function readDeviceCode(
   const address = addressOf(verification_uri ?? verification_url);
   if (typeof user_code !== 'string' || address === undefined) {
     const seen = `fields ${Object.keys(answer).join(', ')}`;
-    throw unreachable(host, { message: `${host} answered without a user code`, seen });
+    throw unreachable(host, { message: `${host} returned no user code`, seen });
   }
   const fullAddress = addressOf(full);
   registerSecret(String(device_code));

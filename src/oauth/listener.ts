@@ -48,7 +48,7 @@ export class Listener {
     return new Listener(server, url.href);
   }
 
-  /** Resolves with the first answer that `redeem` accepts, or rejects with its error; the listener is then closed. */
+  /** Resolves with the first redirect that `redeem` accepts, or rejects with its error; the listener is then closed. */
   wait<T>(redeem: (address: URL) => Promise<T> | undefined, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#onAnswer = async (address) => {

@@ -115,7 +115,7 @@ function odd(host: string, { status, headers, text }: HttpAnswer): Error {
       meaning: 'unknown',
     });
   const seen = `status ${status}, ${type}, ${text.length} characters without a token`;
-  return unreachable(host, { message: `${host} answered without a valid token`, seen });
+  return unreachable(host, { message: `${host} returned no valid token`, seen });
 }
 
 function clockAheadOf(date: string | undefined, now: number): number | undefined {

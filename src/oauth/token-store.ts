@@ -46,7 +46,7 @@ export class TokenStore {
   }
 
   /**
-   * Durable when this resolves. `fresh`: a person has just logged in. Otherwise, an answer without a refresh token
+   * Durable when this resolves. `fresh`: a person has just logged in. Otherwise, a response without a refresh token
    * keeps the old one, and a new refresh token is stored together with the old one.
    */
   async save(

@@ -52,7 +52,7 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
     headers,
     body,
   });
-  // The answer is XML; its values are plain base64 and letters.
+  // The response is XML; its values are plain base64 and letters.
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1];
   const [id, key, session] = [tag('AccessKeyId'), tag('SecretAccessKey'), tag('SessionToken')];
   if (status === 200 && id && key && session) {

@@ -10,8 +10,8 @@ export class Grant<T> {
   }
 
   /**
-   * Sends a request with the login. If the answer says that it isn't valid (any more), logs in again, once for all
-   * requests that were sent with it, and repeats the request once.
+   * Sends a request with the login. If the response says that the login isn't valid (any more), logs in again, once for
+   * all requests that used the login, and repeats the request once.
    */
   async use(send: (login: T) => Promise<HttpAnswer>, isRefused: (answer: HttpAnswer) => boolean): Promise<HttpAnswer> {
     this.#current ??= this.#obtain();

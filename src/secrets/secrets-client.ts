@@ -12,7 +12,7 @@ export interface SecretRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether an answer is throttled although its status doesn't say so. */
+  /** Whether a response reports throttling although its status doesn't. */
   readonly isThrottled?: (answer: HttpAnswer) => boolean;
   /** The address exists only on some machines: one short attempt finds out. */
   readonly isOptional?: boolean;
@@ -28,7 +28,7 @@ const timeoutMs = 10_000;
 const optionalTimeoutMs = 1000;
 const connectTimeoutMs = 5000;
 const answerLimitBytes = 1024 * 1024;
-/** Attempts at a server that answers; without an answer, a wrong address is more likely. */
+/** Attempts at a server that responds; without a response, a wrong address is more likely. */
 const maxAttempts = 6;
 const maxUnanswered = 3;
 /** No wait may end later than this after the first attempt, because a person or a start of the daemon waits. */
@@ -51,7 +51,7 @@ export class SecretsClient {
     return this.#agent;
   }
 
-  /** The first conclusive answer, whatever its status. Throws `CONFIG_SECRET_UNAVAILABLE` if there is none. */
+  /** The first conclusive response, whatever its status. Throws `CONFIG_SECRET_UNAVAILABLE` if there is none. */
   async call(request: SecretRequest): Promise<HttpAnswer> {
     const { clock, random } = this.#options;
     const until = clock.monotonic() + patienceMs;
@@ -118,7 +118,7 @@ function unavailable({ title, url }: SecretRequest, failure: Failure, attempts: 
   const { isAnswered, seen, retryAfterMs, cause } = failure;
   const wait = retryAfterMs === undefined ? '' : `, which asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
-    message: isAnswered ? `${title} has no answer at the moment: ${host}` : `${title} is unreachable: ${host}`,
+    message: isAnswered ? `${title} is temporarily unavailable: ${host}` : `${title} is unreachable: ${host}`,
     seen: `${seen}${wait}, after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     next: isAnswered ? 'try again later, or raise the limits there' : 'check the address and the network',
     cause,

@@ -34,7 +34,7 @@ type Basis = 'document' | 'decided';
 
 /**
  * One method on one path, declared as data and two functions. Every call has the same steps, in this order:
- * authenticate, count, allow, validate, scope (all from the declaration), find, do, answer. The OpenAPI document is
+ * authenticate, count, allow, validate, scope (all from the declaration), find, do, respond. The OpenAPI document is
  * generated from the same declarations.
  */
 export interface Endpoint {

@@ -65,7 +65,7 @@ export class LoginHolds {
   }
 
   /**
-   * Records a path that answered 401. Returns true if a different path did so before: then the login is refused, not
+   * Records a path that returned 401. Returns true if a different path did so before: then the login is refused, not
    * one path.
    */
   async suspect(

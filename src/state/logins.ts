@@ -39,7 +39,7 @@ export class LoginRecords {
     await this.#change(name, { asked_at: Math.round(this.#context.clock.now()) });
   }
 
-  /** The vendor answered that it didn't use the token: ends the renewal. */
+  /** The vendor reported that it didn't use the token: ends the renewal. */
   async askedInVain(name: string): Promise<void> {
     await this.#change(name, { asked_at: null });
   }

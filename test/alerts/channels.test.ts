@@ -63,7 +63,7 @@ describe('a webhook', () => {
     const post = postOf();
     expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
       ok: true,
-      message: 'answered 200: thanks',
+      message: 'HTTP 200: thanks',
     });
     const [got] = receiver.got;
     expect(got).toMatchObject({ method: 'POST', path: '/alerts?for=me', text: post.body });
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
       ok: false,
-      message: 'answered 429: not now',
+      message: 'HTTP 429: not now',
       retryAfterMs: 120_000,
     });
     receiver.answer(302, { location: receiver.url });

@@ -46,7 +46,7 @@ it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', as
   expect({ code: status.code, stderr: status.stderr }).toEqual({ code: 0, stderr: '' });
   const { jobs } = JSON.parse(status.stdout) as { jobs: readonly unknown[] };
   expect(jobs).toHaveLength(10_000);
-  await annotate(`answered after ${seconds()} s`);
+  await annotate(`responded after ${seconds()} s`);
 
   await home.config(configOf(9_999, (i) => `${i % 60} 5 ${1 + (i % 28)} ${month} *`));
   daemon.child.kill('SIGHUP');

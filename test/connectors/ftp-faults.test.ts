@@ -126,7 +126,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('is reported at login if the server does not answer', async () => {
+    it('is reported at login if the server does not respond', async () => {
       await through([], async (source) => {
         const unreachable = { ...source, port: closedPort };
         const checking = ftp.check(ftpContext({ source: unreachable, query: {} }, folder()));

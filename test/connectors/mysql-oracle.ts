@@ -14,8 +14,8 @@ const told = {
 type Told = (string | null)[];
 
 /**
- * What the server stores if it writes the result of a statement to a table: the column's type and its values. That is
- * the one answer that doesn't depend on how results are transferred.
+ * What the server stores if it writes the result of a statement to a table: the column's type and its values. This is
+ * the only result that doesn't depend on how results are transferred.
  */
 export class MysqlOracle {
   readonly #connection: Connection;

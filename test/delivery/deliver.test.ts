@@ -13,7 +13,7 @@ describe('a connection', () => {
     ['large', 2_000_000],
   ])('is reused by later uploads, even if the response immediately follows the last byte (%s)', async (_, bytes) => {
     const { destination, gateway } = open();
-    // Answered before the client learns that its file has ended, as by a service that counts the bytes.
+    // The response is sent before the client detects the end of its file, as by a service that counts bytes.
     stage.otherwise = async (request, response, seen) => {
       let left = Number(request.headers['content-length']);
       request.on('data', (piece: Buffer) => {

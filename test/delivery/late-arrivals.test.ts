@@ -128,7 +128,7 @@ describe('a request that was given up', () => {
     expect(await store.quota.use('account', dayOf(evening + 20_000))).toMatchObject({ used: 5 });
   });
 
-  it('keeps its slot after a clean shutdown of its process, unlike answered requests', async () => {
+  it('keeps its slot after a clean shutdown of its process, unlike a request with a response', async () => {
     const { gateway, store, slot, clock, wire } = await stalled();
     await gateway.close();
     clock.advance(14_000);

@@ -37,7 +37,7 @@ describe('alerts of one-shot syncs', () => {
     await repair();
     await home.sync();
     expect((await home.sluice(['alerts'])).stdout).toContain('No open alerts');
-    expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): answered 200: thanks\n');
+    expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): HTTP 200: thanks\n');
   });
 
   it('report everything that one cause broke in one message, and show a channel that fails', async () => {
@@ -59,12 +59,12 @@ describe('alerts of one-shot syncs', () => {
     expect(status).toContain('"sluice explain orders" says why, and how to fix it; the same for stock.');
     expect(status).toContain('2 of 2 jobs need attention; 1 other problem.');
     expect(status).toContain(
-      'the alert channel ops fails: answered 500: not now; 1 message waits. Fix: sluice alerts test ops',
+      'the alert channel ops fails: HTTP 500: not now; 1 message waits. Fix: sluice alerts test ops',
     );
     const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
     expect(listed).toMatchObject({
       open: [{ subject: 'job:orders' }, { subject: 'job:stock' }],
-      channels: [{ channel: 'ops', waiting: 1, problem: 'answered 500: not now' }],
+      channels: [{ channel: 'ops', waiting: 1, problem: 'HTTP 500: not now' }],
       messages: [{ title: '2 jobs failed', state: 'waiting', attempts: 1 }],
     });
     const { stdout } = await home.sluice(['alerts']);

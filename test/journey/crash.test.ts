@@ -30,7 +30,7 @@ beforeAll(async () => {
 interface Stage {
   readonly home: Home;
   readonly instance: string;
-  /** Requests to the service and the proxy together: a request that the proxy answered was also sent. */
+  /** Requests to the service and the proxy together: a request that the proxy handled was also sent. */
   sent(): number;
 }
 

@@ -5,22 +5,22 @@ import { forTest, type Scope } from './process.ts';
 
 /** What happens to one upload on its way to the service. Everything else passes unchanged. */
 export type Fault =
-  /** The proxy answers in place of the service, after it has read the body. */
+  /** The proxy responds in place of the service after it has read the body. */
   | {
       readonly answer: number;
       readonly code?: string;
       readonly words?: string;
       readonly headers?: Record<string, string>;
     }
-  /** Something other than the service answers with 200. */
+  /** Something other than the service responds with 200. */
   | { readonly page: string }
   /**
    * The connection is reset: before any byte of the body is read, after half of it, or after all of it was discarded.
    */
   | { readonly reset: 'before the body' | 'after half of the body' | 'after the body' }
-  /** The service accepts the upload, but its answer is lost or cut off. */
+  /** The service accepts the upload, but its response is lost or cut off. */
   | { readonly answerIs: 'lost' | 'cut' }
-  /** No answer ever comes. */
+  /** There is never a response. */
   | { readonly hole: true }
   /** Half of the body is forwarded; then nothing moves until `drop`. */
   | { readonly stall: true }

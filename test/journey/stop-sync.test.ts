@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { forTest } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Accepts requests and answers none. */
+/** Accepts requests and never responds. */
 async function serveSilence() {
   const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');

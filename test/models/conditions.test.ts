@@ -137,7 +137,7 @@ async function newWorld() {
     },
     wait: async ({ hours }) => clock.advance(hours * 3_600_000),
     'refuse a reload': () => saveRejection(note, { store, clock }, [fault]),
-    'break a channel': () => store.alerts.beaten('ops', { problem: 'answered 500' }),
+    'break a channel': () => store.alerts.beaten('ops', { problem: 'HTTP 500' }),
     async 'fill the disk'() {
       config = { ...config, disk: { limitBytes: 10_000_000_000, freeBytes: Number.MAX_SAFE_INTEGER } };
     },

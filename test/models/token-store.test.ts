@@ -90,7 +90,7 @@ class Ask implements Command {
     if (asked > refused) model.unheard = vendor.weather !== 'well';
     if (vendor.present !== before.present) model.lost = vendor.weather === 'unanswered';
     const isOver = vendor.ended || model.lost || wasLost;
-    if (refused > 0) expect(isOver, 'nothing but a lost answer or the vendor ends a grant').toBe(true);
+    if (refused > 0) expect(isOver, 'a grant ends only by a lost response or by the vendor').toBe(true);
     // Each process finds out alone that the vendor does not respond; if one gets a response, the others use its token.
     const most = vendor.weather === 'well' ? 1 : new Set(asking).size;
     expect(asked - refused, 'one asks for all').toBeLessThanOrEqual(most);

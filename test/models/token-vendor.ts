@@ -4,7 +4,8 @@ import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import type { SteppingClock } from '../clocks.ts';
 
 /**
- * What happens to the next requests: answered, refused temporarily, or disconnected before or after they are executed.
+ * What happens to the next requests: they get a response, are refused temporarily, or are disconnected before or after
+ * they are executed.
  */
 export type Weather = 'well' | 'away' | 'unread' | 'unanswered';
 

@@ -59,7 +59,7 @@ describe('a token request', () => {
     expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
   });
 
-  it.each([408, 429, 500, 503])("answered with status %i isn't refused, whatever the response says", async (status) => {
+  it.each([408, 429, 500, 503])("isn't refused with status %i, whatever the response says", async (status) => {
     const headers = { 'content-type': 'application/json', 'retry-after': '90' };
     const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({

@@ -14,7 +14,7 @@ export interface Vendor {
   /** Every request to the token URL so far. */
   readonly asked: readonly TokenRequest[];
   readonly description: OAuthDescription;
-  /** Answers token requests itself while it's set; returns true if it has. */
+  /** While it's set, it handles token requests; returns true if it responded. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /** Delay of the responses to token requests. */
   delayMs: number;

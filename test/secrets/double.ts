@@ -19,7 +19,7 @@ export interface Reply {
   readonly body?: unknown;
 }
 
-/** A server of a vendor, for the current test. `answers` are given first, one per request, whatever it asks for. */
+/** A vendor's server for the current test. `answers` are returned first, one per request, whatever it asks for. */
 export class Double {
   readonly asked: Asked[] = [];
   readonly answers: Reply[] = [];

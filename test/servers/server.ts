@@ -295,7 +295,7 @@ export async function untilAnswers(server: Supervised, answers: () => Promise<vo
   for (;;) {
     const failure = await answers().then(
       () => undefined,
-      (thrown: unknown) => thrown ?? new Error('no answer'),
+      (thrown: unknown) => thrown ?? new Error('no response'),
     );
     if (failure === undefined) return undefined;
     if (Date.now() > end || !server.isAlive) return failure;

@@ -166,7 +166,7 @@ describe('a reset', () => {
     expect(pulls).toBe(2);
   });
 
-  it("cancels an upload that doesn't end, makes requests wait, and answers them from the new state", async () => {
+  it("cancels an upload that doesn't end, makes requests wait, and responds to them from the new state", async () => {
     const given = await controlled();
     const id = await given.source();
     const never = async function* () {

@@ -45,7 +45,7 @@ describe('call counting', () => {
     expect([await counted(given), await counted(given, keys.otherAdmin)]).toEqual([2, 2]);
   });
 
-  it('keeps every answered call if the process is killed', async () => {
+  it('keeps every call with a response if the process is killed', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));

@@ -24,7 +24,7 @@ function lineTo({ service }: Bench): Line {
   return { socket, answered: () => text, ended };
 }
 
-/** Sends a text in pieces, repeatedly, until the service has answered or disconnected. */
+/** Sends a text in pieces, repeatedly, until the service has responded or disconnected. */
 async function drip({ socket, answered }: Line, piece: string): Promise<void> {
   while (!socket.destroyed && socket.writable && answered() === '') {
     socket.write(piece);

@@ -15,8 +15,7 @@ interface NetworkOptions {
 
 /**
  * Real requests to a service on this machine, with the latency of a network on the virtual clock. Each request sleeps
- * before it's sent. The clock stops until its answer arrives, so requests are answered one by one, always in the same
- * order.
+ * before it's sent. The clock stops until the response arrives, so responses come one by one, always in the same order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
   let requests = 0;

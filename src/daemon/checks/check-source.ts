@@ -5,7 +5,7 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import type { Logins } from '../compose.ts';
 import type { LoginBreaker } from '../login-holds/login-breaker.ts';
 
-/** What a source answered, or why it didn't. */
+/** A source's response to a check, or why there was none. */
 export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
 
 export interface CheckSourceOptions {

@@ -51,7 +51,7 @@ async function examineClock(
     return bad('clock', `${name}: ${closedProblem(passed.closed, name, clock.now()).message}`, fix);
   if ('error' in passed) {
     const { message } = toProblem(passed.error, { code: 'CONNECT_FAILED', family: 'try_later' });
-    return bad('clock', `${name} did not answer: ${message}`, fix);
+    return bad('clock', `${name} did not respond: ${message}`, fix);
   }
   const { date } = passed.answer;
   if (date === undefined) return good('clock', `${name} does not report its time`);

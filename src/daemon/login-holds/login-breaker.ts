@@ -24,7 +24,7 @@ export interface LoginBreakerOptions {
 
 /** Backoff after the first, second … refusal of a login. */
 const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
-/** Retry interval for an attempt that got no answer about the login. */
+/** Retry interval after an attempt without a response about the login. */
 const unansweredMs = 5 * 60_000;
 
 /**
@@ -38,7 +38,7 @@ export class LoginBreaker {
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly serializer: LoginSerializer;
   readonly #ownKey = { bytes: randomBytes(32) };
-  /** Problems already counted: many jobs may share one answer of a token endpoint, which is one refusal. */
+  /** Problems already counted: many jobs may share one response of a token endpoint, which is one refusal. */
   readonly noted = new WeakSet<Problem>();
 
   constructor(given: LoginBreakerOptions) {
@@ -122,7 +122,7 @@ export class LoginBreaker {
     return this.#given.store.loginHolds.claim(hold, this.#retryAt(source, hold.refusals + 1));
   }
 
-  /** A claimed attempt got no answer about the login. */
+  /** A claimed attempt got no response about the login. */
   unanswered(hold: LoginHoldRow): Promise<void> {
     return this.#given.store.loginHolds.postpone(hold, this.#given.clock.now() + unansweredMs);
   }
@@ -144,7 +144,7 @@ export class LoginBreaker {
     });
   }
 
-  /** Records that a path answered 401 to a fresh credential. A second path puts the login on hold. */
+  /** Records that a path rejected a fresh credential with 401. A second path puts the login on hold. */
   async refusedAt(source: Source, problem: Problem): Promise<void> {
     const { code, message, refusedPath: path = '' } = problem;
     const isLogin = await this.#given.store.loginHolds.suspect(await this.#keyOf(source), { code, message, path });

@@ -6,7 +6,7 @@ import type { Store } from '../../state/store.ts';
 /** After a successful login, other logins of the account run in parallel for this long. */
 const confirmedMs = 60_000;
 /**
- * If a login got no answer about its secret, waiting logins run in parallel for this long: serialized timeouts would
+ * If a login got no response about its secret, waiting logins run in parallel for this long: serialized timeouts would
  * take too long.
  */
 const unansweredMs = 1000;

@@ -176,7 +176,7 @@ export class SourceSession {
       await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
     } else if (trial !== undefined) await gate.unanswered(trial);
     else if (this.#secret === undefined || signal.aborted) return;
-    // Whatever the answer is, other requests no longer need to wait for these credentials.
+    // Whatever the response is, other requests no longer need to wait for these credentials.
     else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 

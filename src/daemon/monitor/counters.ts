@@ -61,10 +61,10 @@ export class Counters {
     this.#runBytes = counter('run_bytes', 'Bytes of the results that runs made.', jobLabel);
     this.#payloads = counter('payloads', 'Payloads by job and result.', jobLabel, 'result');
     this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
-    this.#requests = counter('requests', 'Requests to the service, by class of the answer.', 'account', 'status_class');
+    this.#requests = counter('requests', 'Requests to the service, by response class.', 'account', 'status_class');
     this.#throttled = counter(
       'throttled_requests',
-      'Requests that the service answered with 429, by the limit.',
+      'Requests that the service rejected with 429, by limit.',
       'account',
       'limit',
     );

@@ -25,7 +25,7 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   return async () => {
     const late = new Promise<'late'>((resolve) => setTimeout(resolve, flushMs, 'late').unref());
     const end = await Promise.race([provider.shutdown(), late]).catch(String);
-    if (end !== undefined) log.warn('failed to send traces', { message: end === 'late' ? 'no answer in time' : end });
+    if (end !== undefined) log.warn('failed to send traces', { message: end === 'late' ? 'no response in time' : end });
     trace.disable();
   };
 }

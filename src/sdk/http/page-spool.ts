@@ -53,7 +53,7 @@ export class PageSpool {
     }
     this.#end = at;
     this.#pages += 1;
-    const input = { name: `page ${this.#pages} of the answer`, open: () => this.#read(start, at) };
+    const input = { name: `page ${this.#pages} of the response`, open: () => this.#read(start, at) };
     return { bytes: at - start, sha256: hash.digest('hex'), input };
   }
 
@@ -88,7 +88,7 @@ export class PageSpool {
 }
 
 function tooLarge(maxBytes: number) {
-  return httpProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`, {
+  return httpProblem('REST_TOO_LARGE', 'job', `the response is larger than ${maxBytes} bytes`, {
     next: 'request less data, or raise `max_answer_bytes` of the source',
   });
 }

@@ -38,15 +38,15 @@ export interface ApiClientOptions {
   readonly alive: () => void;
 }
 
-/** One call: the request, and how to decode its answer. */
+/** One call: the request, and how to decode its response. */
 export interface ServiceCall {
   readonly request: RequestData;
-  /** URL of the next page from an answer; replaces the URL of the request. */
+  /** URL of the next page from a response; replaces the request's URL. */
   readonly link?: URL | undefined;
   readonly scope: Scope;
   readonly decode?: Decoding | undefined;
   readonly errors?: readonly ErrorRule[] | undefined;
-  /** A poll: `pending` is a valid answer. Otherwise `pending` means retry. */
+  /** A poll: `pending` is a valid result. Otherwise, `pending` means retry. */
   readonly isPoll?: boolean;
 }
 

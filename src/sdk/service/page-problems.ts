@@ -69,7 +69,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         code: 'NO_WAY_ON',
         message: `${title} reports more records, but no next page at ${placeText(fault.at)}`,
         seen,
-        next: 'compare `paging` with an answer of the server; nothing is sent',
+        next: 'compare `paging` with a response from the server; nothing is sent',
       };
     case 'link':
     case 'token':
@@ -83,7 +83,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'flag':
       return {
         code: 'PAGE_FLAG',
-        message: `The answer does not say whether there are more pages: ${placeText(fault.at)} is missing`,
+        message: `The response does not indicate whether there are more pages: ${placeText(fault.at)} is missing`,
         seen,
         allowed: 'true or false on every page',
         next: `correct \`paging.${fault.name}\`, or remove it if the server does not always write it; nothing is sent`,
@@ -108,7 +108,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `${title} reported ${fault.told} ${fault.what} in total, but its pages contain ${fault.seen}`,
         seen: `${fault.seen} of ${fault.told}`,
         allowed: String(fault.told),
-        next: 'run the job again; if this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
+        next: 'run the job again; if this persists, compare `paging` with a response from the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
       };
   }
 }
@@ -119,8 +119,8 @@ function missing({ at, hasSeen }: Extract<PageFault, { kind: 'missing' }>, seen:
   return {
     code: 'NO_WAY_ON',
     message: hasSeen
-      ? `The place of the next page, ${place}, is missing in an answer that has as many records as the others`
-      : `The place of the next page, ${place}, is in no answer`,
+      ? `The location of the next page, ${place}, is missing from a response that has as many records as the others`
+      : `The location of the next page, ${place}, is missing from all responses`,
     seen,
     allowed: isHeader ? 'a Link header' : `the next page, or ${lastPage}`,
     next: `correct \`paging\`; if the server leaves ${isHeader ? 'the header' : 'the place'} out of the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,

@@ -53,7 +53,7 @@ export function totalWarning(
       message: `${title} reported different totals in two readings: rows may be missing or duplicated`,
       next:
         code === 'REST'
-          ? `sort the answers by a key that does not change, or page by a cursor; ${refuses}`
+          ? `sort the responses by a key that does not change, or page by a cursor; ${refuses}`
           : `run the job at a quieter time; ${refuses}`,
       incomplete: true,
     };

@@ -49,7 +49,7 @@ async function* chunksOf(reply: Reply, stream: RecordRules, scope: Scope): Async
 }
 
 /**
- * The records of a parsed answer.
+ * The records of a parsed response.
  * @throws Problem if their path is missing: such a response is not an empty list.
  */
 export function listed(

@@ -75,7 +75,7 @@ export function unreadable(service: string, answer: Pick<ServiceAnswer, 'url' | 
     family: 'try_later',
     message: `${service} returned an unreadable response (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text),
-    next: 'if this persists, check whether a proxy or a sign-in page answers instead of the service',
+    next: 'if this persists, check whether a proxy or a sign-in page responds instead of the service',
     cause,
   });
 }
@@ -163,10 +163,10 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
   return new Problem({
     code: 'SERVICE_NO_LIST',
     family: 'job',
-    message: `The answer has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
-    seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
+    message: `The response has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
+    seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
     allowed,
-    next: 'nothing is sent, because an answer without the list is not an empty list; if this persists, check whether a proxy answers instead of the service',
+    next: 'nothing is sent, because a response without the list is not an empty list; if this persists, check whether a proxy responds instead of the service',
   });
 }
 
@@ -177,7 +177,7 @@ export function alienRecord(service: string, record: Fields): Problem {
     family: 'job',
     message: `${service} returned something that is not a record: it has none of the columns`,
     seen: messageIn(JSON.stringify(record)),
-    next: 'nothing is sent; if this persists, check whether a proxy answers instead of the service',
+    next: 'nothing is sent; if this persists, check whether a proxy responds instead of the service',
   });
 }
 
@@ -195,7 +195,7 @@ export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
     message: `The response of ${service} refers to a next page, at ${sign}, which was not read`,
-    next: `${service} has changed its answers, or the connector lacks \`paging\`: report it`,
+    next: `${service} has changed its responses, or the connector lacks \`paging\`: report it`,
     incomplete: true,
   };
 }
@@ -228,8 +228,8 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
     family: 'job',
-    message: `${service} did not create the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
-    seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
+    message: `${service} did not create the report: its response has no ${missing} (${shownUrl(answer.url)})`,
+    seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
     next: 'check the options of the query: the response usually names the error',
   });
 }

@@ -120,7 +120,7 @@ export class StreamWatermark {
     return (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
   }
 
-  /** Records the resume token of the last answer. */
+  /** Records the resume token from the last response. */
   noteState(partition: string, answer: ServiceAnswer): void {
     const { incremental } = this.#stream;
     if (incremental === undefined || !('state' in incremental)) return;

@@ -72,7 +72,7 @@ export function promptProblem(login: SshLogin, prompt: string): Problem {
 
 function timedOut(login: SshLogin): Problem {
   return make(login, 'CONNECT_TIMEOUT', 'try_later', {
-    message: `connection timed out: ${login.place} did not answer within ${login.connectTimeoutSeconds} s`,
+    message: `connection timed out: ${login.place} did not respond within ${login.connectTimeoutSeconds} s`,
     next: 'check host, port and firewall, or raise connect_timeout_seconds',
   });
 }

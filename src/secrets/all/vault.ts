@@ -104,7 +104,7 @@ class VaultServer {
   }
 
   #ask(path: string): Promise<HttpAnswer> {
-    // A token that has expired is answered like a missing permission.
+    // An expired token gets the same response as a missing permission.
     return this.#token.use(
       (token) => this.#send('GET', path, { 'x-vault-token': token }),
       ({ status }) => status === 403,

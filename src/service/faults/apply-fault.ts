@@ -8,7 +8,7 @@ import { readRest } from '../http/slow-client.ts';
 import { type FaultRule, takesEffect } from './fault-rule.ts';
 import type { MatchedFault } from './fault-rules.ts';
 
-/** A request that hasn't been answered yet. */
+/** A request without a response so far. */
 interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -17,7 +17,7 @@ interface PendingRequest {
 
 /**
  * Injects a fault into a request before it takes effect. If the request still takes effect, `request.fault` is set and
- * changes its response. Otherwise, the request is answered or its connection closed when this returns.
+ * changes its response. Otherwise, the response was sent or the connection closed when this returns.
  */
 export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;

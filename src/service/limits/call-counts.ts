@@ -22,8 +22,8 @@ interface Turn {
 
 /**
  * Counts calls per company and day. Calls in the same tick of the event loop are stored in one write at its end (group
- * commit), and no response is sent before that: every answered call is counted, even if the process is killed right
- * after. A kill loses at most the calls of its last tick, which weren't answered.
+ * commit), and no response is sent before that: every call with a response is counted, even if the process is killed
+ * right after. A kill loses at most the calls of the last tick, which got no response.
  */
 export class CallCounts {
   readonly #db: Database;

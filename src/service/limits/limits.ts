@@ -42,7 +42,7 @@ export class Limits {
     this.#counts.add(company, day);
   }
 
-  /** Resolves when all calls counted so far are stored; answers must wait for it. */
+  /** Resolves when all calls counted so far are stored; responses must wait for it. */
   persisted(): Promise<void> | void {
     return this.#counts.kept();
   }

@@ -5,7 +5,7 @@ import { shareEndpoints } from '../share-endpoints.ts';
 import { asShared, type Datasource, datasourceById } from '../store/datasources.ts';
 import { canSee } from '../store/shares.ts';
 
-/** Only this endpoint answers 401 for an existing source that the caller may not see. */
+/** Only this endpoint returns 401 for an existing source that the caller can't see. */
 function findShared({ context, account, caller, params }: ApiCall): Datasource {
   const source = datasourceById(context.db, params.id!);
   if (source === undefined) throw notFound(`Data source not found: ${params.id}`);

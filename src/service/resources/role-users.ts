@@ -11,7 +11,7 @@ import { type User, userById } from '../store/users.ts';
 const permission = ['user.manage'] as const;
 const path = '/roles/{id}/users';
 
-/** Only these endpoints answer 401 for a role or user that exists in another account. */
+/** Only these endpoints return 401 for a role or user that exists in another account. */
 function ofThisAccount<T extends { accountId: string }>({ account }: ApiCall, kind: string, found: T | undefined): T {
   if (found === undefined) throw notFound(`${kind} not found`);
   if (found.accountId !== account.id) {

@@ -5,8 +5,8 @@ import { characterEnd } from '../../lib/utf8.ts';
 import { maxDepth } from './xml-syntax.ts';
 
 /**
- * The parser gets the document in parts of this size, because where it sees a fault depends on how it is fed: so the
- * answer depends on the document alone.
+ * The parser gets the document in parts of this size, because the position where it detects an error depends on the
+ * parts. With a fixed size, the response depends only on the document.
  */
 const partBytes = 64 * 1024;
 

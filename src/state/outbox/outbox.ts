@@ -117,7 +117,7 @@ export class Outbox {
    */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
-      // This attempt was answered; earlier unanswered ones stay unanswered.
+      // This attempt got a response; earlier ones without a response stay unresolved.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
@@ -262,7 +262,7 @@ export class Outbox {
     if (row.state === 'owed') await new Runs(this.#context).settle(row.run, { state: 'superseded' });
   }
 
-  /** `untaken`: the last attempt was answered. */
+  /** `untaken`: the last attempt got a response. */
   async #settle(
     id: number,
     state: OutboxState,

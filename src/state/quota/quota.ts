@@ -88,7 +88,7 @@ export class Quota {
     });
   }
 
-  /** If the wall clock was set back to before the answer, the wait ends, so it isn't extended. */
+  /** If the wall clock was set back to before the response, the wait ends, so it isn't extended. */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
     const now = this.#context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;

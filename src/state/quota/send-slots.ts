@@ -7,8 +7,9 @@ import type { SendSlotsTable } from '../tables/budget.ts';
 import { Quota } from './quota.ts';
 
 /**
- * How long a slot rests after the answer to its request. A request arrives before it's answered, so two requests of one
- * slot arrive at least this far apart. Above one second because receivers count in whole milliseconds.
+ * How long a slot rests after the response to its request. A request arrives before its response is sent, so two
+ * requests of a slot arrive at least this far apart. More than one second, because receivers count in whole
+ * milliseconds.
  */
 export const restMs = 1_012;
 
@@ -21,7 +22,7 @@ export const maxTravelMs = 30_000;
 /** From taking a slot to sending its request: connecting takes up to 10 s, and the event loop may be busy. */
 const maxStartMs = 15_000;
 
-/** The right to send one request now (a permit). End it with `release`, or with `abandon` if no answer came. */
+/** The right to send one request now (a permit). End it with `release`, or with `abandon` if there was no response. */
 export interface SlotTicket {
   readonly account: string;
   readonly slot: number;
@@ -29,7 +30,7 @@ export interface SlotTicket {
 }
 
 /**
- * No free slot. Try again after this time; undefined: when a request in flight is answered or can't arrive any more.
+ * No free slot. Try again after this time; undefined: when a request in flight gets a response or can no longer arrive.
  */
 export interface NoFreeSlot {
   readonly freeInMs: number | undefined;
@@ -79,8 +80,8 @@ export class SendSlots {
   }
 
   /**
-   * No answer came. The request may arrive within {@link maxTravelMs}, so the slot also rests for that long, unless
-   * `release` is called earlier. It's charged to all of `days`, the days it may arrive on.
+   * There was no response. The request may arrive within {@link maxTravelMs}, so the slot rests for that long, unless
+   * `release` is called earlier. The request is charged to all of `days`, the days on which it may arrive.
    */
   abandon(ticket: SlotTicket, days: readonly string[]): Promise<void> {
     return this.#free(ticket, { days, travelMs: maxTravelMs });
@@ -289,7 +290,7 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
     .returning('ticket');
 });
 
-/** A rest that is longer than after an answer may end early, when the peer closes the connection. */
+/** A rest longer than the one after a response can end early if the peer closes the connection. */
 function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
   if (leftMs <= restMs) return { freeInMs: Math.max(0, leftMs) };

@@ -16,7 +16,7 @@ export interface LoginHoldsTable {
   retry_at: number | null;
   code: string;
   message: string;
-  /** The first address that answered 401, for credentials sent with every request. */
+  /** The first address that returned 401, for credentials sent with every request. */
   path: string | null;
 }
 
@@ -37,7 +37,9 @@ export interface LoginsTable {
   expires_at: number | null;
   made_at: number;
   renewed_at: number;
-  /** Set while a renewal is in progress. If the next renewal finds it set, the answer to the previous one was lost. */
+  /**
+   * Set while a renewal is in progress. If the next renewal finds it set, the response to the previous one was lost.
+   */
   asked_at: number | null;
   code: string | null;
   message: string | null;

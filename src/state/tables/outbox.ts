@@ -27,7 +27,7 @@ export interface OutboxTable {
   /** Earliest time of the next attempt, or of the resend of a delivered payload. */
   next_attempt_at: number | null;
   /**
-   * When an attempt last ended without an answer, so it may still be processed. Not yet set while the last attempt has
+   * When an attempt last ended without a response, so it may still be processed. Not yet set while the last attempt has
    * no recorded end.
    */
   unanswered_at: number | null;

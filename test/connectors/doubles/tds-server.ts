@@ -5,8 +5,8 @@ import type { Certificate } from '../../servers/certificates.ts';
 import { wrapInTls } from './tds-tls.ts';
 
 /**
- * Simulates SQL Server as far as [MS-TDS] defines the wire format: greets, accepts any login but one, and answers each
- * statement with the tokens that a test wrote. It doesn't know SQL.
+ * Simulates SQL Server as far as [MS-TDS] defines the wire format: greets, accepts any login but one, and responds to
+ * each statement with the tokens from the test. It doesn't know SQL.
  */
 export interface TdsServer {
   readonly port: number;

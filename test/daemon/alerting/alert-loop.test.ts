@@ -209,12 +209,12 @@ describe('the alert loop of the daemon', () => {
     const { store, receiver, told, clock } = await setUp({ names, alerts: { staleAfterMs: false } });
     for (const job of names) {
       const { owed } = await oweText(store, { instance: `i-${job}`, text: job, asOf: clock.now(), job });
-      const trouble = { code: 'LOGIN_NEEDED', message: 'the service answered 401' };
+      const trouble = { code: 'LOGIN_NEEDED', message: 'the service returned 401' };
       await store.outbox.note(owed.state === 'owed' ? owed.id : 0, trouble);
     }
     await told(1);
     expect(receiver.titles()).toEqual(['main refuses the credentials']);
-    expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs have owed payloads');
+    expect(receiver.got[0]?.text).toContain('the service returned 401; 3 jobs have owed payloads');
   });
 
   it("reports once that a destination doesn't respond, however many jobs wait, and that it's back", async () => {
@@ -305,11 +305,11 @@ describe('the alert loop of the daemon', () => {
     expect(other.titles()).toEqual(['orders failed']);
     expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     const unsent = heard.find(({ name }) => name === 'alert.unsent')?.facts;
-    expect(unsent).toMatchObject({ channel: 'ops', attempt: 1, problem: 'answered 503: not now' });
+    expect(unsent).toMatchObject({ channel: 'ops', attempt: 1, problem: 'HTTP 503: not now' });
     const records = await store.alerts.channels();
     expect(records.find(({ channel }) => channel === 'ops')).toMatchObject({
       waiting: 1,
-      problem: 'answered 503: not now',
+      problem: 'HTTP 503: not now',
     });
     receiver.answer(200);
     await passUntil('the alert to be accepted', () => count('alert.sent') === 2);

@@ -66,7 +66,7 @@ describe('a refused login', () => {
           attempts += 1;
           if (attempts > 1 && ++waiting === 4) together.resolve();
           if (attempts > 1) await together.promise;
-          throw new Problem({ code: 'SLOW_AWAY', family: 'try_later', message: 'no answer in time' });
+          throw new Problem({ code: 'SLOW_AWAY', family: 'try_later', message: 'no response in time' });
         }),
       extract: () => Promise.reject(new Error('not here')),
     });

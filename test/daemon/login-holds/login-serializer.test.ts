@@ -21,7 +21,7 @@ function watched(clock: Clock): Clock & { readonly waits: Promise<void> } {
   return { now: clock.now, monotonic: clock.monotonic, sleep, waits };
 }
 
-/** A server that answers no login until the test says so. */
+/** A server that doesn't respond to any login until the test triggers it. */
 function slowServer({ password = 'wrong' } = {}) {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const seen = { logins: 0 };

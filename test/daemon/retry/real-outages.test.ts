@@ -148,7 +148,7 @@ describe('an unavailable token endpoint', () => {
       login: { client_id: robot.id, client_secret: robot.secret },
     };
     const real = await open({ source, query: { path: '/rows' } });
-    // Every second request is disconnected instead of answered.
+    // Every second request is disconnected without a response.
     vendor.fault = (request, response) => {
       if (vendor.asked.length % 2 === 0) request.socket.destroy();
       else response.writeHead(503).end('no');

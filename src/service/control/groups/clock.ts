@@ -30,7 +30,7 @@ function inRange(now: number): number {
   throw badRequest('The clock can be set from 1970-01-02 to 9999-12-30');
 }
 
-/** Runs the work that the clock change made due before answering: daily snapshots and refreshes. */
+/** Before it responds, runs the work that the clock change made due: daily snapshots and refreshes. */
 function moved(context: ControlContext): { data: object } {
   applyClockChange(context.service);
   return { data: describe(context) };
