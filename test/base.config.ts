@@ -13,10 +13,10 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/left-behind.ts', 'test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
-    // Two more than two cores: many tests wait, for timers and for their own processes.
+    // More workers than cores, because many tests wait for timers or their own processes.
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },
-    // Not a limit for anything but a hang: a starved machine is twenty times slower than an idle one.
+    // Only a hang should reach this limit: an overloaded machine is twenty times slower than an idle one.
     testTimeout: 300_000,
     hookTimeout: 240_000,
     teardownTimeout: 20_000,

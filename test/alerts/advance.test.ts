@@ -104,7 +104,7 @@ describe('the state machine of alerts', () => {
     told.after(minute, failing('b'));
     const [partly] = told.after(settleMs, failing('b'));
     expect([partly?.kind, names(partly?.recovered), names(partly?.open)]).toEqual(['recovered', ['job:a'], ['job:b']]);
-    // If a thousand jobs recover one by one, each would be a message.
+    // If a thousand jobs recover one by one, each recovery would cause a message.
     told.after(minute);
     expect(told.after(settleMs)).toEqual([]);
     expect(told.after(30 * minute)[0]).toMatchObject({ kind: 'recovered', open: [] });

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const accepted = (await stepsOf(place)).slice(refused.length);
   const own = (all: readonly string[]) =>
     all.filter((step) => /^commit .*(schedules|runs|login_holds|deferred_firings)/.test(step));
-  // From the commit that starts the run.
+  // Starts at the commit that starts the run.
   const toRefusal = refused.slice(refused.indexOf('say run.started #1') - 1, refused.indexOf('say run.finished #1'));
   const toPayload = accepted.slice(0, accepted.indexOf('say payload.owed #1'));
   steps = [

@@ -19,7 +19,7 @@ beforeAll(async () => {
   steps = (await stepsOf(stage)).filter(isOfInterest);
 });
 
-/** Of many pieces in a row, test only the first, the second and one in the middle. */
+/** If many pieces follow each other, test only the first, the second and one in the middle. */
 function isOfInterest(step: string): boolean {
   return !/^(write|read) /.test(step) || /#(1|2|4)$/.test(step);
 }

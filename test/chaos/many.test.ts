@@ -4,7 +4,7 @@ import { makeHome } from '../journey/home.ts';
 import { forTest, until } from '../journey/process.ts';
 import { adminKey } from '../journey/world.ts';
 
-/** This many jobs with one small file, each with its own instance. */
+/** Many jobs with one small file, each with its own instance. */
 function configOf(jobs: number, schedule: (i: number) => string, destination: object = {}): object {
   const job = (i: number) => ({
     source: 'files',
@@ -27,7 +27,7 @@ const peakOf = (pid: number) =>
 it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', async ({ annotate }) => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
-  // On another day of the year: nothing fires.
+  // Fires on another day of the year, so nothing runs.
   const month = ((new Date().getUTCMonth() + 6) % 12) + 1;
   await home.config(configOf(10_000, (i) => `${i % 60} 4 ${1 + (i % 28)} ${month} *`));
   const began = performance.now();

@@ -25,7 +25,7 @@ it('a day without network gives up nothing, retries occasionally, and everything
   const store = await newStore({ clock });
   const { emit } = listener();
   const service = await openStage();
-  // Port 1 has no listener: the connection is refused immediately.
+  // Nothing listens on port 1, so connections are refused immediately.
   const away = destinationAt('http://127.0.0.1:1/api/1.0');
   const there = destinationAt(service.url);
   const offline = openGateway({ store, destinations: [away], emit, clock });

@@ -4,7 +4,7 @@ import { busiestWindow, type Ended, type World } from '../journey/world.ts';
 import type { Control, Seen } from './control.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What an oracle observes: one job of one user, from one upstream to one instance. */
+/** What an oracle observes: one user's job, from one upstream to one instance. */
 export interface Watched {
   readonly world: World;
   readonly control: Control;

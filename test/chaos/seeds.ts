@@ -39,8 +39,8 @@ export function shuffled<T>(things: readonly T[], random: () => number): T[] {
 }
 
 /**
- * What a seed runs of a deck: three consecutive seeds run all of it, each a third in its own order; the next three run
- * it again in another order.
+ * The part of a deck that a seed runs: three consecutive seeds run the whole deck, each a third of it in its own order;
+ * the next three run it again in another order.
  */
 export function handOf<T>(seed: number, deck: readonly T[]): T[] {
   const round = Math.floor((seed - 1) / 3);

@@ -37,7 +37,7 @@ const filler = ({ home }: Pick<Stage, 'home'>): string => join(home.folder, 'sta
 /** Leaves this many bytes on the small disk; without a number, not even a page for the state. */
 export async function fill(stage: Pick<Stage, 'home'>, left = 0): Promise<void> {
   const { bavail, bsize } = await statfs(join(stage.home.folder, 'state'));
-  // Others write in the meantime: the rest of the last page or two doesn't matter.
+  // Other processes write in the meantime, so a page or two of difference doesn't matter.
   await writeFile(filler(stage), Buffer.alloc(bavail * bsize - left)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOSPC') throw error;
   });

@@ -75,7 +75,10 @@ describe('a state whose database', () => {
   );
 });
 
-/** The payloads, and the database byte for byte as long as it is one: an empty file gets a header when it's opened. */
+/**
+ * The payloads, and the database byte for byte as long as it is a database: an empty file gets a header when it's
+ * opened.
+ */
 async function shapeOf({ home, file }: Stage & { readonly file: string }): Promise<unknown> {
   const bytes = await readFile(file).catch(() => Buffer.alloc(0));
   const hash = bytes.length <= pageBytes ? 'none' : createHash('sha256').update(bytes).digest('hex');

@@ -55,12 +55,12 @@ export class Upstream {
     return this.#text;
   }
 
-  /** Which version a text is; undefined if it's none, or not complete. */
+  /** The version of a text; undefined if it isn't a version or is incomplete. */
   versionOf(text: string): number | undefined {
     return this.#texts.get(hashOf(text));
   }
 
-  /** Which version has this many bytes. */
+  /** The version with this many bytes. */
   versionOfSize(bytes: number): number | undefined {
     return this.#sizes.get(bytes);
   }

@@ -27,7 +27,7 @@ function* advice(): Generator<{ readonly file: string; readonly words: string[] 
   }
 }
 
-/** What is wrong with it: an unknown command, subcommand or flag. Words of a sentence after it are ignored. */
+/** The error in it: an unknown command, subcommand or flag. Words that follow in a sentence are ignored. */
 function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
   const command = program.commands.find((one) => one.name() === name);
   if (command === undefined) return `there is no command ${name}`;

@@ -112,7 +112,7 @@ const found = [
     sources,
     jobs: { orders: { source: 'shop', write: { disposition: 'merge', key: 'id', retain } } },
   })),
-  // Two columns, each wrong in another way.
+  // Two columns, each invalid in a different way.
   {
     destinations,
     sources,

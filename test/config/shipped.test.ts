@@ -87,7 +87,7 @@ describe('the sample config', () => {
       datasource: Object.keys(datasourceOptions),
       transform: transforms.map(({ id }) => id),
     };
-    // It shows those for everyone; the others have their own pages.
+    // The example shows only options that apply to everyone; the others have their own pages.
     for (const id of ['db', 'file', 'ftp', 'simple_rest']) {
       const { source, query } = declarations.connectors.find((connector) => connector.id === id)!;
       const own = Object.keys(sources).filter((name) => sources[name]!.connector === id);

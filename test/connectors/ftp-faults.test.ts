@@ -44,14 +44,14 @@ function expectProgress(warned: readonly object[], how: Cut['how']): void {
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 }
 
-/** The port of tcpmux, on which nothing listens. A port that was free a moment ago may have been taken since. */
+/** The tcpmux port, on which nothing listens. A port that was free a moment ago may be in use now. */
 const closedPort = 1;
 
 interface Broken {
   readonly title: string;
   readonly login: Login;
   readonly proxy: (port: number, cuts: Cut[]) => Promise<TcpProxy>;
-  /** The folder has its known hosts by port, and the proxy has another one. */
+  /** The folder's known_hosts lists hosts by port, and the proxy listens on another port. */
   readonly behind: (source: Record<string, unknown>, server: FileServer) => Record<string, unknown>;
 }
 

@@ -44,7 +44,7 @@ describe('a broken transfer', () => {
   const rows = (value: string) =>
     `id,v\n${Array.from({ length: 40_000 }, (_, i) => `${100_000 + i},${value}\n`).join('')}`;
 
-  /** The first transfer breaks in the middle; then the file is another one of the same size. */
+  /** The first transfer breaks in the middle; then another file of the same size replaces the file. */
   const replaced = (change: (files: Map<string, string>) => void): Partial<FtpScript> => {
     const files = new Map([['/in/a.csv', rows('x')]]);
     let transfers = 0;

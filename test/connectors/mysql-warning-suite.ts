@@ -54,7 +54,7 @@ export function expectWarningsTold(server: () => TestServer): void {
   it('reports if the server keeps fewer warnings than occurred', async () => {
     const sql = `select cast(concat(i, 'x') as signed) as v from ${numbers(900)} where i > 0`;
     const { warnings } = await readWarned(server().url, { sql });
-    // It keeps 64 or 1024 of them, depending on the version.
+    // The server keeps 64 or 1024 warnings, depending on the version.
     expect(warnings[0]!.message).toMatch(/ \(and (at least 63|899) more\)$/);
   });
 

@@ -278,7 +278,7 @@ export async function startDaemon(
 
 /** Waits until a condition is true; otherwise fails with its name. */
 export async function until(what: string, isSo: () => boolean, seen: () => unknown = () => ''): Promise<void> {
-  // Not a limit for anything but a hang: a starved machine is many times slower than an idle one.
+  // Only a hang should reach this limit: an overloaded machine is many times slower than an idle one.
   const end = performance.now() + 120_000;
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`timed out waiting for ${what}; ${JSON.stringify(seen())}`);

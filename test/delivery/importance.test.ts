@@ -52,7 +52,7 @@ describe('an owed payload', () => {
   it('is sent by importance, then by age', async () => {
     const { stage, deliver } = await oweAll(['later', 'a', 'usual', 'vip', 'b'], {});
     await deliver();
-    // One is taken as soon as it's seen; by then, the others are in the queue.
+    // Each payload is taken as soon as it's seen; by then, the others are in the queue.
     expect(namesIn(stage).slice(1)).toEqual(['vip', 'a', 'usual', 'b']);
     expect(namesIn(stage)[0]).toBe('later');
   });

@@ -203,7 +203,7 @@ describe('processes that are killed during requests', () => {
     await wire.loaded(5);
     await kill(second);
     const third = start(ids.slice(5));
-    // Several seconds of delay: time enough to send if it considered the slots free.
+    // Several seconds of delay are enough time to send if it considered the slots free.
     await wait(4_000);
     wire.open();
     await expect.poll(() => arrivalsAt(service, 'PUT').length).toBeGreaterThanOrEqual(5);

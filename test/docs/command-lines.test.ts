@@ -42,7 +42,7 @@ describe('the commands of a page, run one after another', () => {
   it.each(withBlocks)('$file', async ({ file, blocks }: Page) => {
     const walk = await typeAll(world, { blocks, ...preparations[file] });
     expect(await faultsOf(walk)).toEqual([]);
-    // No command of the page is missing in the record.
+    // No command of the page is missing from the record.
     for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
   });
 });

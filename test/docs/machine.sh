@@ -1,6 +1,8 @@
-# What a page's commands run on: the real command line, real small tools, and in place of what would change this machine, a record.
-# Simulations are of one day here, and only the one for machines is run: they take long.
-# Every command leaves "place, exit code, words" in $RECORD; "-" in place of the code: recorded, not run.
+# The environment of a page's commands: the real command line and real small tools; commands that would change this
+# machine are only recorded.
+# Here, simulations cover only one day, and only the one with JSON output is run, because they take long.
+# Every command writes "location, exit code, words" to $RECORD; "-" instead of the code means that it was recorded and
+# not run.
 set -u
 place=start
 at() { place=$1; }
@@ -11,7 +13,8 @@ record() {
   printf '%s\t%s\t%s\n' "$place" "$code" "${words# }" >>"$RECORD"
 }
 
-# Runs until the line that says that it is ready. What serves goes on until the page ends; a daemon ends at once, and has to end well.
+# Runs until a line says that it's ready. A server continues until the page ends; a daemon ends immediately and must end
+# successfully.
 until_ready() {
   local line pid output
   mkfifo "pipe.$((++pipes))"
@@ -51,7 +54,7 @@ sluice() {
   record "$code" sluice "$@"
   [ "$code" = - ] || return "$code"
 }
-# For what a page takes for granted.
+# Provides what a page assumes.
 daemon() { KEEP_DAEMON=1 sluice run; }
 lose_rows() {
   "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('delete from orders where id in (select id from orders limit (select count(*) * 2 / 3 from orders))')"

@@ -24,11 +24,11 @@ export interface Walk {
   readonly isWhole: boolean;
 }
 
-/** Small programs of every Debian that a page may use as they are. */
+/** Small programs of every Debian that a page can use unchanged. */
 const tools = ['cat', 'cp', 'curl', 'date', 'find', 'mkdir', 'mkfifo', 'openssl', 'rm', 'sed'];
 
 /**
- * What a page names and is different here: addresses, ports and folders of the reader's machine, and what would take
+ * Names on a page that are different here: addresses, ports and folders of the reader's machine, and commands that take
  * long.
  */
 async function replacements(world: World): Promise<[string, string][]> {

@@ -35,7 +35,7 @@ interface Left {
 function left(): Left {
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  // Of this child's own output; no protocol here uses pipes.
+  // These belong to this child's own output; no protocol here uses pipes.
   delete resources.PipeWrap;
   return { resources, listeners };
 }
@@ -64,7 +64,7 @@ const play = async (some: number): Promise<void> => {
   await Promise.all(Array.from({ length: atATime }, one));
 };
 
-// What is loaded and kept by the first one isn't a leak.
+// Code that the first connection loads and keeps isn't a leak.
 await play(atATime);
 await wait(2000);
 const before = await settled(undefined);

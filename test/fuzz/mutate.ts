@@ -1,4 +1,4 @@
-/** What a server sends in a conversation: one piece per turn of the client. */
+/** A server's part of a dialog: one piece per turn of the client. */
 export type Dialog = readonly Buffer[];
 
 export interface Mutated {

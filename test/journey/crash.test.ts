@@ -83,7 +83,7 @@ interface Case {
   readonly reads?: string;
   /** Maximum number of requests before and after the kill together. */
   readonly requests: readonly number[];
-  /** For a case in which nothing more can be sent until the next day. */
+  /** For cases in which nothing more can be sent until the next day. */
   readonly dayTurns?: true;
 }
 

@@ -32,7 +32,7 @@ async function stepsOf(shop: Shop): Promise<string[]> {
   await shop.sync(dieAt(shop, ''));
   const steps = readFileSync(file, 'utf8').trim().split('\n');
   await rm(file);
-  // Of several equal steps in a row, test only the first one, and the second one of those that make a file durable.
+  // If equal steps follow each other, test only the first one, and also the second one if they make a file durable.
   return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#1$|(folder|payload) #2$/.test(step));
 }
 

@@ -146,7 +146,7 @@ describe('a day with few requests', () => {
 interface OddDay {
   readonly title: string;
   readonly starts: string;
-  /** As late as possible on that day, by the calendar. */
+  /** The latest possible time of that day, by the calendar. */
   readonly late: string;
   readonly turns: string;
 }

@@ -142,7 +142,7 @@ it('two syncs that start at the same time send a wrong password once', async () 
   await until("the first job's login", () => logins() === 1);
   const second = home.sync({ args: ['second'] });
   await until("the second job's run", () => home.state().runs.some((run) => run.job === 'second'));
-  // Time to log in, for one that doesn't wait.
+  // Enough time for an attempt that doesn't wait to log in.
   await wait(500);
   answer();
   expect((await first).jobs).toMatchObject(refused);

@@ -108,7 +108,7 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
     xml: await instance('xml'),
   };
   const requests = () => settledLog(log);
-  // Else a test would count some of these among its own.
+  // Otherwise, a test would count some of these among its own.
   const made = options.instances === undefined ? 3 : 0;
   await until('the request log to have the first requests', async () => (await requests()).length >= made);
   return {

@@ -19,7 +19,7 @@ export interface Piece {
   triedAt?: number;
   /** That attempt has not ended. */
   open?: boolean;
-  /** Neither has that of a superseded or resent one. */
+  /** A superseded or resent payload has none. */
   isAdrift?: boolean;
   /** When an attempt to send it was last given up. */
   unansweredAt?: number;

@@ -15,7 +15,7 @@ afterEach(cleanUp);
 /**
  * The daily quota ledger, under everything that can happen to it: several processes, users and schedules, slow
  * responses, crashes between the charge and the request, midnight in New York on days of 23, 24 and 25 hours, a wall
- * clock that jumps, others on the same account. The model below has no database and no processes.
+ * clock that jumps, others on the same account. The model below uses no database and no processes.
  */
 
 const slots = 5;

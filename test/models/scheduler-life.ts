@@ -79,7 +79,7 @@ export class Life {
     return this.#scheduler.next().map(({ job: name, at }) => `${name} ${text(at)}`);
   }
 
-  /** Gone without a shutdown: nothing more is written. */
+  /** Ends without a shutdown: nothing more is written. */
   crash(): void {
     this.#isOver = true;
     this.#scheduler.stop();
@@ -92,7 +92,7 @@ export class Life {
     this.#isOver = true;
   }
 
-  /** As the daemon handles what is due. */
+  /** Handles due firings like the daemon. */
   #take(): void {
     for (const { job: due, firing, skipped } of this.#scheduler.due()) {
       if (skipped !== undefined) this.#passOver(due.name, skipped.firings, firing);
@@ -179,7 +179,7 @@ export class Real {
     }
   }
 
-  /** Until nothing happens any more by itself. */
+  /** Until nothing more happens without outside input. */
   async rest(): Promise<void> {
     for (let still = 0; still < 4; still++) {
       await turn();

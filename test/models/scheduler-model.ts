@@ -37,9 +37,9 @@ interface Planned {
 }
 
 export class Model {
-  /** By job, what is on disk. */
+  /** The state on disk, by job. */
   readonly kept = new Map<string, Kept>();
-  /** By job, the runs that started and the outcome of firings that didn't: what a user could have seen. */
+  /** The runs that started and the outcomes of firings that didn't, by job: what a user could have seen. */
   readonly seen: string[] = [];
   readonly planned = new Map<string, Planned>();
   readonly standing = new Map<string, Standing>();

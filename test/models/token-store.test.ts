@@ -48,7 +48,7 @@ interface Member {
   token: Token | undefined;
   /** Until when it sends the vendor nothing, monotonic. */
   restsUntil: number;
-  /** What it was told to use no longer. */
+  /** The token that it was told not to use any more. */
   readonly refused: Set<string>;
 }
 

@@ -41,7 +41,7 @@ try {
     mutator: { excludedMutations: ['StringLiteral'] },
     // Tables that are created when a file is loaded: each change of them would run every test.
     ignoreStatic: true,
-    // The API of an older TypeScript would rewrite it, and nothing reads it here.
+    // Stryker would rewrite it with the API of an older TypeScript, and nothing reads it here.
     tsconfigFile: 'none.json',
     reporters: ['clear-text', 'progress'],
     clearTextReporter: { logTests: false, reportTests: false, skipFull: true },

@@ -35,7 +35,7 @@ export default async function image({ provide }: TestProject): Promise<() => Pro
   return close;
 }
 
-/** Where something is mounted below a folder, the first mount first. */
+/** The mount points below a folder, in mount order. */
 async function mountsBelow(folder: string): Promise<string[]> {
   const lines = (await readFile('/proc/mounts', 'utf8')).split('\n');
   return lines.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(`${folder}/`));
@@ -47,7 +47,7 @@ async function mountsBelow(folder: string): Promise<string[]> {
  */
 async function writeProgram(folder: string): Promise<string> {
   const limits = '--read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=512m --user=0:0';
-  // Those of this machine may be higher than a container allows.
+  // This machine's limits may be higher than a container allows.
   const files = '--ulimit=nofile=4096:4096 --ulimit=nproc=4096:4096';
   const world = `--network=host --volume=${tmpdir()}:${tmpdir()} --no-healthcheck --workdir="$here" --env=SLUICE_CONFIG --env=NO_COLOR`;
   const path = join(folder, 'node');

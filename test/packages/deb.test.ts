@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(
     const configFor = (url: string): string =>
       JSON.stringify({
         state: `\${env:SLUICE_STATE:-/var/lib/sluice}`,
-        // More than the polls of this test, which count too.
+        // More than this test's polls, which also count.
         destinations: { main: { url, api_key: key, requests_per_day: 50_000 } },
         sources: { files: { connector: 'file' } },
         jobs: {
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)(
       await asked;
       silent.close();
       await file('etc/sluice/sluice.yaml', configFor(world.url));
-      // The owed payload alone may bring these rows.
+      // Only the owed payload can deliver these rows.
       await rm(join(machine.root, 'srv/orders.csv'));
       await cp(await makeNewer(deb, folder), join(machine.root, 'root/newer.deb'));
       await done('apt-get install -y /root/newer.deb');

@@ -90,7 +90,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (pr
   it('never returns a part of the rows if they are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
-    // A server that is sending has no way to say why it ends.
+    // While it's sending, a server has no way to report why it ends.
     expect(await problemOf(reading)).toMatchObject({
       code: expect.stringMatching(/^DB_(SERVER_BUSY|CONNECTION_LOST)$/),
       family: 'try_later',

@@ -113,7 +113,7 @@ for (const { server: kind, species, fill } of zoos) {
           .map((value, c) => {
             const { kind, text } = cellOf(value);
             const { json } = species[c]!;
-            // A number that JSON can't represent is a string, and JSON's null is no value.
+            // A number that JSON can't represent is a string, and JSON's null means no value.
             const fits =
               kind === json || kind === 'null' || json === 'json' || (kind === 'text' && !/^-?\d/.test(text!));
             return json === 'json' ? JSON.stringify(value) : fits ? text : `the ${kind} ${text}`;

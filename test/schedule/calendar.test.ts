@@ -70,7 +70,7 @@ function shownByLooking({ change, from, until }: Window, isWanted: (local: numbe
   return found;
 }
 
-/** Times of day near what a clock change skips or repeats, and one anywhere. */
+/** Times of day near those that a clock change skips or repeats, and one arbitrary time. */
 function timesNear({ at, before, after }: Change, random: (below: number) => number): number[] {
   const near = [before, after].map((offset) => at + offset - 60 + random(120));
   return [...near, random(dayMinutes)].map((minute) => ((minute % dayMinutes) + dayMinutes) % dayMinutes);

@@ -7,7 +7,7 @@ import type { Budget } from '../../src/sdk/service/rules.ts';
 const alive = new AbortController().signal;
 const stopped = new Error('stopped');
 
-/** Who has a turn, in order; each one ends its turn when the test says so. */
+/** The callers that have a turn, in order; each one ends its turn when the test says so. */
 function crowd(budget: Budget) {
   const pacer = new Pacer(budget);
   const order: string[] = [];

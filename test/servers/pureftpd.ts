@@ -40,7 +40,7 @@ export async function startPureFtpd(settings: FileServerSettings = {}): Promise<
 /** Only IPv4, no guests, no name lookups, users with any ID, as many connections per client as the tests open. */
 const common = ['-4', '-E', '-H', '-u', '1', '-c', '50', '-C', '50'];
 
-/** Its own password hash takes seconds to check. */
+/** Checking its own password hash takes seconds. */
 async function addUser(pw: string, { folder, files }: { folder: ServerFolder; files: string }): Promise<string> {
   const { uid = process.getuid!(), gid = process.getgid!() } = folder.identity;
   const hash = execFileSync('openssl', ['passwd', '-6', password], { encoding: 'utf8' }).trim();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
 import { launch, ServerFolder } from './server.ts';
 
-/** Debian's own, for which its packages are built, whatever is first in PATH. */
+/** Debian's own Python, for which its packages are built, regardless of PATH. */
 const python = '/usr/bin/python3';
 const user = 'sluice';
 const password = 'python-test-password';

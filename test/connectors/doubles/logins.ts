@@ -1,6 +1,6 @@
 import type { Token, TokenSource } from '../../../src/sdk/index.ts';
 
-/** Simulates the runner: `token-1` until it's refused, then `token-2`, and so on. */
+/** Simulates the runner: returns `token-1` until it's refused, then `token-2`, and so on. */
 export class TestLogin implements TokenSource {
   refusals: string[] = [];
   readonly #kept: Readonly<Record<string, string>>;

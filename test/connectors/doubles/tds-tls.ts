@@ -34,7 +34,7 @@ export async function wrapInTls(socket: Socket, { cert, key }: { cert: string; k
     }
   });
   socket.on('close', () => wire.destroy());
-  // In TLS 1.3, what follows the handshake would already be outside of packets.
+  // In TLS 1.3, the data after the handshake would already be outside the packets.
   const secure = new TLSSocket(wire, { isServer: true, cert, key, maxVersion: 'TLSv1.2' } as object);
   await once(secure, 'secure');
   isDone = true;

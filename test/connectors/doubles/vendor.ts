@@ -30,7 +30,7 @@ export type Routes = Readonly<Record<string, Reply | ((asked: Asked) => Reply)>>
 /** One special response: the `at`-th request (from 1) to `to` (any, if undefined) gets this one. */
 export interface Fault {
   readonly at: number;
-  /** For this many requests in a row; by default one. */
+  /** The number of consecutive requests; by default one. */
   readonly times?: number;
   readonly to?: string;
   readonly reply: Reply | 'cut' | 'repeat';

@@ -333,7 +333,7 @@ describe('a page of xml without records', () => {
       expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
       expect((await extract({ records: 'row', paging, null_records: 'empty' })).rows).toEqual([]);
     }
-    // What follows records is still compared with them.
+    // What follows the records is still compared with them.
     xmlIs([page(0, 3), '<error/>']);
     const query = { records: 'row', paging: { kind: 'page' }, null_records: 'empty' };
     expect(await failure(query)).toMatchObject({ code: 'RECORDS_NOT_FOUND' });

@@ -60,7 +60,7 @@ export function restBench() {
     failure,
     /** The requested URLs. */
     asked: () => server.requests.map(({ url }) => url),
-    /** The same with their methods in front, and their bodies after them. */
+    /** The same requests, with the method before and the body after each. */
     askedInFull: () =>
       server.requests.map(({ method, url, body }) => [method, url, body].filter((one) => one !== '').join(' ')),
   };

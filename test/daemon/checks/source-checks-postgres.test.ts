@@ -67,7 +67,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database',
       (await lookout.scan({ config, alerts: config.alerts, store, clock, liveness: undefined })).conditions;
     /**
      * Waits for this many events of a name. Time hardly advances: a source may take a minute to respond, which is
-     * longer than this waits.
+     * longer than this function waits.
      */
     const hear = (name: string, count: number) => {
       let looks = 0;

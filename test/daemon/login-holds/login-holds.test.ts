@@ -20,7 +20,7 @@ async function setUp() {
   const began = clock.now();
   return {
     ...{ folder, clock, store, bank, gate: gateOf({ store, clock }) },
-    /** Hours after the start at which a login was refused. */
+    /** The hours after the start at which a login was refused. */
     hours: () => bank.refused.map((at) => Math.floor((at - began) / hour)),
   };
 }

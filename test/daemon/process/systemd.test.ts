@@ -80,7 +80,7 @@ describe('what systemd is notified of', () => {
     await until('a watchdog ping', () => heard().includes('WATCHDOG=1'));
     isWell = false;
     await systemd.ready(2);
-    // Pings sent before it arrive before it.
+    // Pings that were sent before this notification arrive before it.
     await until('the last status notification', () => heard().some((words) => words.startsWith('READY=1')));
     const before = heard().length;
     await new Promise((done) => setTimeout(done, 200));

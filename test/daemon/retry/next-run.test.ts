@@ -47,7 +47,7 @@ it('status, explain and plan name the same next run while a login is on hold', a
     daily: retryAt,
     half: retryAt,
     evening: noon + 6 * hour,
-    // It doesn't catch up what it misses.
+    // It doesn't catch up on missed firings.
     skipping: noon + hour + 7 * minute,
   });
   for (const [i, { name }] of jobs.entries()) {

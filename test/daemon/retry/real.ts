@@ -56,7 +56,7 @@ export async function readReal(
 
 type Hold = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Does real work while the clock stands still. Sleeps of that work on this clock let it continue. */
+/** Does real work while the clock stands still. If that work sleeps on this clock, the clock continues. */
 function standWhile(clock: VirtualClock): Hold {
   const now = new AsyncLocalStorage<{ letGo: () => void }>();
   const sleep = clock.sleep.bind(clock);

@@ -40,7 +40,7 @@ it('a sync retries an unavailable source until it can be read', async () => {
   expect(clock.now()).toBeLessThan(noon + minute + 40 * second);
   const runs = await runtime.store.runs.history({ limit: 9 });
   expect(runs).toMatchObject([{ state: 'delivered', attempts: away.asked.length }]);
-  // From the first attempt on, including the pauses.
+  // The time since the first attempt, including the pauses.
   expect(Math.round(outcomes[0]!.milliseconds)).toBe(clock.now() - noon);
 });
 

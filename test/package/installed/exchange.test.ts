@@ -11,7 +11,7 @@ describe.each(inject('nodes'))('a daemon under Node $major whose package is repl
   it('exits with a code that causes a restart, and the next process delivers', async () => {
     const prefix = join(await makeFolder(), 'global');
     await mkdir(prefix);
-    // Its own Node is large, and is omitted: the tested one runs it.
+    // The package's own Node is large and is omitted; the tested Node runs it.
     const exchangeBy = (tarball: string) =>
       npm(['install', '--global', '--omit=optional', '--prefix', prefix, tarball]);
     await exchangeBy(inject('tarball'));

@@ -7,7 +7,7 @@ export interface TestedNode {
   readonly major: number | 'of the image';
   /** The program. */
   readonly path: string;
-  /** Connectors whose servers can't run with it. */
+  /** Connectors whose servers can't run with this Node. */
   readonly without?: readonly string[];
 }
 

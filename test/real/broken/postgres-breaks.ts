@@ -11,7 +11,7 @@ export const postgresBreaks: readonly Break[] = [
   {
     how: 'its backend is terminated',
     act: ({ run }) => run(`select pg_terminate_backend(pid) ${ours}`),
-    // A backend that waits for its client to read has no way to say why it ends.
+    // While it waits for its client to read, a backend has no way to report why it ends.
     ends: ['DB_(SERVER_BUSY|CONNECTION_LOST)', /administrator command|lost before/],
   },
   {
