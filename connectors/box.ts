@@ -97,7 +97,7 @@ export default defineService({
       about: 'The rows in files, by their ids.',
       options: {
         file: option.text({
-          about: 'Ids of the files, separated by commas; the id is the number in the address of a file.',
+          about: "Ids of the files, separated by commas; the id is the number in a file's address.",
           required: true,
           example: '987654321',
         }),

@@ -160,7 +160,7 @@ export default defineService({
     'Not confirmed: that refresh tokens of people rotate, and how a refused metric is reported in a successful response.',
     'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in the login’s `scopes`.',
     'A report is split by one dimension; `daily` adds the day, at the cost of one request per day.',
-    'Days are in the time zone of the report suite: set the same time zone for the job.',
+    "Days are in the report suite's time zone: set the same time zone for the job.",
     'An incremental run reads the figures of the last two days again.',
     'API 1.4, including its WSSE login, no longer works.',
   ],

@@ -56,7 +56,7 @@ export function addressOf(source: SourceValues): ServerAddress {
   };
 }
 
-/** The login of a source; a file has none. */
+/** A source's login; a file has none. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (driverOf(source) === 'sqlite') return undefined;
   const { driver, host, port, user, password } = addressOf(source);

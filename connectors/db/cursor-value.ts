@@ -81,7 +81,7 @@ export type Lag = string | number;
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const daySeconds = 86_400;
 
-/** The value minus the lag, exactly. Throws a Problem if the lag does not fit the type of the column. */
+/** The value minus the lag, exactly. Throws a Problem if the lag does not fit the column's type. */
 export function lagged(column: string, { type, text }: CursorBound, lag: Lag | undefined): CursorBound {
   if (lag === undefined) return { type, text };
   const isNumber = type === 'integer' || type === 'decimal';
@@ -110,7 +110,7 @@ function earlier(text: string, seconds: number): string {
   return `${kept.replace('T', between!)}${zone}`;
 }
 
-/** An example of a lag for the type of the column. */
+/** An example of a lag for the column's type. */
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   const { allowed, next } = lagFor(type, lag);
   return new Problem({

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 
-/** Binds the value as text; the server converts it to the type of the column without loss. */
+/** Binds the value as text; the server converts it to the column's type without loss. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ text }, before) => ({ sql: `$${before.length + 1}`, parameters: [text] }),

@@ -16,7 +16,7 @@ export interface BoundStatement {
 }
 
 /**
- * Inserts the values of a query into its text, as literals with the same meaning in every sql_mode that cannot break out of a quote:
+ * Inserts a query's values into its text, as literals with the same meaning in every sql_mode that cannot break out of a quote:
  * numbers unchanged, text in hexadecimal. MySQL interprets a number that is bound in any other way as bytes (`select ?`), and
  * prepared statements return their results in another protocol.
  *

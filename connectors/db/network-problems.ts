@@ -73,7 +73,7 @@ export function connectionLost(place: string, cause: unknown): Problem {
     family: 'try_later',
     message: `the connection to ${place} was lost before the result was complete${because}`,
     seen: message,
-    next: 'if this persists, check the log of the server, and proxies or firewalls that close connections',
+    next: "if this persists, check the server's log, and proxies or firewalls that close connections",
     cause,
   });
 }

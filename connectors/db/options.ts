@@ -81,7 +81,7 @@ export const source = {
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
   password: option.text({ about: 'Password of the user.', example: `\${env:DB_PASSWORD}`, secret: true }),
   file: option.text({
-    about: 'File of a SQLite database, relative to the folder of the config file.',
+    about: "File of a SQLite database, relative to the config file's folder.",
     example: 'data/shop.sqlite',
   }),
   tls: option.schema<DbTlsOptions>(tlsSchema, {

@@ -60,7 +60,7 @@ const otherParameters: ErrorMeaning = {
 /** The role doesn't exist, or isn't allowed to log in. The password isn't the reason. */
 const roleRefused: ErrorMeaning = {
   ...loginRefused,
-  next: 'check the user of the source; if the role exists, allow it to log in (alter role … login)',
+  next: "check the source's user; if the role exists, allow it to log in (alter role … login)",
 };
 
 type Where = Omit<Circumstances, 'connectSeconds'>;
@@ -123,7 +123,7 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
   });
 }
 
-/** Logs the server's notices, for the author of the query. */
+/** Logs the server's notices, for the query's author. */
 export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
   return ({ message }) => log.debug('database notice', { notice: message });
 }

@@ -8,7 +8,7 @@ import { parseWatermark } from './watermark.ts';
 interface RangeReadOptions {
   readonly query: QueryValues & { readonly cursor: string };
   readonly dialect: Dialect;
-  /** Determines the type of the column. */
+  /** Determines the column's type. */
   readonly watermark: string | undefined;
   readonly range: Range;
   /** IANA zone of days and of times without a zone. */

@@ -7,7 +7,7 @@ export interface ServerWarning {
   readonly message: string;
 }
 
-/** The warnings of the server about one statement. */
+/** The server's warnings about one statement. */
 export interface ServerWarnings {
   readonly list: readonly ServerWarning[];
   /** False if the list is truncated. */

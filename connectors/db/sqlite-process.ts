@@ -18,7 +18,7 @@ const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url)
 
 /**
  * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in this process, a heavy query would block all
- * other jobs and the shutdown of the daemon.
+ * other jobs and the daemon's shutdown.
  */
 export class SqliteProcess implements SqliteReader {
   readonly #child: ChildProcess;

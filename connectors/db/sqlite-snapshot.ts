@@ -16,7 +16,7 @@ export class FileOverwritten extends Error {
   }
 }
 
-/** The state of a file at one moment. */
+/** A file's state at one moment. */
 interface Mark {
   readonly stats: BigIntStats;
   readonly header: Buffer;
@@ -37,7 +37,7 @@ export class SqliteSnapshot {
   readonly #before: BigIntStats;
   #start: Mark | undefined;
 
-  /** Records the state of the file. Call it before SQLite reads. */
+  /** Records the file's state. Call it before SQLite reads. */
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, 'r');

@@ -79,7 +79,7 @@ function candidatesFor(declaration: string | null): readonly ColumnType[] {
   return declared.find(([pattern]) => pattern.test(word))?.[1] ?? anything;
 }
 
-/** The type of a column: the first candidate that fits all values, otherwise the last one. */
+/** A column's type: the first candidate that fits all values, otherwise the last one. */
 export function sqliteType(declaration: string | null, values: readonly SqliteValue[]): ColumnType {
   const candidates = candidatesFor(declaration);
   const fits = (type: ColumnType) => values.every((value) => value === null || converters[type](value) !== undefined);

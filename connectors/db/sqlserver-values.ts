@@ -36,7 +36,7 @@ const types: Readonly<Record<string, ColumnType>> = {
   UDT: 'binary',
 };
 
-/** The type of a column; unknown types are text. */
+/** A column's type; unknown types are text. */
 export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }

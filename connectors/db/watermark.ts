@@ -24,7 +24,7 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: 'the watermark of the job is from another connector',
+      message: "the job's watermark is from another connector",
       seen: cutText(text, 80),
       allowed: 'such as {"column":"updated_at","type":"timestamptz","value":"2026-11-20T08:00:00Z"}',
       next: 'clear it to read all rows again: `sluice state clear JOB`',

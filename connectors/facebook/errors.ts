@@ -5,7 +5,7 @@ const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80
 const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
 const usage = 'x-business-use-case-usage';
 
-/** Too much data for one response. The fix depends on the options of the stream. */
+/** Too much data for one response. The fix depends on the stream's options. */
 export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },

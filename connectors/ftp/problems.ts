@@ -74,7 +74,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   return make('FTP_NO_SFTP', 'config', {
     message: `${place} has no SFTP for this user`,
     seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
-    next: 'ask the administrator of the server to allow the SFTP subsystem for this user; a ForceCommand or a login script with output breaks it',
+    next: "ask the server's administrator to allow the SFTP subsystem for this user; a ForceCommand or a login script with output breaks it",
   });
 }
 
@@ -101,7 +101,7 @@ export function lost(thrown: unknown, place: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
-    next: 'the run is retried from the start; if this persists, check the log of the server and any firewalls on the way',
+    next: "the run is retried from the start; if this persists, check the server's log and any firewalls on the way",
     cause: thrown,
   });
 }
@@ -132,7 +132,7 @@ export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
     message: `permission denied on the server: ${path}`,
     seen,
-    next: 'ask the administrator of the server to grant the user read access',
+    next: "ask the server's administrator to grant the user read access",
   });
 }
 
@@ -144,7 +144,7 @@ export function notReadable(path: string, seen: string): Problem {
     seen,
     next: isMangled
       ? 'the name is not UTF-8: set `name_encoding: latin1` on the source'
-      : 'ask the administrator of the server to grant the user read access, or exclude it with the pattern',
+      : "ask the server's administrator to grant the user read access, or exclude it with the pattern",
   });
 }
 
@@ -181,7 +181,7 @@ export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} returned an error`,
     seen,
-    next: 'check the path and pattern of the query; the log of the server may have details',
+    next: "check the path and pattern of the query; the server's log may have details",
   });
 }
 
@@ -190,7 +190,7 @@ export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
     message: `${place} is busy or shutting down`,
     seen,
-    next: 'the run is retried; if this persists, ask the administrator of the server how many logins it allows',
+    next: "the run is retried; if this persists, ask the server's administrator how many logins it allows",
   });
 }
 

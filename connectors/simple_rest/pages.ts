@@ -284,7 +284,7 @@ function noList(records: string, url: URL, seen: string) {
     next:
       seen === 'null'
         ? 'nothing is sent; if the server writes null for a page without records, set `null_records: empty`'
-        : 'nothing is sent; check the response of the server; if it reports an error, add its path to `fail_when`',
+        : "nothing is sent; check the server's response; if it reports an error, add its path to `fail_when`",
   });
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Auth } from './auth.ts';
 import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
-/** The options of a query for its request. */
+/** A query's options for its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** Headers and parameters that authenticate a request. */
@@ -90,7 +90,7 @@ function refuseOtherOrigin(source: RestSource, url: URL): void {
   throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` has another origin than the `url` of the source', {
     seen: shownUrl(url),
     allowed: base.origin,
-    next: 'the credentials of the source are only valid for its `url`: use the same origin in `endpoint_url`, or use another source',
+    next: "the source's credentials are only valid for its `url`: use the same origin in `endpoint_url`, or use another source",
   });
 }
 

@@ -3,7 +3,7 @@ import { systemClock } from '../lib/clock.ts';
 import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
-/** The state of a config, if there is one. Read-only commands create nothing. Throws like {@link hasDatabase}. */
+/** A config's state, if there is one. Read-only commands create nothing. Throws like {@link hasDatabase}. */
 export async function openExistingStore({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
   if (!hasDatabase(state)) return undefined;
   const { openStore } = await import('../state/store.ts');

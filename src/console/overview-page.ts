@@ -66,7 +66,7 @@ interface Ranked {
 
 const order: readonly Standing[] = ['bad', 'wait', 'good', 'idle'];
 
-/** Jobs that need attention come first; the rest keep the order of the config. */
+/** Jobs that need attention come first; the rest keep the config's order. */
 export function rankJobs(status: Status): Ranked[] {
   const standing = standingsOf(status);
   const ranked = status.jobs.map((job) => ({ job, kind: standing(job) }));

@@ -28,7 +28,7 @@ export interface Runtime {
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Limits the size of the state folder; absent: no limit. */
+  /** Limits the state folder's size; absent: no limit. */
   readonly room?: DiskSpace;
   /** The running package; absent in short-lived processes. */
   readonly installation?: Installation;
@@ -48,7 +48,7 @@ export interface RuntimeOptions {
   readonly durable?: boolean;
 }
 
-/** Opens and recovers the state of a config, and creates everything that moves rows. */
+/** Opens and recovers a config's state, and creates everything that moves rows. */
 export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();

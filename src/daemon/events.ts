@@ -42,7 +42,7 @@ export type RunEvents = {
     /** What a person can do about it. */
     readonly next?: string;
   };
-  /** A warning about the data of a run; the run continues. */
+  /** A warning about a run's data; the run continues. */
   'run.warning': { readonly job: string; readonly run: string } & RunWarning;
   /** Firings were skipped because the job is still running, or because they were missed. `at`: the first of them. */
   'firing.skipped': {
@@ -104,7 +104,7 @@ export type RunEvents = {
     readonly next?: string;
   };
   /**
-   * The login of a source was refused: all sources of the account wait until `until`, or for a person if it's absent.
+   * A source's login was refused: all sources of the account wait until `until`, or for a person if it's absent.
    */
   'source.on_hold': {
     readonly source: string;

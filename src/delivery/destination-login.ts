@@ -24,7 +24,7 @@ export class DestinationLogin {
     return this.#block?.credentials === this.credentials ? this.#block.problem : undefined;
   }
 
-  /** Call this with the status of each response and the credentials of its request. */
+  /** Call this with the status of each response and its request's credentials. */
   async answered(status: number, sent: string): Promise<void> {
     if (status !== 401) {
       this.#hasRenewed = false;

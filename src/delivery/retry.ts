@@ -97,7 +97,7 @@ const rules: readonly Rule[] = [
     code: 'LOGIN_NEEDED',
     family: 'login',
     message: 'The service refuses the credentials, or their user lacks the permission',
-    next: 'check the key or password of the destination and the role of its user, then run the job again',
+    next: "check the key or password of the destination and its user's role, then run the job again",
   },
   {
     when: is(403),

@@ -63,7 +63,7 @@ export interface IncomingRows {
 }
 
 /**
- * Merges the rows of one run into the kept rows: takes the rows of the source, then returns all rows in key order
+ * Merges the rows of one run into the kept rows: takes the source's rows, then returns all rows in key order
  * and the manifest of the new generation (k-way merge of sorted segments). Memory stays flat. Existing files never change;
  * the generation takes effect when the caller stores the manifest.
  */

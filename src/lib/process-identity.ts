@@ -32,7 +32,7 @@ export const ourselves: Identity = {
 };
 
 /**
- * The state of a process, as far as `me` can see it: from the process table, if both share one, or because the machine
+ * A process's state, as far as `me` can see it: from the process table, if both share one, or because the machine
  * has restarted since. For `unknown`, callers use the heartbeat.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {

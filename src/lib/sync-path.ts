@@ -23,7 +23,7 @@ export async function syncPath(path: string): Promise<void> {
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    // One at a time: opening thousands of files at once would exceed the limit of the process.
+    // One at a time: opening thousands of files at once would exceed the process's limit.
     await (entry.isDirectory() ? syncTree(path) : syncPath(path));
   }
   await syncPath(folder);

@@ -16,7 +16,7 @@ export interface ConnectorLog {
 export interface SourceContext<S extends OptionSet> {
   /** The source's options, checked, defaults filled in. */
   readonly source: OptionValues<S>;
-  /** The folder of the config file, for relative paths in options. */
+  /** The config file's folder, for relative paths in options. */
   readonly folder: string;
   /** Aborted when the run is stopped: close everything and throw the signal's reason, within a second. */
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ export interface SourceAccount {
   readonly user?: string | undefined;
   /** Secrets and options of the login; a changed value is another login. */
   readonly secret: unknown;
-  /** Files with keys and certificates; paths are relative to the folder of the config. */
+  /** Files with keys and certificates; paths are relative to the config's folder. */
   readonly files?: readonly (string | undefined)[];
 }
 
@@ -105,12 +105,12 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * {@link Connector.rangesBy}. May be set together with the watermark.
    */
   readonly range?: Range;
-  /** Memory that the attempts of the run share. Absent if there is only one attempt. */
+  /** Memory that the run's attempts share. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
 }
 
 /**
- * Memory that the attempts of a run share, so that a retry continues with a report that the vendor is already generating, instead of
+ * Memory that a run's attempts share, so that a retry continues with a report that the vendor is already generating, instead of
  * ordering it again.
  */
 export interface AttemptFacts {
@@ -121,7 +121,7 @@ export interface AttemptFacts {
    */
   readonly texts: Map<string, string>;
   /**
-   * The instant that the data of the run dates from, epoch milliseconds: the start of this attempt or, if it was handed texts,
+   * The instant that the run's data dates from, epoch milliseconds: the start of this attempt or, if it was handed texts,
    * of the attempt that began with them. Use it as the current time if there is no `logicalAt`.
    */
   readonly since: number;

@@ -22,7 +22,7 @@ export interface DeviceCodes {
   readonly lifetime_seconds?: number;
 }
 
-/** How a vendor issues tokens. URLs may contain `{option}`, filled from the options of the source. */
+/** How a vendor issues tokens. URLs may contain `{option}`, filled from the source's options. */
 export interface OAuthDescription {
   /** The grants of this vendor, the default first. */
   readonly grants: readonly GrantKind[];

@@ -1,4 +1,4 @@
-/** A pause gate: holds new requests while the data of the service is replaced. */
+/** A pause gate: holds new requests while the service's data is replaced. */
 export class PauseGate {
   #opening: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 

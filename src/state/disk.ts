@@ -29,7 +29,7 @@ const freePart = 20;
 const moreBytes = 16_000_000;
 
 /**
- * The free space of a state folder, within its limit and its disk. Writers of large files ask first. If there is not enough,
+ * A state folder's free space, within its limit and its disk. Writers of large files ask first. If there is not enough,
  * the delivered payloads that are kept for rollbacks are deleted, oldest first; if that is not enough, the request is refused.
  * Nothing else is ever deleted. Several processes together may exceed the limit by their grants, a quarter of the free space each
  * at most.
@@ -96,7 +96,7 @@ interface RoomOnDisk {
   readonly keptFree: number;
 }
 
-/** Measures the free space of a state folder. `used`: its size in bytes, if known. */
+/** Measures a state folder's free space. `used`: its size in bytes, if known. */
 export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
   used = bytesIn(store.folder),

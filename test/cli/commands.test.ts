@@ -226,7 +226,7 @@ describe('sluice sync', () => {
     expect(await documentOf('orders')).toMatchObject({ jobs: [], problem: { code: expect.any(String) } });
   });
 
-  it('and later commands show times in the zone of the config, with the offset', async () => {
+  it("and later commands show times in the config's zone, with the offset", async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     await home.config(config({ timezone: 'Asia/Kolkata' }));

@@ -101,7 +101,7 @@ describe('colors', () => {
     ['reading', undefined],
   ])('show %s as %s', (state, tone) => expect(toneOf(state)).toBe(tone));
 
-  it("don't shift the columns of a table", () => {
+  it("don't shift a table's columns", () => {
     const table = (paper: object) =>
       renderTable(
         [{ title: 'state', tone: toneOf }, { title: 'x' }],

@@ -32,7 +32,7 @@ describe('the catalog of connectors', () => {
     for (const [name, connector] of connectors) expect(connector.id).toBe(name);
   });
 
-  it('adds the folder of the config, with files and subfolders', async () => {
+  it("adds the config's folder, with files and subfolders", async () => {
     const folder = await folderWith({
       'mine.ts': plugin('mine'),
       '_helper.ts': 'throw new Error("not a plugin")',
@@ -98,11 +98,11 @@ describe('the catalog of connectors', () => {
       [
         'CONFIG_CONNECTOR_PACKAGE',
         'The package "bare" provides no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
-        'contact the author of the package, or remove it',
+        "contact the package's author, or remove it",
       ],
       [
         'CONFIG_CONNECTOR_PACKAGE',
-        'The package of connectors "gone" is not installed in the folder of the config or above it',
+        `The package of connectors "gone" is not installed in the config's folder or above it`,
         'run in that folder: npm install gone',
       ],
     ]);

@@ -15,7 +15,7 @@ async function discover(source: Options, { folder = '/nowhere', pattern }: { fol
   return db.discover!({ ...context, ...(pattern === undefined ? {} : { pattern }) });
 }
 
-/** Every suggested query returns the columns of its table. */
+/** Every suggested query returns its table's columns. */
 async function expectReadable(source: Options, folder?: string): Promise<void> {
   for (const { columns, query } of await discover(source, folder === undefined ? {} : { folder })) {
     const table = await read(source, query, folder === undefined ? {} : { folder });

@@ -14,7 +14,7 @@ interface Setting {
   readonly timezone?: string;
   /** Receives every warning. */
   readonly warn?: () => void;
-  /** Receives the warnings of the run. */
+  /** Receives the run's warnings. */
   readonly onWarning?: (warning: RunWarning) => void;
 }
 

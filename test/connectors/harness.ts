@@ -15,7 +15,7 @@ interface Run {
   readonly folder: string;
   readonly scratch?: string;
   readonly signal?: AbortSignal;
-  /** Receives the warnings of the run. */
+  /** Receives the run's warnings. */
   readonly onWarning?: (warning: RunWarning) => void;
 }
 

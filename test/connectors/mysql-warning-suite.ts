@@ -3,7 +3,7 @@ import type { RunWarning } from '#sdk';
 import type { TestServer } from '../servers/server.ts';
 import { problemOf, read } from './db-reader.ts';
 
-/** Reads everything and collects the warnings of the run. */
+/** Reads everything and collects the run's warnings. */
 export async function readWarned(url: string, query: Record<string, unknown>) {
   const warnings: RunWarning[] = [];
   const { rows } = await read({ url }, query, { onWarning: (warning) => warnings.push(warning) });

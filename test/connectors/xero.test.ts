@@ -72,7 +72,7 @@ const given: ServiceCase = {
   service: xero,
   source: { organisations: ['Shop Ltd'] },
   query: { stream: 'invoices', where: 'Type == "ACCREC"', statuses: ['AUTHORISED', 'PAID'] },
-  // Days don't depend on the zone of the run.
+  // Days don't depend on the run's zone.
   timezone: 'America/New_York',
   routes: { 'GET /connections': { json: connections }, 'GET /api.xro/2.0/Invoices': invoices },
 };

@@ -145,7 +145,7 @@ it('blames the disk, and never the source, if a commit blocks, however often', a
   for (const _ of [1, 2, 3]) {
     const ended = await home.sync(stalled);
     expect(ended).toMatchObject({ signal: 'SIGKILL' });
-    expect(ended.stderr).toContain('The disk of the state folder did not respond for 3 s');
+    expect(ended.stderr).toContain("The state folder's disk did not respond for 3 s");
     expect(ended.stderr).not.toContain('source wheel');
   }
   await rm(stall);

@@ -57,7 +57,7 @@ it('an incremental job shows only the new rows, keeps them while nothing changes
   expect(await sync()).toMatchObject({ state: 'unchanged' });
 });
 
-it('a user can show, clear and set the checkpoint of a job, and each change is recorded', async () => {
+it("a user can show, clear and set a job's checkpoint, and each change is recorded", async () => {
   const [shop, world] = [await openShop(), await makeWorld()];
   const home = await world.home();
   await home.config({

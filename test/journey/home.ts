@@ -47,7 +47,7 @@ export interface JobResult {
 export interface State {
   readonly runs: readonly RunRow[];
   readonly outbox: readonly OutboxRow[];
-  /** The checkpoint of each job. */
+  /** Each job's checkpoint. */
   readonly watermarks: readonly WatermarkRow[];
   readonly leases: readonly { readonly name: string }[];
   readonly quota: readonly { readonly day: string; readonly used: number; readonly spent_until: number | null }[];

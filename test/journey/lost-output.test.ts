@@ -4,7 +4,7 @@ import { adminKey, forSuite, makeWorld, type World } from './world.ts';
 
 const scope = forSuite();
 
-/** A shell that redirects the output of the process. */
+/** A shell that redirects the process's output. */
 const redirected = (to: string) => ['sh', '-c', `exec "$@" ${to}`, 'sh'];
 
 describe("output that can't be written", () => {

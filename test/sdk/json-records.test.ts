@@ -14,7 +14,7 @@ test('the columns are the union of all keys in order of first appearance, and a 
   ]);
 });
 
-test('numbers keep the digits of the source, beyond 2^53 and at every scale', async () => {
+test("numbers keep the source's digits, beyond 2^53 and at every scale", async () => {
   const text =
     '[{"i":9223372036854775807,"d":1.50,"e":1.0,"x":12345678901234567890123456789012345678.9},{"e":1E5,"i":-0,"d":7}]';
   const table = await readTable(inputOf(text), 'json');

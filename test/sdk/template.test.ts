@@ -43,7 +43,7 @@ describe('a day name', () => {
     expect(render('{{ quarter_start }}', scopeAt(`${day}T12:00:00[UTC]`))).toBe(first);
   });
 
-  it('is in the zone of the run, and starts when the day does there', () => {
+  it("is in the run's zone, and starts when the day does there", () => {
     const late = scopeAt('2026-11-17T23:30:00[America/New_York]');
     expect(render('{{ today }}', late)).toBe('2026-11-17');
     expect(render('{{ today | iso }}', late)).toBe('2026-11-17T05:00:00Z');

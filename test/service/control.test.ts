@@ -298,7 +298,7 @@ describe("the control interface's request log", () => {
     expect(late).toEqual({ status: 504, data: { requests: [], count: 0, wanted: 1 } });
   });
 
-  it("doesn't delay the shutdown of the service if a client waits for it", async () => {
+  it("doesn't delay the service's shutdown if a client waits for it", async () => {
     const given = await controlled();
     const waiting = given.control('GET', '/requests/wait?count=9&timeout_ms=600000').then(
       ({ status }) => status,

@@ -12,7 +12,7 @@ const instancesOf = async (given: Bench, id: string): Promise<Record<string, unk
 const propertiesOf = async (given: Bench, path: string): Promise<unknown> =>
   (await given.call('GET', `${path}/properties`)).body.data.properties;
 
-/** What the instances of a source request, sorted by value. */
+/** What a source's instances request, sorted by value. */
 async function addressesOf(given: Bench, id: string): Promise<string[]> {
   const all = await Promise.all(
     (await instancesOf(given, id)).map((one) => propertiesOf(given, `/datasource-instances/${one.id}`)),

@@ -11,7 +11,7 @@ async function fileOf(text: string): Promise<string> {
   return file;
 }
 
-/** The errors of a file, as `line: message`. */
+/** A file's errors, as `line: message`. */
 async function faultsOf(text: string): Promise<string[]> {
   const thrown = await readFixtures(await fileOf(text)).then(
     () => undefined,

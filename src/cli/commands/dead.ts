@@ -115,7 +115,7 @@ const command: CliCommand = {
     dead.command('list', { isDefault: true }).description('Lists all dead payloads.').action(list);
     dead
       .command('show')
-      .description('Shows a dead payload and the response of the service.')
+      .description("Shows a dead payload and the service's response.")
       .argument(...refArgument)
       .action(showOne);
     dead

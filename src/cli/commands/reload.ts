@@ -69,7 +69,7 @@ function hangUp(pid: number, owner: string): void {
       family: 'job',
       message: 'Permission denied: this user cannot signal the daemon',
       seen: `${owner}: ${(error as NodeJS.ErrnoException).code}`,
-      next: 'run the command as the user of the daemon, or as root',
+      next: "run the command as the daemon's user, or as root",
     });
   }
 }

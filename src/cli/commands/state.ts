@@ -28,7 +28,7 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
   });
 }
 
-/** The checkpoint of a job: its watermark and its kept rows. */
+/** A job's checkpoint: its watermark and its kept rows. */
 interface Place {
   readonly job: string;
   readonly watermark?: string;
@@ -182,7 +182,7 @@ const command: CliCommand = {
       .action((job: string, flags: Flags) => decide(job, undefined, flags));
     state
       .command('set')
-      .description('Sets the watermark of a job: a cursor value, or a text as shown by "state show JOB".')
+      .description(`Sets a job's watermark: a cursor value, or a text as shown by "state show JOB".`)
       .argument('<job>', 'name of the job')
       .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the full text')
       .option(...configFlag)

@@ -52,5 +52,5 @@ function tableOf(listed: readonly Listed[]): string {
     from,
   ]);
   const table = renderTable(columns, rows, { widest: 90, paper: process.stdout });
-  return `${table}\n\nFor the options of a connector, run "sluice connectors describe NAME".`;
+  return `${table}\n\nFor a connector's options, run "sluice connectors describe NAME".`;
 }

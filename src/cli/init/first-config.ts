@@ -21,7 +21,7 @@ export interface FirstConfig {
 interface FirstConfigOptions {
   readonly address: OpenAddressResult;
   readonly chosen: readonly ChosenDataset[];
-  /** The folder of the config file. */
+  /** The config file's folder. */
   readonly folder: string;
   /** URL of the dashboard service. Default: the embedded one. */
   readonly destination?: string | undefined;

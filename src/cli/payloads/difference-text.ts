@@ -27,7 +27,7 @@ function countsText({ removed, added, changed, by }: TableDifference): string {
 }
 
 function byText({ by }: TableDifference): string {
-  if (by.kind === 'declared') return `Compared by the key of the job: ${by.columns.join(', ')}.`;
+  if (by.kind === 'declared') return `Compared by the job's key: ${by.columns.join(', ')}.`;
   if (by.kind === 'found') return `Compared by ${by.columns.join(', ')}, which is unique in both.`;
   return 'Compared as whole rows, because no column is unique in both: a changed row counts as removed and added.';
 }

@@ -112,6 +112,6 @@ function noDisk(cause: unknown): Problem {
     code: 'REFRESH_DISK',
     family: 'config',
     message: `A data source cannot read files of the service: ${(cause as Error).message}`,
-    next: 'pass the content of the file as a property if there is one, such as host_key for sftp',
+    next: "pass the file's content as a property if there is one, such as host_key for sftp",
   });
 }

@@ -91,7 +91,7 @@ function refuseDisk(name: string, value: unknown): void {
     code: 'REFRESH_DISK',
     family: 'config',
     message: `The property "${name}" names a file on the service, which data sources cannot read`,
-    next: 'remove it; to send the content of a file, read it with a job and push it',
+    next: "remove it; to send a file's content, read it with a job and push it",
   });
 }
 

@@ -47,7 +47,7 @@ const minFreeBytes = 1_000_000_000;
 
 /**
  * Discrete-event simulation: runs the daemon itself with the config's jobs over a span of time, on a virtual clock that
- * advances when nothing is left to do, against an embedded service with the limits of the config. No source is read:
+ * advances when nothing is left to do, against an embedded service with the config's limits. No source is read:
  * rows, sizes and durations are modeled on past runs. The config's state and destinations are never touched, and
  * everything the simulation writes is deleted before this settles. Rejects with the signal's reason if aborted.
  */

@@ -91,12 +91,12 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
     code: 'CONFIG_CONNECTOR_PACKAGE',
     family: 'config',
     message: isAbsent
-      ? `The package of connectors "${name}" is not installed in the folder of the config or above it`
+      ? `The package of connectors "${name}" is not installed in the config's folder or above it`
       : `The package "${name}" provides no connectors: ${error.message}`,
     seen: from,
     next: isAbsent
       ? `run in that folder: ${commandLine('npm', 'install', name)}`
-      : 'contact the author of the package, or remove it',
+      : "contact the package's author, or remove it",
     cause: error,
   });
 }

@@ -24,7 +24,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
     section(
       'A source',
       sourceOptions,
-      'Under `sources`, with a name of your choice. The options of its connector are next to `connector`.',
+      "Under `sources`, with a name of your choice. Its connector's options are next to `connector`.",
     ),
     section('A login', loginOptions, 'In `login` of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
     section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
@@ -87,7 +87,7 @@ structure. If a value is a single variable, numbers and \`true\`/\`false\` are r
 |---|---|
 | \`\${env:NAME}\` | the environment variable; an error if it isn't set |
 | \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
-| \`\${file:PATH}\` | the content of the file, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
+| \`\${file:PATH}\` | the file's content, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
 | \`\${cmd:program arguments}\` | the output of the program, without trailing line breaks; only with \`allow_commands: true\`, without a shell, within 10 seconds |
 ${secretRows()}
 | \`$\${\` | the two characters \`\${\` |

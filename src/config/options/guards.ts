@@ -15,7 +15,7 @@ const boundsOf = (what: string) => ({
   maximum: option.integer({ minimum: 0, about: `Maximum ${what}.` }),
 });
 
-/** Conditions for a result to replace the data of the instance. */
+/** Conditions for a result to replace the instance's data. */
 export const guardOptions = {
   rows: groupOrFalse(boundsOf('number of rows'), {
     about: 'Minimum and maximum number of rows.',

@@ -14,7 +14,7 @@ export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
   return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
-/** The guards of a job: its own ones, each as a whole, then the top-level ones. `false` means none at all. */
+/** A job's guards: its own ones, each as a whole, then the top-level ones. `false` means none at all. */
 export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
   if (at.value === false) return {};
   const all = { ...top, ...checkBounds(readWritten(guardOptions, at, faults), at, faults) };

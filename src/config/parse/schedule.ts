@@ -21,7 +21,7 @@ export interface ScheduleContext {
 const kinds = ['cron', 'every', 'at'] as const;
 type Kind = (typeof kinds)[number];
 
-/** The schedule of a job; undefined if it has none, only runs on request, or has an error. `part` is the job's. */
+/** A job's schedule; undefined if it has none, only runs on request, or has an error. `part` is the job's. */
 export function loadSchedule(part: Part, context: ScheduleContext): Schedule | undefined {
   const at = partAt(part, 'schedule');
   if (typeof at.value === 'string') return loadShort(at, context);

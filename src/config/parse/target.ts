@@ -11,7 +11,7 @@ import { validatePart } from './validate.ts';
 
 const kinds = ['instance', 'datasource', 'refresh'] as const;
 
-/** The target of a job. Undefined if it has an error. */
+/** A job's target. Undefined if it has an error. */
 export function loadTarget({ part, given, faults }: Draft): Target | undefined {
   const at = partAt(part, 'target');
   if (typeof at.value === 'string')

@@ -23,7 +23,7 @@ interface SchemaError {
 /** Options of another part that users put here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
-  /** Where they belong, for example "the query of a job". */
+  /** Where they belong, for example "a job's query". */
   readonly place: string;
 }
 

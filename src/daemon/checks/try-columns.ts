@@ -24,7 +24,7 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 }
 
 /**
- * Opens the query of a job and checks that the columns named in its options, transforms, `write`, format and guards
+ * Opens a job's query and checks that the columns named in its options, transforms, `write`, format and guards
  * exist. Stops before the first row. Throws only the signal's reason.
  */
 export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {
@@ -62,7 +62,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   }
 }
 
-/** The columns of the payload. Throws Problems for named columns that don't exist. */
+/** The payload's columns. Throws Problems for named columns that don't exist. */
 function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
   if (write !== undefined) checkNamedColumns(columns, write);
   const chain = new Chain(transforms, columns);

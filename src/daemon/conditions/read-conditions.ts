@@ -80,7 +80,7 @@ export async function readConditions(
   ]);
 }
 
-/** Errors first, then by kind; within a kind, in the order of the config. */
+/** Errors first, then by kind; within a kind, in the config's order. */
 function sorted(conditions: readonly Condition[]): Condition[] {
   const ranked = conditions.map((condition) => ({ ...condition, what: redact(condition.what) }));
   const rank = ({ level, kind }: Condition): number =>

@@ -24,7 +24,7 @@ interface FiringLoopOptions {
 }
 
 /** A fixed text, because consecutive firings skipped for the same reason share one row in the history. */
-const loginReason = 'the login of its source was refused and is on hold; it runs when the login works';
+const loginReason = "its source's login was refused and is on hold; it runs when the login works";
 
 /** The main loop: takes due firings through the queue to their runs, and each run to its end. */
 export class FiringLoop {

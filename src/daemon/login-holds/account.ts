@@ -11,7 +11,7 @@ import type { LoginAccount } from '../../state/login-holds.ts';
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /**
- * The login of a source; undefined if it has none. Server and user are stored and shown, and may come from where
+ * A source's login; undefined if it has none. Server and user are stored and shown, and may come from where
  * secrets are kept.
  */
 export function loginOf(source: Source): SourceLogin | undefined {

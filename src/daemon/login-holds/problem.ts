@@ -5,7 +5,7 @@ import { loginText } from './account.ts';
 
 export const onHold = 'LOGIN_ON_HOLD';
 
-/** The login of a source was refused and is on hold. */
+/** A source's login was refused and is on hold. */
 export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   return new Problem({
     code: onHold,

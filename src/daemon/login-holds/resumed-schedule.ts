@@ -2,7 +2,7 @@ import { runsDue } from '../../schedule/misfire.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 
-/** A schedule while the login of its source is on hold. */
+/** A schedule while its source's login is on hold. */
 export interface ResumedSchedule {
   /** When the login is tried again: no firing runs earlier. */
   readonly at: number;
@@ -11,7 +11,7 @@ export interface ResumedSchedule {
 }
 
 /**
- * What happens to the firings of a job during a hold. Firings that come due before the next attempt are caught up then,
+ * What happens to a job's firings during a hold. Firings that come due before the next attempt are caught up then,
  * like missed ones; with `misfire: skip`, none waits.
  *
  * @param nextAt the firing that already waits, or the next one; null if there is none

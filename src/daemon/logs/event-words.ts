@@ -71,7 +71,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.warning': {
-    says: 'A warning about the data of a run, such as truncated values, a declared column that no record had, or replaced characters. The run continues.',
+    says: "A warning about a run's data, such as truncated values, a declared column that no record had, or replaced characters. The run continues.",
     facts: {
       job,
       run,
@@ -145,11 +145,11 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { source, milliseconds, since, code, message, next },
   },
   'source.on_hold': {
-    says: 'The login of a source was refused and is on hold, so that the account is not locked; jobs that use this account wait.',
+    says: "A source's login was refused and is on hold, so that the account is not locked; jobs that use this account wait.",
     facts: { source, place, user, refusals: 'number of refusals', code, message, until },
   },
   'source.resumed': {
-    says: 'The login of a source works again; waiting jobs run.',
+    says: "A source's login works again; waiting jobs run.",
     facts: { source, place, user },
   },
   'firing.skipped': { says: 'Firings were skipped.', facts: { job, at, firings, reason } },

@@ -21,7 +21,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],
-    says: 'The event loop was blocked; the process ends. `by` is `source`: after the next start, these sources are read last. `by` is `disk`: the disk of the state folder caused it, not a source.',
+    says: "The event loop was blocked; the process ends. `by` is `source`: after the next start, these sources are read last. `by` is `disk`: the state folder's disk caused it, not a source.",
   },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped. This is the last line.' },
   {

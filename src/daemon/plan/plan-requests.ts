@@ -9,7 +9,7 @@ export interface PlannedJob {
   readonly schedule: Schedule;
   /** Catch-up runs, due now or at `runsFrom`. */
   readonly overdue: number;
-  /** The job doesn't run before this time, because the login of its source is on hold. */
+  /** The job doesn't run before this time, because its source's login is on hold. */
   readonly runsFrom?: number;
   /** Cost of a firing that sends, including recent retries. */
   readonly worst: number;

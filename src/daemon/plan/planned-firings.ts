@@ -12,7 +12,7 @@ interface Firing {
 }
 
 /**
- * All firings in chronological order; those of the same instant in the order of the config. Each schedule is computed
+ * All firings in chronological order; those of the same instant in the config's order. Each schedule is computed
  * once.
  */
 export function* firingsOf<J extends Firing>(

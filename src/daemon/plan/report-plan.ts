@@ -122,7 +122,7 @@ interface JobPlanContext {
   readonly now: number;
   readonly tally: JobRunStats | undefined;
   readonly deferred: number | undefined;
-  /** The hold on the login of its source. */
+  /** The hold on its source's login. */
   readonly loginHold: LoginHoldRow | undefined;
 }
 

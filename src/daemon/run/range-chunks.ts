@@ -18,7 +18,7 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
   mo: 'months',
 };
 const allowed =
-  '2026-01-31, 2026-01-31T09:00 in the zone of the job, 2026-01-31T09:00:00Z, or whole numbers; both of the same kind';
+  "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; both of the same kind";
 
 /** Steps through values of one kind. */
 interface Steps {

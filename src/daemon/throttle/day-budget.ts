@@ -126,7 +126,7 @@ function throttles({ destination, schedule }: Scheduled): boolean {
 }
 
 /**
- * Counts the firings of each job from `from` (inclusive) to `until` (exclusive). Ignores `spread`, which moves them too
+ * Counts each job's firings from `from` (inclusive) to `until` (exclusive). Ignores `spread`, which moves them too
  * little to matter.
  */
 async function countFirings(

@@ -86,7 +86,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
       {
         seen,
         next: isRateLimit
-          ? 'request less often, or larger pages, or ask the operator of the server for a higher limit'
+          ? "request less often, or larger pages, or ask the server's operator for a higher limit"
           : '`sluice check --connect` tries again; if this persists, ask the operator of the server',
         retryAfterMs,
         isRateLimit,

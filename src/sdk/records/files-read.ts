@@ -41,7 +41,7 @@ export function parseFilesRead(text: string | undefined): FilesRead {
     throw new Problem({
       code: 'FILES_WATERMARK',
       family: 'config',
-      message: 'the watermark of the job is from another connector',
+      message: "the job's watermark is from another connector",
       seen: cutText(text, 80),
       allowed: '{"since":"2026-11-21T00:00:00Z"}: read the files modified from then on',
       next: 'clear it to read all files again: `sluice state clear JOB`',

@@ -13,7 +13,7 @@ const facts = {
 
 const names = ['inputColumn', 'modifiedColumn'] as const;
 
-/** The columns of the table, preceded by the requested columns about the input. */
+/** The table's columns, preceded by the requested columns about the input. */
 export function withInputColumns(settings: RecordOptions, columns: readonly Column[]): readonly Column[] {
   const front = names.flatMap((name): Column[] => {
     const wanted = settings[name];

@@ -18,7 +18,7 @@ const maxRows = 4096;
 
 /**
  * Reads json and jsonl. Without `columns`, the data is read twice: once for the union of all keys and the types that fit all records,
- * once for the rows. Numbers keep the digits of the source.
+ * once for the rows. Numbers keep the source's digits.
  */
 export class JsonReader implements RecordReader {
   readonly #settings: RecordOptions;

@@ -20,7 +20,7 @@ interface Facts {
   readonly client_id: string | undefined;
 }
 
-/** Provides the credentials of a service during a run, and refreshes them. */
+/** Provides a service's credentials during a run, and refreshes them. */
 export class CredentialProvider {
   readonly #data: LoginData;
   readonly #login: TokenSource | undefined;

@@ -151,7 +151,7 @@ export interface ColumnData {
   readonly scope?: string;
   /** Date format of the service. */
   readonly date?: DateFormat;
-  /** IANA zone of the service for days and for times without a zone. Default: the zone of the run. */
+  /** IANA zone of the service for days and for times without a zone. Default: the run's zone. */
   readonly zone?: string;
 }
 

@@ -1,4 +1,4 @@
-/** A number with the digits of the source, if a JavaScript number would change them. */
+/** A number with the source's digits, if a JavaScript number would change them. */
 interface RawNumber {
   readonly rawJSON: string;
 }

@@ -27,7 +27,7 @@ function columnsOf(stream: StreamData): Dataset['columns'] {
   return declaredColumns(stream).map(([name, data]) => ({ name, type: typeof data === 'string' ? data : data.type }));
 }
 
-/** A column with a template is only known with the options of the query. */
+/** A column with a template is only known with the query's options. */
 function cursorOf({ incremental }: StreamData): string[] {
   if (incremental === undefined || !('column' in incremental)) return [];
   return incremental.column.includes('{{') ? [] : [incremental.column];

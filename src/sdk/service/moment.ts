@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import '../../lib/temporal.ts';
 
 /**
- * Date formats of vendors: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the zone of the run,
+ * Date formats of vendors: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the run's zone,
  * without an offset), `offset` 2026-01-31T10:00:00+01:00, `epoch` seconds, `epoch_ms` milliseconds, `dotnet`
  * /Date(1769850000000+0000)/, `http` Sat, 31 Jan 2026 09:00:00 GMT, or a pattern of YYYY, MM, DD, HH, mm, ss and SSS.
  */
@@ -17,7 +17,7 @@ export type DateFormat =
   | 'http'
   | (string & Record<never, never>);
 
-/** A day or an instant in the zone of the run. */
+/** A day or an instant in the run's zone. */
 export class Moment {
   readonly at: Temporal.ZonedDateTime;
   /** Formatted as a day by default. */

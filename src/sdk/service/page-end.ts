@@ -22,7 +22,7 @@ export type PageEnd =
 /** Subject and audience of the messages. */
 export interface PageEndOptions {
   readonly title: string;
-  /** `option`: the user set the paths and can correct them. `vendor`: the author of the connector did. */
+  /** `option`: the user set the paths and can correct them. `vendor`: the connector's author did. */
   readonly places: 'option' | 'vendor';
 }
 

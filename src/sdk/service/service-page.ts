@@ -10,7 +10,7 @@ export function columnsText({ streams }: ServiceDescription): string {
 
 function columnsOf({ columns }: StreamData): string {
   if (columns === 'discovered') return 'The columns are the fields of the records.';
-  if (typeof columns === 'function') return 'Columns follow from the options of the query.';
+  if (typeof columns === 'function') return "Columns follow from the query's options.";
   if (!('request' in columns) || typeof columns.request !== 'object') return `${namesOf(columns as Named)}.`;
   const { always } = columns as Discovery;
   const asked = 'requested from the service before each run.';

@@ -230,7 +230,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
     family: 'job',
     message: `${service} did not create the report: its response has no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
-    next: 'check the options of the query: the response usually names the error',
+    next: "check the query's options: the response usually names the error",
   });
 }
 

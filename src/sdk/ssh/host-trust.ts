@@ -89,7 +89,7 @@ function unknown(login: SshLogin, path: string, key: Buffer): Problem {
   return make(login, 'HOST_KEY_UNKNOWN', 'config', {
     message: `host key verification failed: ${login.place} has the unknown key ${print}`,
     seen: shown(key),
-    next: `confirm the fingerprint with the administrator of the server, then set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
+    next: `confirm the fingerprint with the server's administrator, then set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
   });
 }
 
@@ -98,6 +98,6 @@ function changed(login: SshLogin, key: Buffer, allowed: string): Problem {
     message: `host key verification failed: ${login.place} has the key ${fingerprintOf(key)} instead of the trusted one; this may be a man-in-the-middle attack`,
     seen: shown(key),
     allowed,
-    next: 'confirm the new key with the administrator of the server before you continue; then set host_key, or replace the line in the known_hosts file',
+    next: "confirm the new key with the server's administrator before you continue; then set host_key, or replace the line in the known_hosts file",
   });
 }

@@ -10,7 +10,7 @@ import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 
-/** Reading: the rows of the source, with the declared columns, repeatable, whatever the content. */
+/** Reading: the source's rows, with the declared columns, repeatable, whatever the content. */
 export const readingChecks: readonly Promised[] = [
   { name: 'gives the columns that it declares and the rows that are there, in their canonical text', look: givesRows },
   { name: 'gives the same rows of the same data again', look: givesThemAgain },

@@ -37,7 +37,7 @@ export interface TestSource {
   readonly query: Options;
   readonly columns: readonly Column[];
   readonly rows: CanonicalRows;
-  /** The folder of the config file, if the options have relative paths. */
+  /** The config file's folder, if the options have relative paths. */
   readonly folder?: string;
   /** For a source with an OAuth description. */
   readonly login?: TokenSource;
@@ -54,7 +54,7 @@ export interface TestSource {
    * column. If the source supports only some of them, `names` and `values` list those, in that order.
    */
   readonly hostile?: OptionChanges & { readonly names?: readonly string[]; readonly values?: readonly string[] };
-  /** Reads at least 24 MB of cells. The source must not keep unsent data in the memory of this process. */
+  /** Reads at least 24 MB of cells. The source must not keep unsent data in this process's memory. */
   readonly many?: OptionChanges & { readonly rows: number };
   /** Required for every connector with `resumes`. */
   readonly resume?: Resume;

@@ -85,7 +85,7 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   };
 }
 
-/** The host of the request. HTTP/1.0 clients may send no Host header. */
+/** The request's host. HTTP/1.0 clients may send no Host header. */
 function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
@@ -95,7 +95,7 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-/** The credentials of a request in a form without secrets, for the request log. */
+/** A request's credentials in a form without secrets, for the request log. */
 export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return request.headers.authorization === undefined ? null : 'authorization';

@@ -71,7 +71,7 @@ interface Keyed {
   readonly lastChange: number;
 }
 
-/** The instances of a source, each with its key (a set of user values). */
+/** A source's instances, each with its key (a set of user values). */
 export function keyedInstancesOf(db: Database, datasourceId: string): Keyed[] {
   const sql = `select id, dynamic_key as dynamicKey, blob, coalesce(date_last_refresh, created_at) as lastChange
     from datasource_instances where datasource_id = ? order by created_at, id`;

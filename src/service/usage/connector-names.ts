@@ -21,7 +21,7 @@ const gallery: Readonly<Record<string, string>> = {
   xero: 'Xero',
 };
 
-/** The name of a connector in the usage reports. */
+/** A connector's name in the usage reports. */
 export function serviceName(connector: string): string {
   return gallery[connector] ?? 'Not Available';
 }

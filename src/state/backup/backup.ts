@@ -144,7 +144,7 @@ async function seal(
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...copied];
   const files: BackupManifest['files'][number][] = [];
-  // One at a time: opening thousands of files at once would exceed the limit of the process.
+  // One at a time: opening thousands of files at once would exceed the process's limit.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
   // The manifest marks the backup as complete, so it's written after everything else is synced.
   await syncTree(folder);

@@ -14,7 +14,7 @@ export interface StoredWatermark {
   readonly text: string;
 }
 
-/** The watermark of each job. It only covers data that was delivered or is owed. */
+/** Each job's watermark. It only covers data that was delivered or is owed. */
 export class Watermarks {
   readonly #context: StoreContext;
 

@@ -7,7 +7,7 @@ import type {
   UnknownRow,
 } from 'kysely';
 
-/** Columns that contain the path of a payload. */
+/** Columns that contain a payload's path. */
 const columns = ['path', 'last_path'] as const;
 
 /**

@@ -25,7 +25,7 @@ export interface FailureReason {
 
 /** A payload whose request is about to start. */
 export type AttemptedPayload = OutboxRow & {
-  /** True if the contents of the instance were known before this attempt. */
+  /** True if the instance's contents were known before this attempt. */
   readonly wasCertain: boolean;
 };
 

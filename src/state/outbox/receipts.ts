@@ -73,7 +73,7 @@ export class Receipts {
   }
 
   /**
-   * The source reported no changes: the data of the instance is as new as that check. Not if a payload still waits for the
+   * The source reported no changes: the instance's data is as new as that check. Not if a payload still waits for the
    * instance, or if its contents are unknown.
    */
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
@@ -82,7 +82,7 @@ export class Receipts {
     if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
   }
 
-  /** A request with these contents is about to start: the contents of the instance become unknown. True if they were known. */
+  /** A request with these contents is about to start: the instance's contents become unknown. True if they were known. */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
     const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);

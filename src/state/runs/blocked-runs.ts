@@ -78,14 +78,14 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
   if (record.by === 'disk') {
     return {
       code: 'DISK_STALLED',
-      message: `The disk of the state folder did not respond for ${seconds} s, so the process was ended`,
+      message: `The state folder's disk did not respond for ${seconds} s, so the process was ended`,
       next: 'check the disk, or the server that provides it; the job runs again, and no source is to blame',
     };
   }
   return {
     code: 'RUN_BLOCKED',
     message: `The event loop was blocked for ${seconds} s while the run read its source, so the process was ended${at(record)}`,
-    next: 'check the data of the source, and report the problem with the place in the code; the job runs again, last and alone',
+    next: "check the source's data, and report the problem with the place in the code; the job runs again, last and alone",
   };
 }
 

@@ -11,7 +11,7 @@ export interface PastAttempt {
 /** For a run that is retried for hours, only the first attempt and the newest ones are kept. */
 const maxKept = 50;
 
-/** The attempts of a run before its last one, oldest first. If there were too many, those in between are missing. */
+/** A run's attempts before its last one, oldest first. If there were too many, those in between are missing. */
 export function pastAttempts({ past_attempts: text }: Pick<RunRow, 'past_attempts'>): readonly PastAttempt[] {
   return text === null ? [] : (JSON.parse(text) as PastAttempt[]);
 }

@@ -119,7 +119,7 @@ export class Retries {
   }
 
   /**
-   * Ends the retries of a job: its run failed with the last attempt. Returns the deleted row; undefined if there was
+   * Ends a job's retries: its run failed with the last attempt. Returns the deleted row; undefined if there was
    * none.
    */
   drop(job: string): Promise<RetryRow | undefined> {

@@ -29,7 +29,7 @@ export interface Streak {
   readonly last: RunRow;
 }
 
-/** States that end a streak of failures and the retries of a job: the source was read. */
+/** States that end a streak of failures and a job's retries: the source was read. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -95,7 +95,7 @@ export class Runs {
   }
 
   /**
-   * Sets the state of a run from the state of its payload. A later state (a dead payload sent again) replaces an
+   * Sets the state of a run from its payload's state. A later state (a dead payload sent again) replaces an
    * earlier one.
    */
   async settle(id: string, end: RunEnd): Promise<void> {
@@ -270,7 +270,7 @@ export class Runs {
   }
 }
 
-/** The warnings of a run. */
+/** A run's warnings. */
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 

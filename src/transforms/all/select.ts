@@ -10,7 +10,7 @@ export default defineTransform<readonly string[]>({
     type: 'array',
     items: { type: 'string' },
     minItems: 1,
-    description: 'Names of the columns to keep, in the order of the payload.',
+    description: "Names of the columns to keep, in the payload's order.",
     examples: [['id', 'country', 'amount']],
   },
   check(names) {

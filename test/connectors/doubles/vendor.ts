@@ -39,7 +39,7 @@ export interface Fault {
 interface VendorInit {
   readonly routes: Routes;
   readonly faults?: readonly Fault[];
-  /** Returns whether the credentials of a request are valid; otherwise, the request gets this response. */
+  /** Returns whether a request's credentials are valid; otherwise, the request gets this response. */
   readonly guard?: (asked: Asked) => Reply | undefined;
   /** Records no requests and responses: for tests that measure memory. */
   readonly forgetful?: boolean;

@@ -100,7 +100,7 @@ describe('the responses of a service', () => {
     ]);
   });
 
-  it("have days and times in the service's zone, whatever the zone of the run", async () => {
+  it("have days and times in the service's zone, whatever the run's zone", async () => {
     const stream: Partial<StreamData> = {
       request: { path: '/things', query: { since: '{{ since | in: UTC | format: YYYY-MM-DD HH:mm:ss }}' } },
       incremental: { column: 'changed', key: 'id' },

@@ -32,7 +32,7 @@ describe('a run whose source is unavailable', () => {
   });
 });
 
-describe('the attempts of a run end', () => {
+describe("a run's attempts end", () => {
   it('at the next firing, which starts with its own first attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 65 * minute);

@@ -92,7 +92,7 @@ it('all attempts of a run poll the same report, and its ID is deleted if the run
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'delivered', attempts: 4 }]);
   expect(counts()).toEqual({ created: 1, polled: 4 });
   expect(await rowsOf({ runtime })).toEqual([]);
-  // The data of the report is as old as the first attempt.
+  // The report's data is as old as the first attempt.
   const [receipt] = await runtime.store.receipts.all();
   expect(receipt?.as_of).toBeLessThan(noon + second);
 });

@@ -152,14 +152,14 @@ describe('the fill level of a state folder', () => {
     expect(diskCondition(full, 1)).toMatchObject([
       {
         level: 'error',
-        what: expect.stringMatching(/^the disk of the state folder is full, runs with new data fail/),
+        what: expect.stringMatching(/^the state folder's disk is full, runs with new data fail/),
         fix: expect.stringMatching(/^free some space on that disk/),
       },
     ]);
     expect(diskCondition({ ...full, room_bytes: 50 * megabyte, level: 1 }, 1)).toMatchObject([
       {
         level: 'warning',
-        what: expect.stringMatching(/^the disk of the state folder is almost full, 50.0 MB left/),
+        what: expect.stringMatching(/^the state folder's disk is almost full, 50.0 MB left/),
       },
     ]);
   });

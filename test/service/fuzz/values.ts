@@ -11,7 +11,7 @@ export interface Source {
   readonly account: string;
   /** The account whose marker is written. */
   readonly writer: string;
-  /** The path of the request. */
+  /** The request's path. */
   readonly path?: string;
 }
 
