@@ -1,6 +1,6 @@
 import { Problem, type RunWarning } from '#sdk';
 
-/** A warning of the server about a statement. */
+/** A warning from the server about a statement. */
 export interface ServerWarning {
   /** Its number or SQLSTATE. */
   readonly code: string;
@@ -14,7 +14,7 @@ export interface ServerWarnings {
   readonly isAll: boolean;
 }
 
-/** How to treat warnings of the server: report them, or fail the run. */
+/** How to treat warnings from the server: report them, or fail the run. */
 export type WarningsOption = 'tell' | 'refuse';
 
 interface Told {

@@ -48,7 +48,7 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 interface Login extends Omit<Circumstances, 'hasTls'> {
-  /** Number of the first login error of the server; tedious does not expose it. */
+  /** Number of the first login error from the server; tedious does not expose it. */
   readonly loginError?: number | undefined;
 }
 

@@ -32,7 +32,7 @@ const duplicates: Readonly<Record<string, readonly string[]>> = {
   re2js: ['build/index.umd.js', 'build/index.cjs'],
 };
 
-/** Whether a file or folder of a package may be loaded: code and data, and the license. */
+/** Whether a file or folder in a package may be loaded: code and data, and the license. */
 function isNeededAtRunTime(name: string): (file: string) => boolean {
   const unused = duplicates[name] ?? [];
   return (file) => {

@@ -52,7 +52,7 @@ type TopValues = Values<typeof topOptions>;
 /** If `freeBytes` is absent, a twentieth of the disk stays free, at most 100 MB. */
 export type DiskSettings = TopValues['disk'];
 
-/** An address of this machine; port 0 picks a free one. */
+/** An address on this machine; port 0 picks a free one. */
 export type MonitorAddress = NonNullable<TopValues['monitor']>;
 
 /** The credentials sent with each request. */

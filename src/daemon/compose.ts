@@ -111,7 +111,7 @@ export async function openGateway(given: {
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
-/** Records which account each destination of a config charges. */
+/** Records which account each destination in a config charges. */
 export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,

@@ -1,7 +1,7 @@
 import { type Config, clientOf, type DatasourceDeclaration, type Destination } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 
-/** A data source that jobs of the config declare. */
+/** A data source that jobs in the config declare. */
 export interface Declared {
   readonly destination: Destination;
   readonly clientId: string | undefined;

@@ -59,7 +59,7 @@ export class Gateway {
     return this.#gates.values();
   }
 
-  /** The gate of a destination of this config. */
+  /** The gate of a destination in this config. */
   of(destination: Destination): SendGate {
     const gate = this.#gates.get(destination.name);
     if (gate === undefined) throw new Error(`destination ${destination.name} is not of this gateway`);

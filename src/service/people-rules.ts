@@ -43,7 +43,7 @@ export function findRole({ context, account, params }: ApiCall, id = params.id!)
   return role;
 }
 
-/** A user of the account, like {@link findGroup}. */
+/** A user in the account, like {@link findGroup}. */
 export function findUser({ context, account, params }: ApiCall, id = params.id!): User {
   const user = userById(context.db, id);
   if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);

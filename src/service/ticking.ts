@@ -19,7 +19,7 @@ function tick(context: ServiceContext): void {
   }
 }
 
-/** Starts a new day and queues refreshes if they are due. Passes on errors of the database. */
+/** Starts a new day and queues refreshes if they are due. Passes on errors from the database. */
 export function runDueWork({ snapshots, refreshes }: ServiceContext): void {
   snapshots.rollOver();
   refreshes.requestDue();

@@ -38,7 +38,7 @@ const orders = {
 };
 
 describe('sluice discover', () => {
-  it('lists the tables of a source of the config, as text and as JSON', async () => {
+  it('lists the tables of a source in the config, as text and as JSON', async () => {
     const discover = await setUp();
     const text = await discover('shop');
     expect(text).toMatchObject({ code: 0, stderr: '' });
@@ -65,7 +65,7 @@ describe('sluice discover', () => {
     );
   });
 
-  it('names the sources of the config if the name is unknown', async () => {
+  it('names the sources in the config if the name is unknown', async () => {
     const discover = await setUp();
     const { code, stderr } = await discover('shp');
     expect(code).toBe(2);

@@ -66,7 +66,7 @@ describe('the sample config', () => {
     expect(await problemsOf(switchedOn(example))).toEqual([]);
   });
 
-  it('shows every option of the config itself, and of the connectors that it uses as examples', () => {
+  it('shows every option in the config itself, and of the connectors that it uses as examples', () => {
     const all = parse(switchedOn(example)) as Record<string, unknown>;
     const jobs = values(all.jobs);
     const sources = all.sources as Record<string, Map_>;
@@ -141,7 +141,7 @@ jobs:
 });
 
 describe("a connector's example", () => {
-  it('runs as it is below the destination of a config, with format and target', async () => {
+  it('runs as it is below the destination in a config, with format and target', async () => {
     const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);
     expect(shown.length).toBeGreaterThan(15);
     for (const text of shown) {

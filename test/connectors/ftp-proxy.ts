@@ -77,7 +77,7 @@ export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
   };
 }
 
-/** Another address of this machine: connections to it go through the proxy, those to 127.0.0.1 don't. */
+/** Another address on this machine: connections to it go through the proxy, those to 127.0.0.1 don't. */
 const aside = '127.0.0.2';
 
 /** The first and last port that a server uses for data. */

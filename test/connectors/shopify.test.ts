@@ -32,7 +32,7 @@ describeStream('the orders of Shopify', orders, { columns: orderColumns, rows },
     faults: [{ at: 2, reply: graphError('THROTTLED') }],
   },
   {
-    name: 'an error of the vendor, with status 200',
+    name: 'an error from the vendor, with status 200',
     faults: [{ at: 1, reply: graphError('INTERNAL_SERVER_ERROR') }],
   },
   {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   scope(() => browser.close());
 });
 
-/** A page in a real browser, with all errors of the browser. */
+/** A page in a real browser, with all errors from the browser. */
 async function open(path: string, { width = 1280, dark = false } = {}): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: dark ? 'dark' : 'light' });
   onTestFinished(() => page.close());

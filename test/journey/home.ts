@@ -79,7 +79,7 @@ export async function makeHome(scope: Scope): Promise<Home> {
 
 /**
  * JSON is YAML; relative paths are relative to the config's folder. By default, failed runs aren't retried: most tests
- * check how the first attempt ends. The default comes last, so that no line of the config moves.
+ * check how the first attempt ends. The default comes last, so that no line in the config moves.
  */
 export async function writeConfig(folder: string, config: object): Promise<string> {
   const file = join(folder, 'sluice.yaml');

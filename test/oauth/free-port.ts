@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 /** Below the ports that Linux assigns automatically: none of them takes this one before it's used. */
 const [first, last] = [10_000, 32_000] as const;
 
-/** A free port of this machine. */
+/** A free port on this machine. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(first, last);

@@ -53,7 +53,7 @@ export class Double {
 /** Throttled, but not for long. */
 export const busy = (status: number): Reply => ({ status, headers: { 'retry-after': '0.01' } });
 
-/** A variable of the config. */
+/** A variable in the config. */
 export const variable = (written: string): string => `\${${written}}`;
 
 /** Loads a config whose sources have these passwords; `top` are lines of the top level. */

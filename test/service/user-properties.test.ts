@@ -9,7 +9,7 @@ const set = (given: Bench, user: string, properties: object) => given.call('PUT'
 const held = async (given: Bench, user: string) => (await dataOf(given, path(user))).properties;
 
 describe('user properties (section 4.11)', () => {
-  it('are defined by name for all users of the account, and empty until set', async () => {
+  it('are defined by name for all users in the account, and empty until set', async () => {
     const given = await peopleBench();
     expect(await held(given, 'acme-editor')).toEqual({});
     expect((await set(given, 'acme-editor', { region: 'north', tier: '1' })).body.data).toEqual({});

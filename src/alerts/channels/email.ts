@@ -16,7 +16,7 @@ const options = {
     },
   ),
   user: option.text({ about: 'User name.', example: 'sluice@example.com' }),
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
   password: option.text({ secret: true, about: 'Password of that user.', example: '${env:SMTP_PASSWORD}' }),
   from: option.text({ required: true, about: 'Sender.', example: 'Sluice <sluice@example.com>' }),
   to: option.schema<readonly string[]>(

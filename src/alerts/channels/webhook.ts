@@ -10,7 +10,7 @@ const options = {
     secret: true,
     pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
     about: 'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${env:SLUICE_ALERT_SECRET}',
   }),
   timeout_seconds: timeout,

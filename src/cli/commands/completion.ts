@@ -28,7 +28,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('completion')
-      .description('Prints the completion of a shell: commands, options, and jobs and sources of the config.')
+      .description('Prints the completion of a shell: commands, options, and jobs and sources in the config.')
       .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish', 'words']))
       .argument('[words...]', 'with "words": the words so far; prints what may come next')
       .addHelpText(

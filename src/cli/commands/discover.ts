@@ -7,17 +7,17 @@ const command: CliCommand = {
     program
       .command('discover')
       .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
-      .argument('<source>', 'a source of the config, or the path of a file or folder, or the URL of a database')
+      .argument('<source>', 'a source in the config, or the path of a file or folder, or the URL of a database')
       .argument('[pattern]', 'only what has this name or matches this glob')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .addHelpText(
         'after',
         `
-A name is a source of the config; anything else is a path or URL and needs no config.
+A name is a source in the config; anything else is a path or URL and needs no config.
 
 Examples:
-  sluice discover shop                a source of the config
+  sluice discover shop                a source in the config
   sluice discover shop 'order*'       only some of its tables
   sluice discover ./exports           the files of a folder
   sluice discover ./report.xlsx       the sheets of a workbook

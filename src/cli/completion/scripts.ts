@@ -3,7 +3,7 @@ export type Shell = (typeof shells)[number];
 
 /**
  * The completion of each shell. It asks Sluice for the words, one per line with a tab before their meaning, so that jobs
- * and sources of the config are current. Without words, the shell offers files.
+ * and sources in the config are current. Without words, the shell offers files.
  */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `_sluice() {

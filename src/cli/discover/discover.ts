@@ -20,7 +20,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Prints what a source of the config, or the source at a path or URL, offers to read. */
+/** Prints what a source in the config, or the source at a path or URL, offers to read. */
 export async function discover(name: string, pattern: string | undefined, flags: DiscoverFlags): Promise<void> {
   const stop = onStop();
   try {

@@ -42,7 +42,7 @@ interface ScenarioOptions {
   readonly model: SourceModel;
 }
 
-/** Builds the scenario for the scheduled jobs of a config. */
+/** Builds the scenario for the scheduled jobs in a config. */
 export function buildScenario(config: Config, given: ScenarioOptions): Scenario {
   const accounts = [...Map.groupBy(config.destinations.values(), ({ account }) => account).values()];
   const keys = new Map(accounts.map(([first]) => [first!.account, newId()]));

@@ -9,7 +9,7 @@ export function affectedJobs(conditions: readonly Condition[], level: ConditionL
 /**
  * A summary of all conditions in one line: `All 5 jobs healthy`, `1 of 3 jobs needs attention`.
  *
- * @param names all jobs of the config, including those left out
+ * @param names all jobs in the config, including those left out
  */
 export function headlineOf(conditions: readonly Condition[], names: Iterable<string>): string {
   const jobs = new Set(names).size;

@@ -46,7 +46,7 @@ export async function explainInstance(instance: string, given: ExplainOptions): 
   return [...(await explainAll(jobs, given, overview)), ...left.filter((one) => one.instance === instance)];
 }
 
-/** Explains a job of the config that was left out because of errors. */
+/** Explains a job in the config that was left out because of errors. */
 export async function explainLeftOutJob(job: string, given: ExplainOptions): Promise<Explanation> {
   const overview = await readOverview(given.config, given.store, given.clock);
   return (await explainLeft([job], given, overview))[0] as Explanation;

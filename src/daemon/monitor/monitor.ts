@@ -158,7 +158,7 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
     family: 'config',
     message: `The monitor cannot listen: ${error.message}`,
     seen: `${host}:${port}`,
-    allowed: 'an address of this machine and a free port',
+    allowed: 'an address on this machine and a free port',
     next: 'set another address with "monitor" in the config or --monitor HOST:PORT',
     cause: error,
   });

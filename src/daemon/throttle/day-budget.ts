@@ -44,7 +44,7 @@ export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
 
 const unknown = { sent: 0, requests: 0, quiet: 0, shared: 0 };
 
-/** The scheduled jobs of a config. */
+/** The scheduled jobs in a config. */
 export function scheduledJobs({ jobs }: Config): Scheduled[] {
   return [...jobs.values()].filter((job): job is Scheduled => job.enabled && job.schedule !== undefined);
 }

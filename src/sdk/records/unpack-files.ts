@@ -75,7 +75,7 @@ function nothingIn(input: RecordInput, members: readonly ArchiveMember[], member
   const names = members.slice(0, 10).map(({ name }) => name);
   return faultIn(input, {
     code: 'RECORDS_ZIP_EMPTY',
-    message: member === undefined ? 'the archive contains no file' : 'no file of the archive matches `member`',
+    message: member === undefined ? 'the archive contains no file' : 'no file in the archive matches `member`',
     seen: member,
     ...(names.length === 0 ? {} : { allowed: names.join(', ') }),
   });

@@ -24,7 +24,7 @@ const options = {
   client_secret: option.text({
     secret: true,
     about: 'Secret of an app. Default: AZURE_CLIENT_SECRET, or else the managed identity of the machine.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/azure}',
   }),
   authority: option.text({

@@ -21,14 +21,14 @@ const options = {
   token: option.text({
     secret: true,
     about: 'Token. Default: VAULT_TOKEN, or the file ~/.vault-token.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/vault-token}',
   }),
   role_id: option.text({ about: 'Role of an AppRole login. Default: VAULT_ROLE_ID.' }),
   secret_id: option.text({
     secret: true,
     about: 'Secret of an AppRole login. Default: VAULT_SECRET_ID.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/vault-secret-id}',
   }),
   kubernetes_role: option.text({ about: 'Role of a login with the service account of a Kubernetes pod.' }),

@@ -30,7 +30,7 @@ function drop({ context, query }: ApiCall<{ name: string }>, user: User): string
 
 const resource: Resource = {
   name: 'user-properties',
-  summary: 'Values per user, under names that all users of the account share',
+  summary: 'Values per user, under names that all users in the account share',
   endpoints: [
     defineEndpoint({
       method: 'GET',

@@ -9,7 +9,7 @@ export function userProperties(db: Database, user: { id: string; accountId: stri
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Sets this user's value, and creates the property for all users of the account if it doesn't exist. */
+/** Sets this user's value, and creates the property for all users in the account if it doesn't exist. */
 export function setUserProperty(
   db: Database,
   user: { id: string; accountId: string },
@@ -22,7 +22,7 @@ export function setUserProperty(
   db.run(sql, user.accountId, name, user.id, value);
 }
 
-/** Removes a property from all users of the account. Returns whether it existed. */
+/** Removes a property from all users in the account. Returns whether it existed. */
 export function dropUserProperty(db: Database, accountId: string, name: string): boolean {
   db.run('delete from user_properties where account_id = ? and name = ?', accountId, name);
   return db.run('delete from user_property_names where account_id = ? and name = ?', accountId, name) === 1;

@@ -110,7 +110,7 @@ function linkInto(from: string, to: string): void {
 
 async function copyOut(from: string, to: string): Promise<void> {
   makeFolder(dirname(to), 0o700);
-  // Don't follow links: a link in place of a payload or key would copy another file of this machine into the backup.
+  // Don't follow links: a link in place of a payload or key would copy another file on this machine into the backup.
   const source = openNoLink(from);
   const target = createPrivateFile(to);
   try {

@@ -11,7 +11,7 @@ export interface Processes {
   sharesBoot(owner: string): boolean;
 }
 
-/** The processes of this machine, identified by PID and start time, because PIDs are reused. */
+/** The processes on this machine, identified by PID and start time, because PIDs are reused. */
 export function systemProcesses(me: Identity = ourselves): Processes {
   const self = asText(me);
   return {

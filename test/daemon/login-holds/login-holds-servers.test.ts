@@ -191,7 +191,7 @@ it('a secret in a file is read again, so that a job with a corrected password co
   onTestFinished(() => script.close());
   const file = await writeConfig(folder, {
     destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     sources: { shop: { connector: 'ftp', ...script.source, password: '${file:password}' } },
     jobs: { one: { source: 'shop', query: { path: 'a.csv' }, format: 'csv', target: '1'.repeat(32) } },
   });

@@ -134,7 +134,7 @@ export class Door {
   readonly #sockets = new Set<Socket>();
   #port = 0;
 
-  /** A proxy to a port of this machine, which ends with the test. */
+  /** A proxy to a port on this machine, which ends with the test. */
   static async before(port: number): Promise<Door> {
     const door = new Door();
     const server = createServer((client) => door.#knock(client, port));
