@@ -175,13 +175,8 @@ function unknownFormat({ url }: HttpResponse, contentType: string | undefined) {
 }
 
 function noJson({ url }: HttpResponse, contentType: string | undefined) {
-  return httpProblem(
-    'REST_FORMAT',
-    'job',
-    `${shownUrl(url)} does not respond with json, so the next page is unknown`,
-    {
-      seen: contentType ?? 'no content type',
-      next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',
-    },
-  );
+  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} does not respond with json, so the next page is unknown`, {
+    seen: contentType ?? 'no content type',
+    next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',
+  });
 }

@@ -60,7 +60,9 @@ describe('a payload with a flipped bit on disk', () => {
     upstream.advance();
     await control.break(instance, { first: 1, answer: { status: 503, headers: { 'Retry-After': '2' } } });
     const sync = home.start(['sync', '--json']);
-    await until('the payload to wait for a retry', () => home.state().outbox.some(({ code }) => code === 'DELIVERY_FAILED'));
+    await until('the payload to wait for a retry', () =>
+      home.state().outbox.some(({ code }) => code === 'DELIVERY_FAILED'),
+    );
     await flipBit(stage);
     const { code, stdout } = await sync.ended;
     expect(code).toBe(1);

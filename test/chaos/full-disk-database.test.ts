@@ -50,7 +50,9 @@ if (missing !== undefined) {
       await gate.held;
       await fill(stage);
       gate.release();
-      await until('the daemon to report the failure', () => /STATE_FULL|DISK_FULL|firing\.deferred/.test(daemon.output()));
+      await until('the daemon to report the failure', () =>
+        /STATE_FULL|DISK_FULL|firing\.deferred/.test(daemon.output()),
+      );
       expect(await world.data(instance)).toBe(older);
       const client = new pg.Client(server().url);
       await client.connect();

@@ -75,7 +75,9 @@ it("shows the active config if the file can't be read any more, and the errors t
   await until('the daemon to start', () => daemon.output().includes('daemon.started'));
   const env = { SLUICE_STATE: `${home.folder}/state` };
   await home.write('sluice.yaml', 'destinations: [');
-  await until('the active config to be recorded', async () => (await home.sluice(['config', 'show'], { env })).stdout.startsWith('Active'));
+  await until('the active config to be recorded', async () =>
+    (await home.sluice(['config', 'show'], { env })).stdout.startsWith('Active'),
+  );
   const { stdout } = await home.sluice(['config', 'show'], { env });
   expect(stdout).toMatch(/Left out because of errors:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
   expect(stdout).toContain('The file was edited since');

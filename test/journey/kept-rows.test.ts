@@ -276,7 +276,9 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
       },
     });
     const run = shop.home.start(['sync', '--json']);
-    await until("the run to hold the job's lease", () => shop.home.state().leases.some(({ name }) => name === 'job:orders'));
+    await until("the run to hold the job's lease", () =>
+      shop.home.state().leases.some(({ name }) => name === 'job:orders'),
+    );
     for (const args of [
       ['clear', 'orders'],
       ['set', 'orders', '{}'],

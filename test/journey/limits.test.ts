@@ -103,7 +103,9 @@ describe('several processes on one state folder and one account', () => {
     await until('the daemon to send', async () => (await uploadsSince(began)).length > 0);
     const person = await home.sync({ args: asked });
     expect(person.code).toBe(0);
-    await until('the daemon to deliver all payloads', () => home.state().outbox.every(({ state }) => state === 'delivered'));
+    await until('the daemon to deliver all payloads', () =>
+      home.state().outbox.every(({ state }) => state === 'delivered'),
+    );
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
     const uploads = await uploadsSince(began);

@@ -39,7 +39,8 @@ export const topOptions = {
   }),
   timezone: timezone(
     option.text({
-      about: 'IANA time zone for schedules without their own, and for times in output for people. JSON and log lines use UTC.',
+      about:
+        'IANA time zone for schedules without their own, and for times in output for people. JSON and log lines use UTC.',
       default: 'UTC',
       example: 'Europe/Berlin',
     }),

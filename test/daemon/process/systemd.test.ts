@@ -60,7 +60,10 @@ describe('what systemd is notified of', () => {
     await first.ended;
     await until('the standby daemon to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
     const third = home.start(['run', '--second', 'wait'], { env });
-    await until('the third daemon to be on standby', () => heard().filter((words) => words.includes('standby')).length === 2);
+    await until(
+      'the third daemon to be on standby',
+      () => heard().filter((words) => words.includes('standby')).length === 2,
+    );
     third.child.kill('SIGTERM');
     expect((await third.ended).code).toBe(0);
     await until('the daemon to stop', () => heard().includes('STOPPING=1'));

@@ -54,7 +54,10 @@ describe.each(inject('nodes'))('a daemon under Node $major whose package is repl
     await home.write('rows.csv', 'id,name\n1,after\n');
     const next = home.start(['run'], { program, serves: true });
     await until('the new build to read the source', () => next.output().includes('read by another build'));
-    await until('the new rows to be shown', async () => (await world.data(world.instances.csv)) === 'id,name\n1,after\n');
+    await until(
+      'the new rows to be shown',
+      async () => (await world.data(world.instances.csv)) === 'id,name\n1,after\n',
+    );
     next.child.kill('SIGTERM');
     expect((await next.ended).code).toBe(0);
   });
