@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { type Batch, type Column, type ConnectorLog, type Extraction, logInBy } from '#sdk';
 import { addressOf, readTls } from './address.ts';
@@ -11,11 +11,13 @@ import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
 import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
+import { waitAtMost } from './patience.ts';
 import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** Timeout for the server to acknowledge the cancellation; after that, the run ends without it. */
+/** How long a run waits for the server to acknowledge the cancellation; after that, it goes on in the background. */
 const killPatienceMs = 800;
+const maxKillMs = 60_000;
 /** Write timeout of the server for a slow reader: one day. Its default is one minute. */
 const writePatienceSeconds = 86_400;
 
@@ -222,10 +224,7 @@ export class MysqlSession {
   /** Closes the connection cleanly. */
   async close(): Promise<void> {
     this.#breakable.onBroken = () => {};
-    await Promise.race([
-      new Promise<void>((resolve) => this.#connection.end(() => resolve())),
-      wait(killPatienceMs, undefined, { ref: false }),
-    ]);
+    await waitAtMost(killPatienceMs, new Promise<void>((resolve) => this.#connection.end(() => resolve())));
     this.#drop();
   }
 
@@ -234,7 +233,7 @@ export class MysqlSession {
     this.#breakable.onBroken = () => {};
     const { threadId } = this.#connection;
     this.#drop();
-    if (threadId) await Promise.race([this.#kill(threadId), wait(killPatienceMs, undefined, { ref: false })]);
+    if (threadId) await waitAtMost(killPatienceMs, this.#kill(threadId));
   }
 
   #drop(): void {
@@ -242,10 +241,14 @@ export class MysqlSession {
     streamOf(this.#connection).destroy();
   }
 
-  /** A busy server does not notice a closed connection, so the statement is killed over a second one. */
+  /**
+   * A busy server does not notice a closed connection, so the statement is killed over a second one, which doesn't keep the process
+   * running.
+   */
   async #kill(threadId: number): Promise<void> {
-    const helper = mysql.createConnection({ ...this.#config, connectTimeout: killPatienceMs });
+    const helper = mysql.createConnection({ ...this.#config, connectTimeout: maxKillMs });
     guardConnection(helper, this.#log);
+    (streamOf(helper) as Socket).unref();
     await new Promise<void>((resolve) => {
       helper.on('error', () => resolve());
       helper.query(`kill ${threadId}`, () => resolve());

@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import pg from 'pg';
+import { waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
 /** The part of pg's Connection for a CancelRequest; its published types lack it. */
@@ -16,7 +17,10 @@ interface CancelOptions {
   readonly patienceMs: number;
 }
 
-/** Asks the server to cancel the current statement of a client, over a second connection, encrypted like the client's. */
+/**
+ * Asks the server to cancel a client's current statement, over a second connection, encrypted like the client's. The second
+ * connection doesn't keep the process running.
+ */
 export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelOptions): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
   if (processID === null) return;
@@ -34,6 +38,7 @@ export async function requestCancel(client: pg.Client, { config, patienceMs }: C
   if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
   else messenger.connect(port!, host!);
   checkMessages(connection);
-  await Promise.race([done, wait(patienceMs, undefined, { ref: false })]);
+  (connection.stream as Socket).unref();
+  await waitAtMost(patienceMs, done);
   connection.stream.destroy();
 }

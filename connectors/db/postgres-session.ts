@@ -1,12 +1,14 @@
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
+import { type Batch, type Column, exponentialMs, logInBy, type Problem, seenIn } from '#sdk';
 import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { ConnectOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
+import { waitAtMost } from './patience.ts';
 import { requestCancel } from './postgres-cancel.ts';
 import { postgresConfig } from './postgres-config.ts';
 import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
@@ -17,9 +19,10 @@ import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts'
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** Timeout for the server to acknowledge the cancellation; after that, the run ends without it. */
+/** How long a run waits for the server to acknowledge the cancellation; after that, it is requested in the background. */
 const cancelPatienceMs = 800;
-const cancelAgainMs = 50;
+const maxCancelMs = 60_000;
+const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 const goodbyePatienceMs = 2000;
 
 /** SQLSTATEs of warnings; notices have others. */
@@ -253,23 +256,31 @@ export class PostgresSession {
       await this.#client.query('commit');
       await this.#client.end();
     };
-    await Promise.race([goodbye().catch(() => {}), wait(goodbyePatienceMs, undefined, { ref: false })]);
+    await waitAtMost(
+      goodbyePatienceMs,
+      goodbye().catch(() => {}),
+    );
     this.#drop();
   }
 
   /**
    * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its statement has no
-   * effect, and a busy server does not notice a closed connection, so the request is repeated until the server responds.
+   * effect, and a busy server does not notice a closed connection, so the request is repeated until the server responds. A process
+   * that ends meanwhile does not wait for it.
    */
   async cancel(): Promise<void> {
-    const { stream } = pgWire(this.#client);
-    const end = Date.now() + cancelPatienceMs;
+    const stream = this.#connection.stream as Socket;
     stream.resume();
-    while (this.#isBusy && Date.now() < end) {
-      await requestCancel(this.#client, { config: this.#config, patienceMs: end - Date.now() });
-      if (this.#isBusy) await wait(cancelAgainMs);
+    const cancelled = this.#repeatCancel(Date.now() + maxCancelMs).finally(() => this.#drop());
+    await waitAtMost(cancelPatienceMs, cancelled);
+    stream.unref();
+  }
+
+  async #repeatCancel(end: number): Promise<void> {
+    for (let tries = 0; this.#isBusy && Date.now() < end; tries++) {
+      await requestCancel(this.#client, { config: this.#config, patienceMs: cancelPatienceMs });
+      if (this.#isBusy) await wait(exponentialMs(tries, cancelBackoff), undefined, { ref: false });
     }
-    this.#drop();
   }
 
   #drop(): void {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import mysql, { type Connection } from 'mysql2';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { batchText, withDefaults } from '#sdk';
@@ -34,7 +36,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   async function untilNobodyIsLeft(): Promise<void> {
     const others =
       "select count(*) as n from information_schema.processlist where user = 'sluice' and id <> connection_id()";
-    while (Number((await ask(others))[0]!.n) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(async () => Number((await ask(others))[0]!.n)).toBe(0);
   }
 
   afterEach(untilNobodyIsLeft);
@@ -207,6 +209,21 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     while (Number((await ask(busy))[0]!.n) === 0);
     stop.abort(new Error('enough'));
     await expected;
+    await untilNobodyIsLeft();
+  });
+
+  it('cancels a statement even if the server responds only after the run has ended', async () => {
+    const stop = new AbortController();
+    const reading = extract(source(), sums, { signal: stop.signal });
+    const busy =
+      "select count(*) as n from information_schema.processlist where info like '%endless%' and id <> connection_id()";
+    const expected = expect(reading).rejects.toThrow('enough');
+    await expect.poll(async () => Number((await ask(busy))[0]!.n)).toBe(1);
+    const pid = Number(await readFile(join(server().folder, 'pid'), 'utf8'));
+    process.kill(pid, 'SIGSTOP');
+    stop.abort(new Error('enough'));
+    await expected;
+    process.kill(pid, 'SIGCONT');
     await untilNobodyIsLeft();
   });
 

@@ -23,10 +23,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
 
   afterAll(() => admin.end());
 
-  /** Our connections that the server still has; waits as long as the test may for them to end. */
+  /** Waits until the server has none of our connections. */
   async function untilNobodyIsLeft(): Promise<void> {
     const left = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
-    while ((await admin.query(left)).rows[0].n > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(async () => (await admin.query(left)).rows[0].n).toBe(0);
   }
 
   afterEach(untilNobodyIsLeft);
@@ -231,6 +231,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     while ((await admin.query(busy)).rows[0].n === 0);
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toThrow('enough');
+    await untilNobodyIsLeft();
+  });
+
+  it('cancels a statement that the server begins only after the run has ended', async () => {
+    const stop = new AbortController();
+    const sql = 'select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b';
+    const { batches } = await extract(source(), { sql, fetch_rows: 0 }, { signal: stop.signal });
+    const { pid } = (await admin.query("select pid from pg_stat_activity where application_name = 'sluice'")).rows[0];
+    process.kill(pid, 'SIGSTOP');
+    const reading = countRows(batches);
+    stop.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+    process.kill(pid, 'SIGCONT');
     await untilNobodyIsLeft();
   });
 
