@@ -69,6 +69,28 @@ describe('a failed request', () => {
   });
 
   it.each([
+    [200, 'The service reported a failure'],
+    [300, 'The service has moved'],
+    [408, 'The service timed out waiting for the request'],
+    [425, 'The service timed out waiting for the request'],
+    [500, 'The service failed'],
+    [599, 'The service failed'],
+  ])('with status %i is explained: %s', (status, message) => {
+    const text = JSON.stringify({ meta: { success: false, status } });
+    const decision = decide({ answer: readAnswer({ status, headers: {}, text, complete: true }, 0) });
+    expect(decision.problem?.message.split(/[;:]/)[0]).toBe(message);
+  });
+
+  it('may have been carried out if a proxy or a login page answered', () => {
+    const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>', complete: true };
+    expect(decide({ answer: readAnswer(page, 0) })).toMatchObject({
+      action: 'retry',
+      ambiguous: true,
+      problem: { code: 'DELIVERY_STRANGE_ANSWER', message: expect.stringContaining('<html>') },
+    });
+  });
+
+  it.each([
     ['ECONNREFUSED', 'away', false],
     ['ENOTFOUND', 'away', false],
     ['EAI_AGAIN', 'away', false],

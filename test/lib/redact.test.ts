@@ -149,4 +149,20 @@ describe('a secret', () => {
     expect(excerptOfBytes(bytes, 6, bytes.length)).toBe('[redacted] ö');
     expect(excerptOfBytes(Buffer.from('ä-plain'), 2, 5)).toBe('-pl');
   });
+
+  it('is removed from an excerpt completely, next to others and at its ends, and nothing else is', () => {
+    registerSecret('second-secret');
+    registerSecret('first-secret');
+    expect(excerptAt('a first-secret b second-secret c', 0, 32)).toBe('a [redacted] b [redacted] c');
+    expect(excerptAt('a first-secret b second-secret c', 5, 20)).toBe('[redacted] b [redacted]');
+    expect(excerptAt('rst-secret b', 0, 12)).toBe('[redacted] b');
+    expect(excerptAt('a firs', 0, 6)).toBe('a [redacted]');
+    expect(excerptAt('a fir', 0, 5), 'three characters reveal nothing').toBe('a fir');
+  });
+
+  it('of white space around a character does not redact the character', () => {
+    registerSecret('a      ');
+    expect(redact('a cat')).toBe('a cat');
+    expect(redact('[a      ]')).toBe('[[redacted]]');
+  });
 });
