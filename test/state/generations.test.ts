@@ -74,6 +74,36 @@ it("a dead first payload leaves no checkpoint, and one that later runs continued
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
+it("a dead payload that is sent again doesn't undo what a later run has continued from", async () => {
+  const store = await newStore({ clock: new SteppingClock() });
+  const first = await owe(store, { instance: 'former' });
+  const owed = await store.outbox.enqueue(first.owing);
+  const id = 'row' in owed ? owed.row.id : 0;
+  await store.outbox.markDead(id, { code: 'X', message: 'dead' });
+  const second = await owe(store, { instance: 'present' });
+  await store.outbox.enqueue(second.owing);
+  expect(await store.outbox.requeue(id)).toBe(true);
+  expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
+});
+
+it('after a rollback, the job continues from the rows and the watermark of that payload', async () => {
+  const store = await newStore({ clock: new SteppingClock() });
+  const [first, second] = [await owe(store), await owe(store)];
+  for (const { owing } of [first, second]) {
+    const owed = await store.outbox.enqueue(owing);
+    await store.outbox.delivered((await store.outbox.attempt('row' in owed ? owed.row.id : 0))!);
+  }
+  expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
+  const [former] = await store.goodPayloads.former({ url: place.url, instance: 'i' });
+  const { row } = await store.goodPayloads.putBack(former!, { job: 'orders', by });
+  expect(await present(store)).toEqual({ set: row.run, watermark: first.run });
+  const { manifest } = first.owing.generation;
+  expect(await store.generations.find('orders', reading)).toMatchObject({ shape: 's', manifest });
+  expect(await store.generations.ofRun(row.run), 'for a rollback to this one').toMatchObject({ watermark: first.run });
+  await store.outbox.markDead(row.id, { code: 'X', message: 'dead' });
+  expect(await present(store), 'there is nothing to return to').toEqual({ set: undefined, watermark: undefined });
+});
+
 it("a quarantined generation is set aside, and becomes the current one once it's approved", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);

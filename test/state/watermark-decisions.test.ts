@@ -39,3 +39,12 @@ it('clearing a watermark returns its previous value', async () => {
   expect(await store.watermarks.decide('orders', undefined, by)).toBe('done');
   expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'clear', former: '1', latter: null }]);
 });
+
+it('a watermark that a run sets twice goes back to the one before that run', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
+  await store.watermarks.set({ ...mark, run: 'r2', text: '3' });
+  await store.watermarks.takeBack('r2');
+  expect(await store.watermarks.find('orders', 'x')).toBe('1');
+});
