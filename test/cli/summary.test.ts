@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exit } from '../../src/cli/exit.ts';
+import { exit, exitCodeAfter } from '../../src/cli/exit.ts';
 import { exitCodeOf } from '../../src/cli/summary.ts';
 import type { RunOutcome } from '../../src/daemon/run/run-outcome.ts';
 import { Problem } from '../../src/lib/problem.ts';
@@ -62,4 +62,16 @@ describe('the exit code of a sync', () => {
     for (const outcomes of [[], [delivered], [lost, refused, spent]])
       expect(exitCodeOf(outcomes, ['wrong'])).toBe(exit.usage);
   });
+});
+
+it.each<[Family, number]>([
+  ['config', 2],
+  ['login', 3],
+  ['quota', 4],
+  ['bug', 70],
+  ['try_later', 1],
+  ['row', 1],
+  ['job', 1],
+])('a command that ends with a problem of the family %s exits with %i', (family, code) => {
+  expect(exitCodeAfter(problem(family))).toBe(code);
 });
