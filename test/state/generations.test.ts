@@ -104,6 +104,23 @@ it('after a rollback, the job continues from the rows and the watermark of that 
   expect(await present(store), 'there is nothing to return to').toEqual({ set: undefined, watermark: undefined });
 });
 
+it('kept rows without a watermark are rolled back, and are deleted only by clearing, not by setting a watermark', async () => {
+  const store = await newStore({ clock: new SteppingClock() });
+  const [first, second] = [await owe(store), await owe(store)];
+  for (const { watermark: _, ...owing } of [first.owing, second.owing]) {
+    const owed = await store.outbox.enqueue(owing);
+    await store.outbox.delivered((await store.outbox.attempt('row' in owed ? owed.row.id : 0))!);
+  }
+  const [former] = await store.goodPayloads.former({ url: place.url, instance: 'i' });
+  const { row } = await store.goodPayloads.putBack(former!, { job: 'orders', by });
+  const rolledBack = { set: row.run, watermark: undefined };
+  expect(await present(store)).toEqual(rolledBack);
+  expect(await store.watermarks.decide('orders', () => '9', by)).toBe('unknown');
+  expect(await present(store)).toEqual(rolledBack);
+  expect(await store.watermarks.decide('orders', undefined, by)).toBe('done');
+  expect(await present(store)).toEqual({ set: undefined, watermark: undefined });
+});
+
 it("a quarantined generation is set aside, and becomes the current one once it's approved", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);

@@ -48,3 +48,15 @@ it('a watermark that a run sets twice goes back to the one before that run', asy
   await store.watermarks.takeBack('r2');
   expect(await store.watermarks.find('orders', 'x')).toBe('1');
 });
+
+it('a watermark is renewed after a check without changes, but not for another query, and goes back as before', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
+  await store.watermarks.renew({ job: 'orders', reading: 'y', text: '8' });
+  expect(await store.watermarks.find('orders', 'x')).toBe('2');
+  await store.watermarks.renew({ job: 'orders', reading: 'x', text: '9' });
+  expect(await store.watermarks.find('orders', 'x')).toBe('9');
+  await store.watermarks.takeBack('r2');
+  expect(await store.watermarks.find('orders', 'x')).toBe('1');
+});
