@@ -187,8 +187,11 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
 
 /** A dry run logs in as well. */
 async function guardOf(source: Source, { config, store }: { config: Config; store: Store }): Promise<LoginGuard> {
-  const { LoginBreaker } = await import('../daemon/login-holds/login-breaker.ts');
-  return new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).guard(source);
+  const [{ LoginBreaker }, { guardSource }] = await Promise.all([
+    import('../daemon/login-holds/login-breaker.ts'),
+    import('../daemon/login-holds/source-session.ts'),
+  ]);
+  return guardSource(new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }), source);
 }
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });

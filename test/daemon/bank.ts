@@ -1,5 +1,6 @@
 import type { Source } from '../../src/config/config.ts';
 import { LoginBreaker, type LoginBreakerOptions } from '../../src/daemon/login-holds/login-breaker.ts';
+import { guardSource } from '../../src/daemon/login-holds/source-session.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
@@ -68,7 +69,7 @@ export async function open(
   const { signal } = new AbortController();
   const context = { source: source.options, folder: '/', signal, log: undefined as never };
   try {
-    await gate.guard(source, how)({ signal }, (logIn) => source.connector.check({ ...context, ...logIn }));
+    await guardSource(gate, source, how)({ signal }, (logIn) => source.connector.check({ ...context, ...logIn }));
     return 'open';
   } catch (thrown) {
     if (thrown instanceof Problem) return thrown;

@@ -1,9 +1,21 @@
+import type { ShownConfig } from '../../config/show/show-config.ts';
 import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config/config-record.ts';
 import { instantText } from '../format.ts';
-import type { FoundConfig } from './show.ts';
 
 /** Number of digits of a hash that distinguish two texts. */
 const shortHash = 12;
+
+/** A config, and the daemon that uses it. */
+export interface FoundConfig extends ShownConfig {
+  /** Absent: the config was read from the file. */
+  readonly daemon?: string;
+  readonly file: string;
+  readonly sha256: string;
+  /** The daemon for which it's active. */
+  readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
+  /** Jobs in the file that can't run because of errors. */
+  readonly left_out?: readonly string[];
+}
 
 /** The header of a shown config: who uses it, since when, and whether its file has changed since. */
 export function configHead(

@@ -1,13 +1,11 @@
 import type { Loaded } from '../../config/load.ts';
-import type { ShownConfig } from '../../config/show/show-config.ts';
-import type { ActiveRecord } from '../../daemon/config/config-record.ts';
 import { advised } from '../../lib/advice.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { jsonOutput } from '../json-output.ts';
-import { configHead } from './head.ts';
+import { configHead, type FoundConfig } from './head.ts';
 import { partOf } from './part-of.ts';
 import { yamlLines } from './yaml-lines.ts';
 
@@ -15,18 +13,6 @@ interface Flags {
   readonly config: string;
   readonly fileOnDisk?: true;
   readonly json?: true;
-}
-
-/** A config, and the daemon that uses it. */
-export interface FoundConfig extends ShownConfig {
-  /** Absent: the config was read from the file. */
-  readonly daemon?: string;
-  readonly file: string;
-  readonly sha256: string;
-  /** The daemon for which it's active. */
-  readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
-  /** Jobs in the file that can't run because of errors. */
-  readonly left_out?: readonly string[];
 }
 
 /** Prints the active config, or one part of it. */

@@ -1,4 +1,5 @@
 import { discoverSource } from '../../daemon/checks/discover-source.ts';
+import { guardSource } from '../../daemon/login-holds/source-session.ts';
 import { quietLog } from '../../lib/log.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -47,7 +48,7 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
   const { composeRuntime } = await import('../../daemon/compose.ts');
   const runtime = await composeRuntime({ config });
   try {
-    const guard = runtime.loginGate.guard(source, { isPerson: true });
+    const guard = guardSource(runtime.loginGate, source, { isPerson: true });
     const login = runtime.logins.of(source);
     const given = { folder: config.folder, pattern, guard, login, log: quietLog, signal };
     return { source: name, connector: source.connector.id, datasets: await discoverSource(source, given) };

@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
 import type { Logins } from '../compose.ts';
 import type { LoginBreaker } from '../login-holds/login-breaker.ts';
+import { guardSource } from '../login-holds/source-session.ts';
 
 /** A source's response to a check, or why there was none. */
 export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
@@ -32,7 +33,7 @@ export async function checkSource(source: Source, given: CheckSourceOptions): Pr
   const late = new AbortController();
   const login = logins.of(source);
   const context = { source: options, folder: config.folder, signal: AbortSignal.any([signal, late.signal]), log };
-  const guard = loginGate.guard(source, given);
+  const guard = guardSource(loginGate, source, given);
   const asked = guard({ signal: context.signal, login }, (logIn) => connector.check({ ...context, ...logIn }));
   const patience = new AbortController();
   const waited = clock.sleep(patienceMs, AbortSignal.any([signal, patience.signal])).then(() => {

@@ -7,6 +7,7 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { Chain } from '../../pipeline/chain.ts';
 import { SourceReader } from '../../pipeline/source.ts';
 import type { Column } from '../../sdk/column.ts';
+import { guardSource } from '../login-holds/source-session.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
 /** Timeout for the columns: a query that is slower computes rows before it knows its columns, so it's skipped. */
@@ -52,7 +53,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   const source = new SourceReader({
     ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
     warn: () => undefined,
-    guard: loginGate.guard(extract.source, given),
+    guard: guardSource(loginGate, extract.source, given),
     login,
   });
   try {

@@ -4,14 +4,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { EncryptionKeys } from '../../oauth/keys.ts';
-import type { LoginGuard } from '../../pipeline/source.ts';
 import type { LoginKey } from '../../state/login-holds.ts';
 import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { RunEvents } from '../events.ts';
 import { hashSecret, isSameHash, loginOf, type SourceLogin } from './account.ts';
 import { LoginSerializer } from './login-serializer.ts';
-import { SourceSession } from './source-session.ts';
 
 export interface LoginBreakerOptions {
   readonly store: Pick<Store, 'loginHolds' | 'leases' | 'folder' | 'settle'>;
@@ -99,15 +97,6 @@ export class LoginBreaker {
     return at !== null && at <= this.#given.clock.now();
   }
 
-  /** Guards a source: asks before it's opened, and records whether the login succeeded. `isPerson`: ignores a hold. */
-  guard(source: Source, { isPerson = false }: { isPerson?: boolean } = {}): LoginGuard {
-    return async ({ signal, login }, open) => {
-      const account = loginOf(source);
-      if (account === undefined) return open(login === undefined ? {} : { login });
-      return new SourceSession({ gate: this, source, account, signal, isPerson }).open(login, open);
-    };
-  }
-
   /** Distinguishes a source's current secret from others, within this process. */
   async fingerprint(source: Source): Promise<string> {
     const login = loginOf(source);
@@ -189,5 +178,6 @@ export class LoginBreaker {
   }
 }
 
-const nameOf = ({ connector, place, account, secret }: LoginHoldRow): string =>
+/** Distinguishes the logins on hold. */
+export const nameOf = ({ connector, place, account, secret }: LoginHoldRow): string =>
   JSON.stringify([connector, place, account, secret]);

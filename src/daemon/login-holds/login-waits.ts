@@ -1,10 +1,9 @@
 import type { Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
-import type { LoginHoldRow } from '../../state/tables.ts';
 import { type Firing, newRunOf } from '../firing/firing.ts';
 import { WaitingFirings } from '../firing/waiting-firings.ts';
-import type { LoginBreaker } from './login-breaker.ts';
+import { type LoginBreaker, nameOf } from './login-breaker.ts';
 import { onHold } from './problem.ts';
 
 interface LoginWaitsOptions {
@@ -73,8 +72,4 @@ export function isToWait({ job: { schedule } }: Pick<Firing, 'job'>, problem: Pr
   // With misfire policy `skip`, missed firings aren't caught up, so this one isn't either.
   if (schedule?.misfire?.policy === 'skip') return false;
   return problem?.isLoginRefused === true || problem?.code === onHold;
-}
-
-function nameOf({ connector, place, account, secret }: LoginHoldRow): string {
-  return JSON.stringify([connector, place, account, secret]);
 }

@@ -1,10 +1,10 @@
 import type { Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { LogInContext } from '../../pipeline/source.ts';
+import type { LogInContext, LoginGuard } from '../../pipeline/source.ts';
 import type { LogIn, LogInAttemptOptions } from '../../sdk/connector.ts';
 import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import type { SourceLogin } from './account.ts';
+import { loginOf, type SourceLogin } from './account.ts';
 import type { LoginBreaker } from './login-breaker.ts';
 import type { Secret } from './login-serializer.ts';
 import { holdProblem } from './problem.ts';
@@ -26,8 +26,21 @@ interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onR
 /** Maximum time that requests with the same credentials wait for a slow one. */
 const maxRequestMs = 30_000;
 
+/** Guards a source: asks before it's opened, and records whether the login succeeded. `isPerson`: ignores a hold. */
+export function guardSource(
+  gate: LoginBreaker,
+  source: Source,
+  { isPerson = false }: { isPerson?: boolean } = {},
+): LoginGuard {
+  return async ({ signal, login }, open) => {
+    const account = loginOf(source);
+    if (account === undefined) return open(login === undefined ? {} : { login });
+    return new SourceSession({ gate, source, account, signal, isPerson }).open(login, open);
+  };
+}
+
 /** One run or check of a source, from when it is opened to its last reconnect. */
-export class SourceSession {
+class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
   /** The last secret that was sent. */

@@ -8,6 +8,7 @@ import { stageRange } from '../../pipeline/stage-range.ts';
 import type { Range } from '../../sdk/connector.ts';
 import type { Backfill } from '../../state/checkpoints/backfills.ts';
 import type { DecidedBy } from '../../state/runs/audit.ts';
+import { guardSource } from '../login-holds/source-session.ts';
 import { findResumePoint } from './keep-rows.ts';
 import { chunksOf } from './range-chunks.ts';
 import { runUnderLease, withJob } from './run-job.ts';
@@ -59,7 +60,7 @@ async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunW
     const held = await store.generations.hold(run);
     try {
       const { staged, rows } = await stageRange({
-        guard: loginGate.guard(extract.source),
+        guard: guardSource(loginGate, extract.source),
         ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
         log: log.with({ job: job.name }),
         warn: warnings.add,

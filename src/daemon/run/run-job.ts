@@ -13,6 +13,7 @@ import { spanOf } from '../../state/runs/past-attempts.ts';
 import { clearSuspect } from '../../state/runs/suspects.ts';
 import type { OutboxRow, RunRow } from '../../state/tables.ts';
 import { holdProblem } from '../login-holds/problem.ts';
+import { guardSource } from '../login-holds/source-session.ts';
 import type { Attempt } from '../retry/attempt.ts';
 import { openHandedOn } from '../retry/handed-on.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
@@ -168,7 +169,7 @@ async function extract(
   const { watermark, keptRows } = place;
   const { watch, logicalAt } = judged;
   const login = logins.of(what.source);
-  const guard = loginGate.guard(what.source);
+  const guard = guardSource(loginGate, what.source);
   return runPipeline({
     extract: what,
     folder: config.folder,

@@ -5,6 +5,7 @@ import hubspot from '../../../connectors/hubspot.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { LoginSerializer } from '../../../src/daemon/login-holds/login-serializer.ts';
+import { guardSource } from '../../../src/daemon/login-holds/source-session.ts';
 import { runJob } from '../../../src/daemon/run/run-job.ts';
 import type { RunOutcome } from '../../../src/daemon/run/run-outcome.ts';
 import { Problem } from '../../../src/lib/problem.ts';
@@ -159,7 +160,7 @@ it('opening a source whose rows are still to come proves nothing about its crede
   const refusedAt = (refusedPath: string): Promise<void> =>
     gate.refusedAt(source, new Problem({ code: 'SERVICE_LOGIN', family: 'login', message: 'no', refusedPath }));
   await refusedAt('/a');
-  await gate.guard(source)({ signal: new AbortController().signal }, async () => 'open');
+  await guardSource(gate, source)({ signal: new AbortController().signal }, async () => 'open');
   await refusedAt('/b');
   expect(await gate.find(source)).toMatchObject({ code: 'SERVICE_LOGIN', refusals: 1 });
   await store.close();
