@@ -1,12 +1,11 @@
 import { statfsSync } from 'node:fs';
-import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { isUnwritable } from '../../state/engine/state-problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { RunEvents } from '../events.ts';
 import type { Firing } from './firing.ts';
-import { WaitingFirings } from './waiting-firings.ts';
+import type { WaitingFirings } from './waiting-firings.ts';
 
 /**
  * A run that found too little space is repeated when this much more is free, because each repetition reads its source
@@ -16,10 +15,9 @@ const moreBytes = 1_000_000;
 
 interface DiskRetriesOptions {
   readonly store: Store;
-  readonly clock: Clock;
+  readonly waiting: WaitingFirings;
   readonly emit: Emit<RunEvents>;
   readonly fire: (firing: Firing) => void;
-  readonly failed: (message: string, error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
@@ -30,32 +28,20 @@ interface DiskRetriesOptions {
  */
 export class DiskRetries {
   readonly #options: DiskRetriesOptions;
-  readonly #waiting: WaitingFirings;
 
   constructor(options: DiskRetriesOptions) {
-    const { clock, stop, failed } = options;
     this.#options = options;
-    this.#waiting = new WaitingFirings({
-      clock,
-      stop,
-      failed: (error) => failed('the check of the disk failed', error),
-    });
   }
 
   /** Fires again when the disk works. False if the problem has another cause. `began`: its run is in the history. */
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
-    const { store, emit, fire, stop } = this.#options;
+    const { store, waiting, emit, fire, stop } = this.#options;
     if (!isOfDisk(problem) || stop.aborted) return false;
     const wantedBytes = began ? freeBytes(store.folder) + moreBytes : undefined;
-    this.#waiting.add(firing, async () => ((await this.#isReady(wantedBytes)) ? () => fire(firing) : undefined));
+    waiting.add(firing, async () => ((await this.#isReady(wantedBytes)) ? () => fire(firing) : undefined));
     const { code, message } = problem;
     emit('firing.deferred', { job: firing.job.name, at: firing.at, code, message });
     return true;
-  }
-
-  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
-  replaceBy(firing: Firing): void {
-    this.#waiting.replaceBy(firing);
   }
 
   /** `wantedBytes`: space that must be free; undefined: the state must be writable. */

@@ -12,6 +12,7 @@ import type { Firing } from './firing.ts';
 import { FiringNotes } from './firing-notes.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
 import { Scheduler, type Ticking } from './scheduler.ts';
+import { WaitingFirings } from './waiting-firings.ts';
 
 interface FiringLoopOptions {
   readonly runtime: Runtime;
@@ -35,6 +36,7 @@ export class FiringLoop {
   readonly #scheduler: Scheduler;
   readonly #queue: RunQueue;
   readonly #throttler: Throttler;
+  readonly #waiting: WaitingFirings;
   readonly #retries: Retrier;
   readonly #loginWaits: LoginWaits;
   readonly #notes: FiringNotes;
@@ -55,13 +57,16 @@ export class FiringLoop {
     this.#notes = new FiringNotes({ runtime, scheduler: this.#scheduler, failed: fault, stop });
     this.#queue = new RunQueue({ run: (run) => this.#run(run), suspects: healed.suspects, stop });
     const fire = (firing: Firing): void => this.#notes.write(this.#admit(firing, true));
+    this.#waiting = new WaitingFirings({
+      ...{ clock, stop },
+      failed: (error) => this.#fault('the check of waiting firings failed', error),
+    });
     this.#loginWaits = new LoginWaits({
-      ...{ gate, clock, fire, stop },
+      ...{ gate, fire, stop, waiting: this.#waiting },
       sourceOf: (job) => active().config.jobs.get(job)?.extract?.source,
-      failed: (error) => this.#fault('the check of logins on hold failed', error),
     });
     this.#retries = new Retrier({
-      ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, fire, stop },
+      ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, waiting: this.#waiting, fire, stop },
       failed: fault,
       nextFiring: (job, after) => this.#throttler.nextFiring(job, after),
     });
@@ -143,7 +148,7 @@ export class FiringLoop {
       void this.#notes.throttled(firing, throttled).catch((error: unknown) => this.#failed(firing, error));
     } else if (!isAgain) {
       this.#retries.replaceBy(firing);
-      this.#loginWaits.replaceBy(firing);
+      this.#waiting.replaceBy(firing);
     }
     return throttled === undefined;
   }

@@ -15,15 +15,15 @@ interface Waiting {
 
 interface WaitingFiringsOptions {
   readonly clock: Clock;
-  /** Called if a check throws; the firings keep waiting. */
+  /** Called once per poll if checks throw; their firings keep waiting. */
   readonly failed: (error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that wait for a condition outside the daemon, polled while there are any. The newest firing of a job replaces
- * an older one.
+ * Firings that wait for a condition outside the daemon (a login, the disk), polled while there are any. The newest
+ * firing of a job replaces an older one.
  */
 export class WaitingFirings {
   readonly #options: WaitingFiringsOptions;
@@ -50,19 +50,23 @@ export class WaitingFirings {
     const { clock, stop, failed } = this.#options;
     while (this.#waiting.size > 0 && !stop.aborted) {
       await clock.sleep(checkEveryMs, stop).catch(() => undefined);
-      await this.#fireReady().catch(failed);
+      const errors = await this.#fireReady();
+      if (errors.length > 0) failed(errors[0]);
     }
     this.#isPolling = false;
   }
 
-  async #fireReady(): Promise<void> {
+  /** Returns the errors of checks. */
+  async #fireReady(): Promise<unknown[]> {
+    const errors: unknown[] = [];
     for (const [key, waiting] of [...this.#waiting]) {
-      if (this.#options.stop.aborted) return;
-      const fire = await waiting.check();
+      if (this.#options.stop.aborted) break;
+      const fire = await waiting.check().catch((error: unknown) => void errors.push(error));
       // Another firing may have replaced it meanwhile.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);
       fire();
     }
+    return errors;
   }
 }

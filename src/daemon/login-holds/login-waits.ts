@@ -1,18 +1,16 @@
 import type { Source } from '../../config/config.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { type Firing, newRunOf } from '../firing/firing.ts';
-import { WaitingFirings } from '../firing/waiting-firings.ts';
+import type { WaitingFirings } from '../firing/waiting-firings.ts';
 import { type LoginBreaker, nameOf } from './login-breaker.ts';
 import { onHold } from './problem.ts';
 
 interface LoginWaitsOptions {
   readonly gate: LoginBreaker;
-  readonly clock: Clock;
+  readonly waiting: WaitingFirings;
   readonly fire: (firing: Firing) => void;
   /** The source of a job in the active config. */
   readonly sourceOf: (job: string) => Source | undefined;
-  readonly failed: (error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
@@ -24,26 +22,19 @@ interface LoginWaitsOptions {
  */
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
-  readonly #waiting: WaitingFirings;
   /** Accounts with an attempt in progress, and the firing that makes it. */
   readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
     this.#options = options;
-    this.#waiting = new WaitingFirings(options);
   }
 
   /** Defers a firing that failed because of a refused login. False if the problem has another cause. */
   defer(firing: Firing, problem: Problem | undefined): boolean {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     const next = newRunOf(firing);
-    this.#waiting.add(next, () => this.#check(next));
+    this.#options.waiting.add(next, () => this.#check(next));
     return true;
-  }
-
-  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
-  replaceBy(firing: Firing): void {
-    this.#waiting.replaceBy(firing);
   }
 
   async #check(firing: Firing): Promise<(() => void) | undefined> {

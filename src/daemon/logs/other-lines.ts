@@ -118,8 +118,7 @@ export const otherLines: readonly OtherLine[] = [
   },
   { line: 'failed to send alerts', level: 'error', facts: ['error'], says: 'They will be retried.' },
   { line: 'the source checks failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
-  { line: 'the check of logins on hold failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
-  { line: 'the check of the disk failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
+  { line: 'the check of waiting firings failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
   {
     line: 'a source check failed',
     level: 'error',

@@ -9,6 +9,7 @@ import type { RunEvents } from '../events.ts';
 import { DiskRetries } from '../firing/disk-retries.ts';
 import { type Firing, newRunOf } from '../firing/firing.ts';
 import type { Scheduler } from '../firing/scheduler.ts';
+import type { WaitingFirings } from '../firing/waiting-firings.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
 import { isSameRun } from './is-same-run.ts';
@@ -20,6 +21,8 @@ export interface RetrierOptions {
   readonly emit: Emit<RunEvents>;
   /** The scheduler, which plans and fires attempts. */
   readonly scheduler: Scheduler;
+  /** Where firings wait for the disk. */
+  readonly waiting: WaitingFirings;
   /** When a job fires next after an instant, without throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
   /** Fires a firing again that failed because of the disk. */
@@ -80,7 +83,6 @@ export class Retrier {
 
   /** A new firing ends the waiting retry of its job. */
   replaceBy(firing: Firing): void {
-    this.#disk.replaceBy(firing);
     const waiting = this.#options.scheduler.attempts.find(firing.job.name);
     if (waiting !== undefined) this.#write(this.#drop(waiting.row));
   }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Source } from '../../../src/config/config.ts';
 import type { Firing } from '../../../src/daemon/firing/firing.ts';
+import { WaitingFirings } from '../../../src/daemon/firing/waiting-firings.ts';
 import type { LoginBreaker } from '../../../src/daemon/login-holds/login-breaker.ts';
 import { LoginWaits } from '../../../src/daemon/login-holds/login-waits.ts';
 import { holdProblem } from '../../../src/daemon/login-holds/problem.ts';
@@ -9,6 +10,9 @@ import type { LoginHoldRow } from '../../../src/state/tables.ts';
 
 const hold = { connector: 'db', place: 'db:5432', account: 'etl', secret: 'hash', retry_at: 0 } as LoginHoldRow;
 const problem = holdProblem('bank', { ...hold, code: 'DB_LOGIN', message: 'refused' });
+
+/** Its waits end at once. */
+const clock = { ...systemClock, sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)) };
 
 const firingOf = (name: string, at: number): Firing => ({
   job: { name } as Firing['job'],
@@ -20,22 +24,35 @@ it('a firing that is replaced during its login lookup is not fired, and another 
   const lookups: string[] = [];
   const gate = {
     find: async () => {
-      if (lookups.push('') === 1) waits.replaceBy(firingOf('orders', 2));
+      if (lookups.push('') === 1) waiting.replaceBy(firingOf('orders', 2));
       return hold;
     },
     isDue: () => true,
   } as unknown as LoginBreaker;
   const fired: string[] = [];
+  const { signal: stop } = new AbortController();
+  const waiting = new WaitingFirings({ clock, stop, failed: (error) => fired.push(String(error)) });
   const waits = new LoginWaits({
-    gate,
-    clock: { ...systemClock, sleep: () => new Promise((resolve) => setImmediate(resolve)) },
+    ...{ gate, waiting, stop },
     fire: ({ job, at }) => fired.push(`${job.name} ${at}`),
     sourceOf: () => ({}) as Source,
-    failed: (error) => fired.push(String(error)),
-    stop: new AbortController().signal,
   });
   waits.defer(firingOf('orders', 1), problem);
   await expect.poll(() => lookups).toHaveLength(1);
   waits.defer(firingOf('refunds', 3), problem);
   await expect.poll(() => fired).toEqual(['refunds 3']);
+});
+
+it('a check that fails delays no other firing, and is repeated', async () => {
+  const fired: string[] = [];
+  const failed: unknown[] = [];
+  const waiting = new WaitingFirings({ clock, stop: new AbortController().signal, failed: (one) => failed.push(one) });
+  let checks = 0;
+  waiting.add(firingOf('orders', 1), async () => {
+    if (++checks < 3) throw new Error(`check ${checks}`);
+    return () => fired.push('orders');
+  });
+  waiting.add(firingOf('refunds', 1), async () => () => fired.push('refunds'));
+  await expect.poll(() => fired).toEqual(['refunds', 'orders']);
+  expect(failed.map(String)).toEqual(['Error: check 1', 'Error: check 2']);
 });
