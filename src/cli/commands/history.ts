@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunWarning } from '../../lib/run-warnings.ts';
+import { isFailedRun } from '../../state/runs/failed-run.ts';
 import { type PastAttempt, pastAttempts, spanOf } from '../../state/runs/past-attempts.ts';
 import { warningsOf } from '../../state/runs/runs.ts';
 import type { Store } from '../../state/store.ts';
@@ -20,7 +21,6 @@ interface Flags {
   readonly json?: true;
 }
 
-const bad = new Set<RunRow['state']>(['failed', 'dead', 'quarantined', 'interrupted']);
 /** Number of runs searched for failed ones. */
 const maxSearched = 100_000;
 
@@ -35,7 +35,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const rows = (await store?.runs.history({ ...filter, limit: searched })) ?? [];
     // A job that was removed from the config keeps its history; only a name without any history is an error.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
-    const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
+    const shown = rows.filter(({ state }) => failed !== true || isFailedRun(state)).slice(0, limit);
     const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);
     const skips = failed === true ? [] : ((await store?.skips.history({ ...filter, limit })) ?? []);
     const lines = [...shown.map(ofRun), ...throttles.map(ofThrottle), ...skips.map(ofSkip)]

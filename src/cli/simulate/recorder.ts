@@ -2,6 +2,7 @@ import type { SluiceEvents } from '../../daemon/events.ts';
 import type { Events } from '../../lib/events.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { Timer, TimerHooks } from '../../schedule/timer.ts';
+import { isFailedRun } from '../../state/runs/failed-run.ts';
 
 /** Counts and times (milliseconds) of one job. */
 export interface JobRecord {
@@ -156,7 +157,8 @@ export class Recorder {
 
   #finish(record: JobRecord, { run, outcome, requests }: SluiceEvents['run.finished']): void {
     this.#running.delete(record.job);
-    if (outcome === 'failed' || outcome === 'quarantined') {
+    // A dead payload has its own event.
+    if (isFailedRun(outcome) && outcome !== 'dead') {
       record.failed += 1;
       this.#recordLoss(record, run);
     }

@@ -1,5 +1,6 @@
 import { countText } from '../../lib/count-text.ts';
 import { blockedHolder } from '../../state/runs/blocked-runs.ts';
+import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { OutboxRow, RunRow } from '../../state/tables.ts';
 import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import { triedAgain } from '../retry/explain-attempt.ts';
@@ -163,8 +164,8 @@ function neverRan(facts: Facts): RuleResult | undefined {
 
 function failed(facts: Facts): RuleResult | undefined {
   const [last] = facts.runs;
-  if (last === undefined || !['failed', 'interrupted', 'dead'].includes(last.state)) return undefined;
-  const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
+  if (last === undefined || !isLost(last)) return undefined;
+  const since = facts.runs.findIndex((run) => !isLost(run));
   const streak = since === -1 ? facts.runs.length : since;
   const first = facts.runs[streak - 1]!;
   const more = streak === 1 ? [] : [{ at: first.started_at, message: `${streak} consecutive failures since then` }];
@@ -177,6 +178,9 @@ function failed(facts: Facts): RuleResult | undefined {
     fix: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
   };
 }
+
+/** A person may still release the payload of a quarantined run. */
+const isLost = ({ state }: RunRow): boolean => isFailedRun(state) && state !== 'quarantined';
 
 /** A run that was stopped isn't a failure. */
 const isFailing = ({ conditions, job }: Facts): boolean =>

@@ -1,7 +1,7 @@
 import type { Events } from '../../lib/events.ts';
 import { type Level, type Log, quietLog } from '../../lib/log.ts';
+import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
-import { isFailedOutcome } from '../run/run-outcome.ts';
 
 /** Levels of the events above debug. Frequent events of a healthy system stay at debug. */
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
@@ -66,7 +66,7 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   if (log === quietLog) return;
   events.listen((name, facts) => {
-    const isFailed = name === 'run.finished' && isFailedOutcome(facts.outcome);
+    const isFailed = name === 'run.finished' && isFailedRun(facts.outcome);
     log[isFailed ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));
   });
 }

@@ -44,10 +44,6 @@ export interface RunOutcome {
   readonly retry?: RetryRow;
 }
 
-/** Whether a run ended without its result reaching the instance, for a reason that needs attention. */
-export const isFailedOutcome = (state: RunOutcome['state']): boolean =>
-  state === 'failed' || state === 'quarantined' || state === 'dead';
-
 /** How one stage of a run ended; the figures are added at its end. */
 export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 

@@ -10,8 +10,8 @@ import {
 import type { Events } from '../../lib/events.ts';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
+import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
-import { isFailedOutcome } from '../run/run-outcome.ts';
 
 /**
  * Maximum number of remembered runs whose payload may still be sent; beyond it, the oldest is dropped, and its upload
@@ -52,7 +52,7 @@ export function traceEvents({ events, log, version }: TracesOptions): void {
     if (name === 'extract.failed') spans.end(`extract ${facts.run}`, facts, facts.message);
     if (name === 'run.retrying') spans.end(`run ${facts.run}`, facts, facts.message);
     if (name === 'run.finished') {
-      const failure = isFailedOutcome(facts.outcome) ? (facts.message ?? facts.outcome) : undefined;
+      const failure = isFailedRun(facts.outcome) ? (facts.message ?? facts.outcome) : undefined;
       spans.end(`run ${facts.run}`, facts, failure);
     }
     if (name === 'upload.started') spans.begin(`upload ${facts.id}`, 'sluice.upload', facts);

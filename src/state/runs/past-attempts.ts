@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { RunRow } from '../tables.ts';
 
 /** A failed attempt of a run that was followed by another. Instants are epoch milliseconds. */
@@ -21,6 +22,9 @@ export function withPastAttempt(run: Pick<RunRow, 'past_attempts'>, attempt: Pas
   const [first, ...others] = [...pastAttempts(run), attempt];
   return JSON.stringify([first, ...others.slice(1 - maxKept)]);
 }
+
+/** The earliest `started_at` of {@link spanOf} among the selected runs. */
+export const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
 /**
  * When a run's first attempt began, and how long all attempts took together; `took_ms` is null while the run is in

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { tickOf } from '../../lib/clock.ts';
 import { newRunId } from '../../lib/ids.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
@@ -8,6 +7,7 @@ import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RunRow, RunState } from '../tables.ts';
 import { endRetriesOf } from './end-retries.ts';
 import { forgetRuns } from './forget-runs.ts';
+import { firstStart } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 export interface RunEnd {
@@ -44,9 +44,6 @@ const ends: readonly RunState[] = [
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
 /** This many of them in a row count as a failure. A single one doesn't: the next run delivers what it didn't. */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
-
-/** When the first attempt of the first run began. */
-const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
 /** The history: every firing of every job, with its result. */
 export class Runs {
