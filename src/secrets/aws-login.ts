@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { registerSecret } from '../lib/redact.ts';
+import { withoutSlash } from '../lib/without-slash.ts';
 import { exactFields } from './exact-fields.ts';
 import { secretProblem } from './problems.ts';
 import type { SecretContext } from './provider.ts';
@@ -48,7 +49,7 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   const { status, text } = await client.call({
     title,
     method: 'POST',
-    url: `${url.replace(/\/+$/, '')}/`,
+    url: `${withoutSlash(url)}/`,
     headers,
     body,
   });
@@ -78,7 +79,7 @@ async function containerRole(url: string, { env, client }: SecretContext): Promi
 /** The role of an EC2 machine, by its metadata service (version 2: with a session token). */
 async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
   if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') throw noLogin('AWS_EC2_METADATA_DISABLED=true');
-  const base = (env.AWS_EC2_METADATA_SERVICE_ENDPOINT || 'http://169.254.169.254').replace(/\/+$/, '');
+  const base = withoutSlash(env.AWS_EC2_METADATA_SERVICE_ENDPOINT || 'http://169.254.169.254');
   const ask = async (request: Pick<SecretRequest, 'method' | 'headers'> & { path: string }): Promise<string> => {
     const { path, ...rest } = request;
     const call = client.call({ title, url: `${base}/latest/${path}`, isOptional: true, ...rest });

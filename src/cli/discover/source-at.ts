@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { sqliteSignature } from '../../sdk/records/foreign.ts';
 
 /** A source that isn't in a config: the connector and its options. */
 export interface SourceAddress {
@@ -24,9 +25,8 @@ export function sourceAt(text: string): SourceAddress {
   return { connector: 'file', options: { folder: '.' }, pattern: text };
 }
 
-/** SQLite files begin with this text (sqlite.org/fileformat.html, 1.3.1). */
 function isSqlite(path: string): boolean {
-  const start = Buffer.alloc(16);
+  const start = Buffer.alloc(sqliteSignature.length);
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -35,8 +35,8 @@ function isSqlite(path: string): boolean {
     return false;
   }
   try {
-    readSync(file, start, 0, 16, 0);
-    return start.toString('latin1') === 'SQLite format 3\0';
+    readSync(file, start, 0, start.length, 0);
+    return start.toString('latin1') === sqliteSignature;
   } finally {
     closeSync(file);
   }

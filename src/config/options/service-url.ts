@@ -1,3 +1,4 @@
+import { withoutSlash } from '../../lib/without-slash.ts';
 import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part } from '../text/variables.ts';
 
@@ -38,7 +39,7 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       ...form,
     });
   }
-  const address = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  const address = withoutSlash(`${url.origin}${url.pathname}`);
   if (!/\/\d+(\.\d+)?$/.test(address)) {
     faults.add({
       code: 'CONFIG_URL',

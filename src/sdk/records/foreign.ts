@@ -14,6 +14,9 @@ interface Kind {
   readonly not?: readonly string[];
 }
 
+/** SQLite files begin with this text (sqlite.org/fileformat.html, 1.3.1). */
+export const sqliteSignature = 'SQLite format 3\0';
+
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'unpack it first, or compress it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
@@ -31,7 +34,7 @@ const kinds: readonly Kind[] = [
   { what: 'a tar archive', signature: /^[\s\S]{257}ustar(?: {2})?\0/, next: unpackFirst },
   { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
   { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
-  { what: 'a SQLite database', signature: 'SQLite format 3\0', next: 'read it with the connector `db`' },
+  { what: 'a SQLite database', signature: sqliteSignature, next: 'read it with the connector `db`' },
   { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
   {
     what: 'an old Office file (xls), or one with a password',

@@ -1,5 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { addParameters } from '../http/address-query.ts';
 import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
 import type { ServiceDescription } from './description.ts';
@@ -76,7 +77,7 @@ function addressOf(data: RequestData, service: Common, scope: Scope): URL {
   const isWhole = /^https?:\/\//i.test(path);
   const base = isWhole ? '' : renderText(data.base ?? service.base, scope);
   if (base === undefined) throw unfilled(data.base ?? service.base, scope);
-  const url = URL.parse(isWhole ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`);
+  const url = URL.parse(isWhole ? path : `${withoutSlash(base)}/${path.replace(/^\/+/, '')}`);
   if (url === null || !/^https?:$/.test(url.protocol)) throw noAddress(`${base}${path}`);
   return data.bare === true ? url : standIn(url, renderText('{{ api_url }}', scope));
 }
@@ -86,7 +87,7 @@ export function standIn(url: URL, apiUrl: string | undefined): URL {
   if (apiUrl === undefined) return url;
   const other = new URL(apiUrl);
   if (url.origin === other.origin) return url;
-  return new URL(`${other.origin}${other.pathname.replace(/\/+$/, '')}${url.pathname}${url.search}`);
+  return new URL(`${other.origin}${withoutSlash(other.pathname)}${url.pathname}${url.search}`);
 }
 
 function* queryOf(query: NonNullable<RequestData['query']>, scope: Scope): Generator<[string, string]> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import type { Batch } from '../batch.ts';
 import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
 import { isMatch } from '../dataset.ts';
@@ -64,7 +65,7 @@ function describedLogin(
 ): OAuthDescription | undefined {
   const data = loginOf(login, source);
   if (data.kind !== 'oauth') return undefined;
-  const apiUrl = typeof source.api_url === 'string' ? source.api_url.replace(/\/+$/, '') : undefined;
+  const apiUrl = typeof source.api_url === 'string' ? withoutSlash(source.api_url) : undefined;
   if (apiUrl === undefined) return data.oauth;
   const move = (address: string) => address.replace(/^(?:https?:\/\/[^/]+|\{\w+\})/, apiUrl);
   const moved = Object.entries(data.oauth).map(([name, value]) =>

@@ -1,5 +1,6 @@
 import type { HttpAnswer } from '../../lib/http.ts';
 import { excerpt } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import type { AwsLogin } from '../aws-login.ts';
 import { exactFields } from '../exact-fields.ts';
@@ -73,7 +74,7 @@ function regionOf(name: string, { region }: AwsOptions, { env }: SecretContext):
 function endpointOf(region: string, { endpoint }: AwsOptions, { env }: SecretContext): string {
   const own = endpoint ?? (env.AWS_ENDPOINT_URL_SECRETS_MANAGER || env.AWS_ENDPOINT_URL);
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  return `${(own || `https://secretsmanager.${region}.${domain}`).replace(/\/+$/, '')}/`;
+  return `${withoutSlash(own || `https://secretsmanager.${region}.${domain}`)}/`;
 }
 
 const expired = new Set(['ExpiredTokenException', 'ExpiredToken', 'UnrecognizedClientException']);

@@ -1,6 +1,7 @@
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
 import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
@@ -75,7 +76,7 @@ class KeyVault {
 
   #addressOf(name: string): { origin: string; path: string } {
     const full = /^https?:/.test(name) ? URL.parse(name) : null;
-    if (full !== null) return { origin: full.origin, path: full.pathname.replace(/\/+$/, '') };
+    if (full !== null) return { origin: full.origin, path: withoutSlash(full.pathname) };
     const written = this.#given.url ?? this.#context.env.AZURE_KEYVAULT_URL ?? '';
     const url = URL.parse(written);
     if (url !== null && /^https?:$/.test(url.protocol)) {
@@ -104,7 +105,7 @@ class KeyVault {
       });
     }
     const authority = this.#given.authority ?? env.AZURE_AUTHORITY_HOST ?? 'https://login.microsoftonline.com';
-    const tokenUrl = `${authority.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+    const tokenUrl = `${withoutSlash(authority)}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
     const scope = `${resource}/.default`;
     return grantToken({ title, grant: 'client_credentials', clientId, clientSecret, tokenUrl, scope }, this.#context);
   }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
 import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
@@ -55,7 +56,7 @@ class SecretManager {
 
   async read(name: string): Promise<SecretContent> {
     const resource = await this.#resourceOf(name);
-    const url = `${this.#given.endpoint.replace(/\/+$/, '')}/v1/${resource}:access`;
+    const url = `${withoutSlash(this.#given.endpoint)}/v1/${resource}:access`;
     const { client } = this.#context;
     const answer = await this.#token.use(
       (token) => client.call({ title, method: 'GET', url, headers: { authorization: `Bearer ${token}` } }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
 import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
@@ -139,7 +140,7 @@ class VaultServer {
   #address(): string {
     const written = this.#given.address ?? this.#context.env.VAULT_ADDR ?? '';
     const url = URL.parse(written);
-    if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+    if (url !== null && /^https?:$/.test(url.protocol)) return withoutSlash(url.href);
     throw secretProblem('CONFIG_SECRET_SETTINGS', {
       message: written === '' ? 'The address of Vault is not set' : 'The address of Vault is not a URL',
       ...(written === '' ? {} : { seen: written }),
