@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { excerpt } from '../lib/redact.ts';
 
 /** Why a secret can't be read. */
 export type SecretFailure =
@@ -18,4 +19,36 @@ interface Said {
 /** A secret that can't be read. Nothing in it may come from the value of a secret. */
 export function secretProblem(code: SecretFailure, said: Said): Problem {
   return new Problem({ code, family: 'config', ...said });
+}
+
+/** What a provider does with a request for a secret that it doesn't return. */
+const refusals = {
+  CONFIG_SECRET_MISSING: 'has no secret',
+  CONFIG_SECRET_DENIED: 'denied access to',
+  CONFIG_SECRET_UNAVAILABLE: 'returned an unexpected response for',
+};
+
+type Refusal = keyof typeof refusals;
+
+interface RefusedSecret extends Pick<Said, 'seen'> {
+  /** The provider as the subject of a sentence: `Google`. */
+  readonly provider: string;
+  readonly name: string;
+  readonly advice: Readonly<Record<Refusal, Pick<Said, 'allowed' | 'next'>>>;
+}
+
+/** A secret that a provider doesn't return. */
+export function refusedSecret(code: Refusal, { provider, name, seen, advice }: RefusedSecret): Problem {
+  return secretProblem(code, { message: `${provider} ${refusals[code]} ${name}`, seen, ...advice[code] });
+}
+
+/** What a status means at most providers. */
+export function refusalOf(status: number): Refusal {
+  if (status === 404) return 'CONFIG_SECRET_MISSING';
+  return status === 401 || status === 403 ? 'CONFIG_SECRET_DENIED' : 'CONFIG_SECRET_UNAVAILABLE';
+}
+
+/** What a provider answered: the status, and the code and message of its error. */
+export function answerText(status: number, code: unknown, message: unknown): string {
+  return [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
 }

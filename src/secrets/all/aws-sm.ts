@@ -1,11 +1,10 @@
 import type { HttpAnswer } from '../../lib/http.ts';
-import { excerpt } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import type { AwsLogin } from '../aws-login.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
-import { secretProblem } from '../problems.ts';
+import { answerText, refusedSecret, secretProblem } from '../problems.ts';
 import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
 
 const title = 'AWS Secrets Manager';
@@ -92,22 +91,22 @@ function errorOf({ status, text, headers }: HttpAnswer): { readonly type: string
   return { type: type.replace(/^.*#|:.*$/g, ''), message: String(fields.message ?? fields.Message ?? '') };
 }
 
+const missing = new Set(['ResourceNotFoundException', 'InvalidRequestException']);
+
 function refusal(answer: HttpAnswer, name: string): Error {
+  const { status } = answer;
   const { type, message } = errorOf(answer);
-  const seen = [`status ${answer.status}`, type, excerpt(message, 300)].filter(Boolean).join(': ');
-  if (type === 'ResourceNotFoundException' || type === 'InvalidRequestException') {
-    const next = 'check its name and region: aws secretsmanager list-secrets';
-    return secretProblem('CONFIG_SECRET_MISSING', { message: `AWS has no secret ${name}`, seen, next });
-  }
-  if (answer.status === 400 || answer.status === 401 || answer.status === 403) {
-    return secretProblem('CONFIG_SECRET_DENIED', {
-      message: `AWS denied access to ${name}`,
-      seen,
-      allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for a key of your own',
-      next: 'check the policy of the role or user: aws sts get-caller-identity',
-    });
-  }
-  const next = 'check the region, the endpoint and the status of AWS';
-  const text = `AWS returned an unexpected response for ${name}`;
-  return secretProblem('CONFIG_SECRET_UNAVAILABLE', { message: text, seen, next });
+  const other = [400, 401, 403].includes(status) ? 'CONFIG_SECRET_DENIED' : 'CONFIG_SECRET_UNAVAILABLE';
+  const kind = missing.has(type) ? 'CONFIG_SECRET_MISSING' : other;
+  return refusedSecret(kind, {
+    ...{ provider: 'AWS', name, seen: answerText(status, type, message) },
+    advice: {
+      CONFIG_SECRET_MISSING: { next: 'check its name and region: aws secretsmanager list-secrets' },
+      CONFIG_SECRET_DENIED: {
+        allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for a key of your own',
+        next: 'check the policy of the role or user: aws sts get-caller-identity',
+      },
+      CONFIG_SECRET_UNAVAILABLE: { next: 'check the region, the endpoint and the status of AWS' },
+    },
+  });
 }

@@ -1,12 +1,12 @@
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
-import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { registerSecret } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
 import { grantToken } from '../oauth-grant.ts';
-import { secretProblem } from '../problems.ts';
+import { answerText, refusalOf, refusedSecret, secretProblem } from '../problems.ts';
 import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
 import type { SecretRequest } from '../secrets-client.ts';
 
@@ -152,22 +152,15 @@ function noLogin(seen: string, cause?: Error): Error {
 function refusal({ status, text }: HttpAnswer, name: string): Error {
   const { error } = exactFields(text) ?? {};
   const { code, message } = isMap(error) ? error : {};
-  const seen = [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
-  if (status === 404) {
-    const next = 'check its name: az keyvault secret list';
-    return secretProblem('CONFIG_SECRET_MISSING', { message: `The key vault has no secret ${name}`, seen, next });
-  }
-  if (status === 401 || status === 403) {
-    return secretProblem('CONFIG_SECRET_DENIED', {
-      message: `The key vault denied access to ${name}`,
-      seen,
-      allowed: 'the role "Key Vault Secrets User", or an access policy with the permission "get"; an enabled secret',
-      next: 'grant it to the app or identity, and check the firewall of the vault',
-    });
-  }
-  return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
-    message: `The key vault returned an unexpected response for ${name}`,
-    seen,
-    next: 'check the name and the address of the vault',
+  return refusedSecret(refusalOf(status), {
+    ...{ provider: 'The key vault', name, seen: answerText(status, code, message) },
+    advice: {
+      CONFIG_SECRET_MISSING: { next: 'check its name: az keyvault secret list' },
+      CONFIG_SECRET_DENIED: {
+        allowed: 'the role "Key Vault Secrets User", or an access policy with the permission "get"; an enabled secret',
+        next: 'grant it to the app or identity, and check the firewall of the vault',
+      },
+      CONFIG_SECRET_UNAVAILABLE: { next: 'check the name and the address of the vault' },
+    },
   });
 }

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
-import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { registerSecret } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
 import { grantToken } from '../oauth-grant.ts';
-import { secretProblem } from '../problems.ts';
+import { answerText, refusalOf, refusedSecret, secretProblem } from '../problems.ts';
 import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
 
 const title = 'Google Secret Manager';
@@ -151,24 +151,22 @@ function noLogin(seen: string, cause?: Error): Error {
   });
 }
 
-function refusal({ status, text }: HttpAnswer, resource: string): Error {
+function refusal({ status, text }: HttpAnswer, name: string): Error {
   const { error } = exactFields(text) ?? {};
   const { status: code, message } = isMap(error) ? error : {};
-  const seen = [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
   // A version that is disabled or destroyed fails a precondition.
-  if (status === 404 || /precondition/i.test(String(code))) {
-    const next = 'check its name, and that the version is enabled: gcloud secrets versions list';
-    return secretProblem('CONFIG_SECRET_MISSING', { message: `Google has no secret ${resource}`, seen, next });
-  }
-  if (status === 401 || status === 403) {
-    return secretProblem('CONFIG_SECRET_DENIED', {
-      message: `Google denied access to ${resource}`,
-      seen,
-      allowed: 'a service account with the role roles/secretmanager.secretAccessor',
-      next: 'grant the role on the secret or the project',
-    });
-  }
-  const next = 'check the name, the endpoint and the status of Google Cloud';
-  const message_ = `Google returned an unexpected response for ${resource}`;
-  return secretProblem('CONFIG_SECRET_UNAVAILABLE', { message: message_, seen, next });
+  const kind = /precondition/i.test(String(code)) ? 'CONFIG_SECRET_MISSING' : refusalOf(status);
+  return refusedSecret(kind, {
+    ...{ provider: 'Google', name, seen: answerText(status, code, message) },
+    advice: {
+      CONFIG_SECRET_MISSING: {
+        next: 'check its name, and that the version is enabled: gcloud secrets versions list',
+      },
+      CONFIG_SECRET_DENIED: {
+        allowed: 'a service account with the role roles/secretmanager.secretAccessor',
+        next: 'grant the role on the secret or the project',
+      },
+      CONFIG_SECRET_UNAVAILABLE: { next: 'check the name, the endpoint and the status of Google Cloud' },
+    },
+  });
 }

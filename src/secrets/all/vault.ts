@@ -3,12 +3,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpAnswer } from '../../lib/http.ts';
 import { isMap } from '../../lib/is-map.ts';
-import { excerpt, registerSecret } from '../../lib/redact.ts';
+import { registerSecret } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
-import { secretProblem } from '../problems.ts';
+import { answerText, refusalOf, refusedSecret, secretProblem } from '../problems.ts';
 import { defineSecretProvider, type SecretContent, type SecretContext } from '../provider.ts';
 
 const title = 'Vault';
@@ -219,29 +219,23 @@ function fieldsOf({ text }: HttpAnswer): { readonly [field: string]: unknown } {
 function seenIn(answer: HttpAnswer): string {
   const { errors } = fieldsOf(answer);
   const named = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string').join('; ') : '';
-  return [`status ${answer.status}`, excerpt(named, 300)].filter(Boolean).join(': ');
+  return answerText(answer.status, '', named);
 }
 
 function refusal(answer: HttpAnswer, path: string, { address, version }: Mount & { readonly address: string }): Error {
-  const seen = seenIn(answer);
-  if (answer.status === 404) {
-    return secretProblem('CONFIG_SECRET_MISSING', {
-      message: `Vault has no secret ${path}`,
-      seen: `${seen} (${address})`,
-      next: `check it with: vault kv get ${path}${version === 2 && path.includes('/data/') ? '; the path is written without data/' : ''}`,
-    });
-  }
-  if (answer.status === 401 || answer.status === 403) {
-    return secretProblem('CONFIG_SECRET_DENIED', {
-      message: `Vault denied access to ${path}`,
-      seen,
-      allowed: `a valid token whose policy has the capability "read" for ${address}`,
-      next: 'check the token with: vault token lookup; and its policy',
-    });
-  }
-  return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
-    message: `Vault returned an unexpected response for ${path}`,
-    seen,
-    next: `check it with: vault kv get ${path}`,
+  const kind = refusalOf(answer.status);
+  const check = `check it with: vault kv get ${path}`;
+  const hint = version === 2 && path.includes('/data/') ? '; the path is written without data/' : '';
+  return refusedSecret(kind, {
+    ...{ provider: 'Vault', name: path },
+    seen: kind === 'CONFIG_SECRET_MISSING' ? `${seenIn(answer)} (${address})` : seenIn(answer),
+    advice: {
+      CONFIG_SECRET_MISSING: { next: `${check}${hint}` },
+      CONFIG_SECRET_DENIED: {
+        allowed: `a valid token whose policy has the capability "read" for ${address}`,
+        next: 'check the token with: vault token lookup; and its policy',
+      },
+      CONFIG_SECRET_UNAVAILABLE: { next: check },
+    },
   });
 }
