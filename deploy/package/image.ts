@@ -105,7 +105,8 @@ async function addWritableFolders(root: string): Promise<Modes> {
   return { tmp: 0o1777 };
 }
 
-const imageConfig = (version: string): object => ({
+/** What the engine needs to know; the same as in the Dockerfile. */
+export const imageConfig = (version: string) => ({
   User: '1000:1000',
   ExposedPorts: { '9464/tcp': {} },
   Env: [

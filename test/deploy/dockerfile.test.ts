@@ -3,8 +3,10 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Env } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { imageConfig } from '../../deploy/package/image.ts';
 import { packagesNeeded } from '../../deploy/package/packages.ts';
 import { until } from '../journey/process.ts';
 import { carryOut, readDockerfile, type Stage, stagesOf, wordsOf } from './dockerfile.ts';
@@ -38,6 +40,22 @@ describe('the Dockerfile', () => {
     expect(wordsOf(find(last, 'CMD')[0])).toEqual(['run']);
     expect(lineOf('HEALTHCHECK')).toMatch(/CMD \["node", "\/app\/src\/cli\/sluice.js", "health"\]$/);
     expect(lineOf('VOLUME')).toBe('["/data"]');
+  });
+
+  it('makes an image with the same user, variables and command as the one that is made without an engine', () => {
+    const { Env: env, Labels: _, ...config } = imageConfig('0.1.0');
+    const own = env.filter((one) => !one.startsWith('PATH='));
+    const variables = find(last, 'ENV').flatMap((step) => (step instanceof Env ? step.getProperties() : []));
+    expect(variables.map((one) => `${one.getName()}=${one.getValue()}`)).toEqual(own);
+    expect(config).toEqual({
+      User: lineOf('USER'),
+      ExposedPorts: { [`${lineOf('EXPOSE')}/tcp`]: {} },
+      Entrypoint: wordsOf(find(last, 'ENTRYPOINT')[0]),
+      Cmd: wordsOf(find(last, 'CMD')[0]),
+      Volumes: Object.fromEntries(wordsOf(find(last, 'VOLUME')[0])!.map((path) => [path, {}])),
+      WorkingDir: lineOf('WORKDIR'),
+      StopSignal: lineOf('STOPSIGNAL'),
+    });
   });
 
   it('contains no secret and reads none during the build', () => {
