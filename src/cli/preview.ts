@@ -22,7 +22,7 @@ import { jsonOutput, problemJson } from './json-output.ts';
 import { openExistingStore } from './open-existing-store.ts';
 import type { Compared } from './payloads/compare-payloads.ts';
 import { comparedText } from './payloads/difference-text.ts';
-import { renderTable } from './table.ts';
+import { renderRows } from './table.ts';
 import { warningText } from './warning-text.ts';
 
 const rowsShown = 10;
@@ -250,15 +250,7 @@ function targetText({ target, destination }: Job): string {
 function textOf({ job, target, preview, problem, warnings = [], would, compared }: Shown): string {
   const lines = [`${job} → ${target}`];
   if (preview !== undefined) {
-    const titles = preview.columns.map(({ name, type }) => ({ title: `${name} (${type})` }));
-    if (titles.length > 0)
-      lines.push(
-        renderTable(
-          titles,
-          preview.firstRows.map((row) => row.map((cell) => cell ?? '∅')),
-          { widest: 32, paper: process.stdout },
-        ),
-      );
+    if (preview.columns.length > 0) lines.push(renderRows(preview.columns, preview.firstRows));
     const rest = preview.rows - preview.firstRows.length;
     if (rest > 0) lines.push(`… and ${countText(rest)} more`);
     lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);

@@ -92,6 +92,16 @@ export function renderTable(
   return [titles, rule, ...texts.map((row) => line(row, true))].join('\n');
 }
 
+/** The first rows of a result; a null is shown as `∅`. */
+export function renderRows(
+  columns: readonly { readonly name: string; readonly type: string }[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  const titles = columns.map(({ name, type }) => ({ title: `${name} (${type})` }));
+  const cells = rows.map((row) => row.map((cell) => cell ?? '∅'));
+  return renderTable(titles, cells, { widest: 32, paper: process.stdout });
+}
+
 /**
  * On a terminal that is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink.
  */

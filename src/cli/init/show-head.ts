@@ -5,7 +5,7 @@ import { toProblem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { batchText } from '../../sdk/batch.ts';
 import { withDefaults } from '../../sdk/option.ts';
-import { renderTable } from '../table.ts';
+import { renderRows } from '../table.ts';
 
 const rowsShown = 5;
 
@@ -30,9 +30,7 @@ export async function headText(
       rows.push(...batchText(batch).slice(0, rowsShown - rows.length));
       if (rows.length >= rowsShown) break;
     }
-    const titles = columns.map((column) => ({ title: `${column.name} (${column.type})` }));
-    const cells = rows.map((row) => row.map((cell) => cell ?? '∅'));
-    return renderTable(titles, cells, { widest: 32, paper: process.stdout });
+    return renderRows(columns, rows);
   } catch (thrown) {
     signal.throwIfAborted();
     throw toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }).at({ source: name });

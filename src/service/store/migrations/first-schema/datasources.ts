@@ -1,3 +1,5 @@
+import { sharesOf } from './shares.ts';
+
 /**
  * Data sources, share rights, instances with their data, and the refresh queue. Due times of instances are stored in
  * the database; null: no scheduled refresh.
@@ -22,29 +24,7 @@ create index datasources_by_account on datasources(account_id, created_at, id);
 create index datasources_by_creator on datasources(created_by, account_id, created_at, id);
 create index datasources_dynamic on datasources(account_id, created_at, id) where is_dynamic = 1;
 
-create table datasource_shares (
-  datasource_id text not null references datasources(id) on delete cascade,
-  kind text not null check (kind in ('group', 'user')),
-  holder_id text not null,
-  can_edit integer not null default 0,
-  created_at integer not null,
-  account_id text,
-  asset_created_at integer,
-  primary key (datasource_id, kind, holder_id)
-) strict, without rowid;
-create index datasource_shares_in_order on datasource_shares(kind, holder_id, account_id, asset_created_at, datasource_id);
-create trigger datasource_share_placed after insert on datasource_shares begin
-  update datasource_shares set (account_id, asset_created_at) =
-    (select account_id, created_at from datasources where id = new.datasource_id)
-  where datasource_id = new.datasource_id and kind = new.kind and holder_id = new.holder_id;
-end;
-create trigger group_shares_end after delete on groups begin
-  delete from datasource_shares where kind = 'group' and holder_id = old.id;
-end;
-create trigger user_shares_end after delete on users begin
-  delete from datasource_shares where kind = 'user' and holder_id = old.id;
-end;
-
+${sharesOf('datasource')}
 create table datasource_instances (
   id text primary key,
   datasource_id text not null references datasources(id) on delete cascade,

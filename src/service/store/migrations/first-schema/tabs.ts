@@ -1,3 +1,5 @@
+import { sharesOf } from './shares.ts';
+
 /**
  * Dashboards (called tabs in paths and tables), share rights, the Klips on them, and the default dashboards of groups
  * and users.
@@ -17,29 +19,7 @@ create table tabs (
 create index tabs_by_account on tabs(account_id, created_at, id);
 create index tabs_by_creator on tabs(created_by, account_id, created_at, id);
 
-create table tab_shares (
-  tab_id text not null references tabs(id) on delete cascade,
-  kind text not null check (kind in ('group', 'user')),
-  holder_id text not null,
-  can_edit integer not null default 0,
-  created_at integer not null,
-  account_id text,
-  asset_created_at integer,
-  primary key (tab_id, kind, holder_id)
-) strict, without rowid;
-create index tab_shares_in_order on tab_shares(kind, holder_id, account_id, asset_created_at, tab_id);
-create trigger tab_share_placed after insert on tab_shares begin
-  update tab_shares set (account_id, asset_created_at) =
-    (select account_id, created_at from tabs where id = new.tab_id)
-  where tab_id = new.tab_id and kind = new.kind and holder_id = new.holder_id;
-end;
-create trigger group_tab_shares_end after delete on groups begin
-  delete from tab_shares where kind = 'group' and holder_id = old.id;
-end;
-create trigger user_tab_shares_end after delete on users begin
-  delete from tab_shares where kind = 'user' and holder_id = old.id;
-end;
-
+${sharesOf('tab')}
 create table klip_instances (
   id text primary key,
   tab_id text not null references tabs(id) on delete cascade,
