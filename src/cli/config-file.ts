@@ -2,7 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import type { Loaded } from '../config/load.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { forJournal } from '../lib/journal.ts';
-import { nearest } from '../lib/nearest.ts';
+import { didYouMean } from '../lib/nearest.ts';
 import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
@@ -83,7 +83,6 @@ export function chooseJobs(
 }
 
 function unknownJob(name: string, { jobs, file }: Config): never {
-  const guess = nearest(name, [...jobs.keys()]);
   throw new Problem({
     code: 'CLI_UNKNOWN_JOB',
     family: 'config',
@@ -91,6 +90,6 @@ function unknownJob(name: string, { jobs, file }: Config): never {
     where: { file },
     seen: name,
     ...(jobs.size === 0 ? {} : { allowed: [...jobs.keys()].join(', ') }),
-    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
+    next: didYouMean(name, [...jobs.keys()]),
   });
 }

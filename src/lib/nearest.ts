@@ -14,6 +14,12 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
+/** Advice with the {@link nearest} word; undefined if none is close. */
+export function didYouMean(word: string, known: Iterable<string>): string | undefined {
+  const meant = nearest(word, known);
+  return meant === undefined ? undefined : `did you mean "${meant}"?`;
+}
+
 /** `ssl` isn't a typo of `ssh`: in a word of up to three letters, a replaced letter makes a different word. */
 function isOtherShortWord(a: string, b: string): boolean {
   if (a.length > 3 || a.length !== b.length || a === b) return false;

@@ -1,4 +1,4 @@
-import { nearest } from '../lib/nearest.ts';
+import { didYouMean } from '../lib/nearest.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Column } from '../sdk/column.ts';
 
@@ -11,7 +11,6 @@ export function columnIndex(columns: readonly Column[], name: string): number {
 
 function unknownColumn(columns: readonly Column[], name: string): Problem {
   const names = columns.map((column) => column.name);
-  const meant = nearest(name, names);
   return new Problem({
     code: 'TRANSFORM_COLUMN_UNKNOWN',
     family: 'config',
@@ -19,7 +18,7 @@ function unknownColumn(columns: readonly Column[], name: string): Problem {
     where: { column: name },
     seen: name,
     allowed: names.join(', '),
-    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    next: didYouMean(name, names),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { AlertChannel } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -88,13 +88,12 @@ function chooseChannels(name: string | undefined, { alerts, file }: Config): Ale
   if (name === undefined) return [...known.values()];
   const channel = known.get(name);
   if (channel !== undefined) return [channel];
-  const meant = nearest(name, known.keys());
   throw new Problem({
     code: 'CLI_UNKNOWN_CHANNEL',
     family: 'config',
     message: `Unknown alert channel "${name}"`,
     where: { file },
     allowed: [...known.keys()].join(', '),
-    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    next: didYouMean(name, known.keys()),
   });
 }

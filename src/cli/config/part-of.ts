@@ -1,6 +1,6 @@
 import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /** One part of a config, `jobs/orders`, with the enclosing maps; all of it if no part is named. */
@@ -26,13 +26,12 @@ function pick(
 }
 
 function unknownPart(key: string, known: readonly string[], asked: string): Problem {
-  const guess = nearest(key, known);
   return new Problem({
     code: 'CLI_UNKNOWN_PART',
     family: 'config',
     message: `Unknown part "${key}"`,
     seen: asked,
     ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
-    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
+    next: didYouMean(key, known),
   });
 }

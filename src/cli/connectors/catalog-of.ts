@@ -1,5 +1,5 @@
 import type { Catalog } from '../../config/catalog/catalog.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
@@ -19,12 +19,11 @@ export async function connectorNamed(id: string, catalog: Catalog): Promise<Conn
   if (connector !== undefined) return connector;
   const broken = catalog.problems.find(({ where }) => where.file !== undefined && where.file === catalog.file(id));
   if (broken !== undefined) throw broken;
-  const meant = nearest(id, catalog.ids);
   throw new Problem({
     code: 'CLI_UNKNOWN_CONNECTOR',
     family: 'config',
     message: `Unknown connector "${id}"`,
     allowed: catalog.ids.join(', '),
-    next: meant === undefined ? 'sluice connectors list' : `did you mean "${meant}"?`,
+    next: didYouMean(id, catalog.ids) ?? 'sluice connectors list',
   });
 }

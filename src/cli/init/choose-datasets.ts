@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { ChosenDataset } from './first-config.ts';
@@ -63,14 +63,13 @@ export function isYes(answer: string): boolean {
 
 function unknown(name: string, usable: readonly Dataset[]): never {
   const names = usable.map((one) => one.name);
-  const guess = nearest(name, names);
   throw new Problem({
     code: 'INIT_UNKNOWN',
     family: 'config',
     message: `The source has nothing with the name "${name}" that can be read`,
     seen: name,
     allowed: names.join(', ') || 'nothing can be read',
-    next: guess === undefined ? 'check the name and the permissions of the login' : `did you mean "${guess}"?`,
+    next: didYouMean(name, names) ?? 'check the name and the permissions of the login',
   });
 }
 

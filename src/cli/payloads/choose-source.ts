@@ -1,5 +1,5 @@
 import type { Config, Source } from '../../config/config.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /**
@@ -13,7 +13,6 @@ export function chooseSource(
 ): Source {
   const source = sources.get(name);
   if (source !== undefined) return source;
-  const guess = nearest(name, names);
   throw new Problem({
     code: 'CLI_UNKNOWN_SOURCE',
     family: 'config',
@@ -21,6 +20,6 @@ export function chooseSource(
     where: { file },
     seen: name,
     allowed: names.join(', ') || 'the config has no such sources',
-    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
+    next: didYouMean(name, names),
   });
 }

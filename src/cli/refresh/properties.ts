@@ -4,7 +4,7 @@ import { readDocument } from '../../config/text/document.ts';
 import { Faults } from '../../config/text/faults.ts';
 import { registerSecrets } from '../../config/text/register-secrets.ts';
 import type { Part } from '../../config/text/variables.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
@@ -98,13 +98,12 @@ function refuseDisk(name: string, value: unknown): void {
 function unknownProperty(connector: Connector, name: string, others: readonly string[]): Problem {
   const own = [...Object.keys(connector.query), ...Object.keys(connector.source)].filter((one) => !onDisk.test(one));
   const known = [...new Set([...own, ...others])];
-  const meant = nearest(name, known);
   return new Problem({
     code: 'REFRESH_PROPERTY',
     family: 'config',
     message: `Unknown property "${name}" for a data source of the connector ${connector.id}`,
     allowed: known.join(', '),
-    next: meant === undefined ? fix : `did you mean "${meant}"?`,
+    next: didYouMean(name, known) ?? fix,
   });
 }
 

@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { knownTimezones, timezoneFault } from '../../schedule/cron.ts';
 import type { Option } from '../../sdk/option.ts';
 import type { Faults } from '../text/faults.ts';
@@ -14,13 +14,12 @@ export function readTimezone(at: Part, faults: Faults): string | undefined {
   const name = String(at.value);
   const fault = isBroken(at) ? undefined : timezoneFault(name);
   if (fault === undefined) return name;
-  const meant = nearest(name, knownTimezones());
   faults.add({
     code: 'CONFIG_TIMEZONE',
     message: `"${name}" is not a valid time zone: ${fault}`,
     path: at.path,
     allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
-    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    next: didYouMean(name, knownTimezones()),
   });
   return undefined;
 }

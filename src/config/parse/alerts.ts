@@ -1,5 +1,5 @@
 import { isMap } from '../../lib/is-map.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { spanOf } from '../../lib/span.ts';
 import { type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import type { AlertChannel, Alerts, OwnAlerts } from '../alerts.ts';
@@ -102,7 +102,6 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
     // The schema has reported values that aren't names.
     if (typeof name !== 'string' || known.includes(name)) continue;
-    const meant = nearest(name, known);
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
     faults.add({
       code: 'CONFIG_UNKNOWN_CHANNEL',
@@ -111,7 +110,7 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
         : `Unknown alert channel "${name}"`,
       path: below(path, i),
       allowed: known.join(', ') || 'none: "alerts" has no channels',
-      ...(meant === undefined || isHeartbeat ? {} : { next: `did you mean "${meant}"?` }),
+      next: isHeartbeat ? undefined : didYouMean(name, known),
     });
   }
 }
@@ -125,14 +124,13 @@ function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void
   const known = isMap(written) ? Object.keys(written) : [];
   for (const [i, name] of (Array.isArray(jobs) ? jobs : []).entries()) {
     if (typeof name !== 'string' || known.some((job) => fitsJob(name, job))) continue;
-    const meant = nearest(name, known);
     faults.warn({
       code: 'CONFIG_NO_SUCH_JOB',
       message: 'No job matches this name',
       path: below(path, i),
       seen: name,
       allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),
-      next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+      next: didYouMean(name, known),
     });
   }
 }

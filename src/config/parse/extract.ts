@@ -1,5 +1,5 @@
 import { isMap } from '../../lib/is-map.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from '../config.ts';
@@ -161,14 +161,13 @@ function loadTransform(
   const given = partAt(at, id);
   if (transform === undefined) {
     const known = context.transforms.map((one) => one.id);
-    const meant = nearest(id, known);
     faults.add({
       code: 'CONFIG_UNKNOWN_TRANSFORM',
       message: `Unknown transform "${id}"`,
       path: given.path,
       on: 'key',
       allowed: known.join(', '),
-      next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+      next: didYouMean(id, known),
     });
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
 
@@ -17,13 +17,12 @@ export function findNamed<O extends LoadResult<unknown>>(
   }
   const path = partAt(part, option).path;
   if (part.broken.has(path)) return undefined;
-  const meant = nearest(name, all.keys());
   faults.add({
     code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
     message: `Unknown ${option} "${name}"`,
     path,
     allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
-    next: meant === undefined ? `name one of these, or add it under "${option}s"` : `did you mean "${meant}"?`,
+    next: didYouMean(name, all.keys()) ?? `name one of these, or add it under "${option}s"`,
   });
   return undefined;
 }

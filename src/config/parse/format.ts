@@ -1,6 +1,6 @@
 import type { Format } from '../../formats/format.ts';
 import { isMap } from '../../lib/is-map.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { Target } from '../config.ts';
 import { showValue } from '../text/show-value.ts';
@@ -97,12 +97,11 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
 
 function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults'> & Asked): void {
   const known = idsOf(formats);
-  const meant = nearest(String(id), known);
   faults.add({
     code: 'CONFIG_UNKNOWN_FORMAT',
     message: `Unknown format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
     path: at.path,
     allowed: known.join(', '),
-    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
+    next: didYouMean(String(id), known),
   });
 }

@@ -1,6 +1,6 @@
 import { isMap } from '../../lib/is-map.ts';
 import { missingModule } from '../../lib/missing-module.ts';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean, nearest } from '../../lib/nearest.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import { readOptions } from '../options/field.ts';
@@ -109,9 +109,7 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
   if (known.includes(id)) {
     return { message: `The connector "${id}" cannot be used; see its own error` };
   }
-  const meant = nearest(id, known);
-  const next = meant === undefined ? {} : { next: `did you mean "${meant}"?` };
-  return { message: `Unknown connector "${id}"`, allowed: known.join(', '), ...next };
+  return { message: `Unknown connector "${id}"`, allowed: known.join(', '), next: didYouMean(id, known) };
 }
 
 type Given = Parameters<NonNullable<Connector['validate']>>[0];

@@ -1,6 +1,6 @@
 import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { redact } from '../../lib/redact.ts';
 import type { JsonSchema } from '../../sdk/option.ts';
 import { allowedBy, nodeAt } from '../options/describe-schema.ts';
@@ -184,7 +184,8 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
     .replaceAll('~0', '~');
   const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
   const known = Object.keys((owner?.properties as object | undefined) ?? {});
-  const next = cut <= 0 && elsewhere?.options.includes(name) ? `write it in ${elsewhere.place}` : guess(name, known);
+  const next =
+    cut <= 0 && elsewhere?.options.includes(name) ? `write it in ${elsewhere.place}` : didYouMean(name, known);
   const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
   return {
     code: 'CONFIG_UNKNOWN_OPTION',
@@ -194,11 +195,6 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
     allowed: known.join(', ') || 'none',
     next,
   };
-}
-
-function guess(name: string, known: readonly string[]): string | undefined {
-  const meant = nearest(name, known);
-  return meant === undefined ? undefined : `did you mean "${meant}"?`;
 }
 
 function missing({
@@ -276,5 +272,5 @@ function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined;
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'write true';
   if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'write false';
-  return guess(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
+  return didYouMean(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
 }

@@ -6,7 +6,7 @@ import { shown } from '../show.ts';
 import { isNull } from '../stored.ts';
 import { type ColumnUse, columnUseOf } from './ast.ts';
 import { bind, Cursor, looseLanguage } from './environment.ts';
-import { invalidExpression, nearestFunction, syntaxFault, unknownFunction } from './invalid.ts';
+import { invalidExpression, meantFunction, syntaxFault, unknownFunction } from './invalid.ts';
 import { nullTouched } from './null-touched.ts';
 import { refuseObjectAccess } from './sandbox.ts';
 
@@ -95,8 +95,8 @@ export function faultOf(text: string): string | undefined {
     const { valid, error } = environment.parse(text).check();
     const name = valid ? undefined : unknownFunction(error, environment);
     if (name === undefined) return undefined;
-    const near = nearestFunction(name, environment);
-    return `The expression ${shown(text, 200)} calls "${name}", which is not a function${near === undefined ? '' : `; did you mean "${near}"?`}`;
+    const meant = meantFunction(name, environment);
+    return `The expression ${shown(text, 200)} calls "${name}", which is not a function${meant === undefined ? '' : `; ${meant}`}`;
   } catch (thrown) {
     return `${syntaxFault(thrown, text)}${hasAssignment(text) ? '; write == to compare' : ''}`;
   }

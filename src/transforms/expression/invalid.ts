@@ -1,5 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { nearest } from '../../lib/nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Column } from '../../sdk/column.ts';
 import { shown } from '../show.ts';
@@ -46,12 +46,12 @@ function hint(
   { text, columns, hidden, environment }: ExpressionContext,
 ): string | undefined {
   if (unknown !== undefined)
-    return meant(
+    return didYouMean(
       unknown,
       columns.map(({ name }) => name),
     );
   const called = unknownFunction(thrown, environment);
-  if (called !== undefined) return meant(called, functionNames(environment));
+  if (called !== undefined) return didYouMean(called, functionNames(environment));
   const veiled = hidden.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (veiled !== undefined) return `"${veiled}" is a reserved word: write the column as row["${veiled}"]`;
   if (/\bnull\b/.test(text))
@@ -65,16 +65,11 @@ export function unknownFunction(thrown: unknown, environment: Environment): stri
   return called === undefined || functionNames(environment).includes(called) ? undefined : called;
 }
 
-/** The closest known function. */
-export function nearestFunction(name: string, environment: Environment): string | undefined {
-  return nearest(name, functionNames(environment));
+/** Advice with the closest known function. */
+export function meantFunction(name: string, environment: Environment): string | undefined {
+  return didYouMean(name, functionNames(environment));
 }
 
 function functionNames(environment: Environment): string[] {
   return environment.getDefinitions().functions.map(({ name }) => name);
-}
-
-function meant(word: string, names: readonly string[]): string | undefined {
-  const near = nearest(word, names);
-  return near === undefined ? undefined : `did you mean "${near}"?`;
 }
