@@ -1,12 +1,12 @@
 import {
   type ColumnData,
   type ColumnType,
+  columnTypes,
   defineService,
   type Fields,
   option,
   type Paging,
   Problem,
-  recordOptions,
   renderDeep,
   type Scope,
   type StreamData,
@@ -98,7 +98,13 @@ export default defineService({
           example:
             "SELECT segments.date, ad_group.name, metrics.clicks FROM ad_group WHERE segments.date BETWEEN '{{ window.from }}' AND '{{ window.to }}'",
         }),
-        types: recordOptions.types,
+        types: option.map<ColumnType>(
+          { enum: columnTypes },
+          {
+            about: 'Types of columns by name; values are checked against them.',
+            example: { 'metrics.ctr': 'decimal' },
+          },
+        ),
       },
       partitions: customers,
       window: { start: '30d', look_back: conversionWindow },

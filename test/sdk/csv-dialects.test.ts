@@ -170,3 +170,17 @@ test('the scanner agrees with csv-parse for delimiters of several characters and
 async function outcome(run: () => Promise<unknown>): Promise<unknown> {
   return await run().catch(() => 'refused');
 }
+
+test('skip_footer skips the last lines that are not blank, wherever a block ends', async () => {
+  const text = 'a,b\r\n1,2\r\n3,4\r\n\r\nTotal\r\n(2 rows)\r\n\r\n';
+  for (let size = 1; size <= text.length; size++) {
+    const { rows } = await readTable(inputOf(text, size), 'csv', { skip_footer: 2 });
+    expect(rows).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+  }
+  const one = await readTable(inputOf('a\n1\n2\nsum 3'), 'csv', { skip_footer: 1 });
+  expect(one.rows).toEqual([['1'], ['2']]);
+  await expect(readTable(inputOf('Total\n'), 'csv', { skip_footer: 1 })).rejects.toMatchObject({ code: 'CSV_HEADER' });
+});

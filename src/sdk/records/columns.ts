@@ -1,5 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
-import type { Column, ColumnType } from '../column.ts';
+import type { Column } from '../column.ts';
+import { type DeclaredType, typeIn } from './column-formats.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
@@ -15,7 +16,7 @@ export function maxRows(width: number): number {
 export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,
-    type: type ?? (Object.hasOwn(types, name) ? types[name]! : 'text'),
+    type: type ?? (Object.hasOwn(types, name) ? typeIn(types[name]!) : 'text'),
   }));
 }
 
@@ -25,7 +26,7 @@ export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns
  */
 export function columnsOf(
   found: readonly Column[],
-  { types, strict }: { types: Readonly<Record<string, ColumnType>>; strict: boolean },
+  { types, strict }: { types: Readonly<Record<string, DeclaredType>>; strict: boolean },
 ): Column[] {
   const stray = Object.keys(types).find((name) => !found.some((column) => column.name === name));
   if (stray !== undefined && strict) {
@@ -37,7 +38,7 @@ export function columnsOf(
       allowed: shorten(found.map(({ name }) => name).join(', '), 400),
     });
   }
-  return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? types[name]! : type }));
+  return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? typeIn(types[name]!) : type }));
 }
 
 /** The problem of data with a column that is not in `columns`. */

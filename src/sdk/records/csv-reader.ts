@@ -1,6 +1,7 @@
 import type { Batch, Cells } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { type CsvTable, openCsv, type RawRows } from './csv-table.ts';
 import { faultIn, type RecordInput } from './input.ts';
@@ -8,6 +9,7 @@ import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
+import type { ValueFormat } from './value-format.ts';
 
 /** Larger than any batch. */
 const maxRows = 4096;
@@ -82,7 +84,8 @@ export class CsvReader implements RecordReader {
       const missing = columns.find(({ name }) => !names.includes(name));
       if (missing !== undefined) throw missingColumn(input, missing.name, names);
       const unknown = names.find((name) => !columns.some((column) => column.name === name));
-      if (unknown !== undefined && !ignore_unknown) throw unknownColumn(input, unknown, columns);
+      if (unknown !== undefined && !ignore_unknown)
+        throw unknownColumn(input, unknown, declaredColumns(this.#settings));
     } else if (names.length !== 0 && names.length !== columns.length) {
       throw faultIn(input, {
         code: 'CSV_RAGGED',
@@ -93,6 +96,7 @@ export class CsvReader implements RecordReader {
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    const formats = formatsOf(columns, this.#settings);
     for (const input of this.#inputs) {
       const table = await openCsv(input, this.#settings);
       try {
@@ -101,7 +105,7 @@ export class CsvReader implements RecordReader {
         for await (const raw of table.rows) {
           const cells: Cells[] = [...lead];
           columns.forEach((column, c) => {
-            cells.push(typedCells({ input, raw, column, slot: slots[c]! }));
+            cells.push(typedCells({ input, raw, column, format: formats[c], slot: slots[c]! }));
           });
           yield { columns: all, cells, length: raw.rows };
         }
@@ -120,11 +124,12 @@ interface Slot {
   readonly input: RecordInput;
   readonly raw: RawRows;
   readonly column: Column;
+  readonly format: ValueFormat | undefined;
   readonly slot: number;
 }
 
-function typedCells({ input, raw, column, slot }: Slot): Cells {
+function typedCells({ input, raw, column, format, slot }: Slot): Cells {
   const cells = raw.cells(slot);
   if (column.type === 'text') return cells;
-  return retype({ input, column, cells, rows: raw.rows, spotOf: (r) => ({ line: raw.lineOf(r) }) });
+  return retype({ input, column, format, cells, rows: raw.rows, spotOf: (r) => ({ line: raw.lineOf(r) }) });
 }

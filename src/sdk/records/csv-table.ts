@@ -1,6 +1,7 @@
 import type { Cells } from '../batch.ts';
 import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
+import { withoutLastLines } from './csv-footer.ts';
 import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
 import { CsvScanner, lineEnd } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
@@ -25,7 +26,9 @@ export interface CsvTable {
 
 /** Opens a CSV document. */
 export async function openCsv(input: RecordInput, settings: RecordOptions): Promise<CsvTable> {
-  const blocks = new Blocks(input, openUtf8(input, settings), settings.blockBytes);
+  const text = openUtf8(input, settings);
+  const { skip_footer, blockBytes } = settings;
+  const blocks = new Blocks(input, skip_footer === 0 ? text : withoutLastLines(text, skip_footer), blockBytes);
   try {
     return await begin(input, settings, blocks);
   } catch (error) {

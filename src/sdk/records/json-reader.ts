@@ -3,6 +3,7 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
@@ -12,6 +13,9 @@ import { JsonWalk } from './json-walk.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
+import { familyOf, type ValueFormat } from './value-format.ts';
+
+const quote = 34;
 
 /** Larger than any batch. */
 const maxRows = 4096;
@@ -94,6 +98,7 @@ export class JsonReader implements RecordReader {
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     const met = new Set<number>();
+    const formats = formatsOf(columns, this.#settings);
     let rows = 0;
     for (const input of this.#inputs) {
       const paths = this.#boundPaths(input, columns, met);
@@ -101,7 +106,9 @@ export class JsonReader implements RecordReader {
       const lead = inputCells(this.#settings, input, maxRows);
       for await (const _ of walk.rows()) {
         this.#refuseStrayValues(input, paths, columns);
-        const cells = columns.map((column, slot) => typedCells({ input, scanner: walk.scanner, column, slot }));
+        const cells = columns.map((column, slot) =>
+          typedCells({ input, scanner: walk.scanner, column, format: formats[slot], slot }),
+        );
         rows += walk.scanner.rows;
         yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
       }
@@ -154,14 +161,18 @@ interface Slot {
   readonly input: RecordInput;
   readonly scanner: JsonScanner;
   readonly column: Column;
+  readonly format: ValueFormat | undefined;
   readonly slot: number;
 }
 
-function typedCells({ input, scanner, column, slot }: Slot): Cells {
+function typedCells({ input, scanner, column, format, slot }: Slot): Cells {
   const { bytes, spans, dirty, rows, recordsBefore } = scanner;
   const cells: ByteCells = { kind: 'bytes', bytes, spans, stride: dirty.length, slot };
   if (dirty[slot] === 0) return cells;
-  return retype({ input, column, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
+  // Only a text can be written in another format: a number of json is one whatever the format.
+  const isNumber = familyOf(column.type) === 'number';
+  const isNative = (r: number) => isNumber && bytes[spans[2 * (r * dirty.length + slot)]! - 1] !== quote;
+  return retype({ input, column, format, isNative, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
 }
 
 /** For example, `a.b.c` is inside `a` and `a.b`. */

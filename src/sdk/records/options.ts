@@ -1,12 +1,20 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import type { Column, ColumnType } from '../column.ts';
 import { columnTypes } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
+import { type DeclaredColumn, type DeclaredType, formatFaults } from './column-formats.ts';
 import { isKnownEncoding } from './encoding.ts';
+import type { FamilyFormats } from './value-format.ts';
 
 /** The supported formats. `jsonl` is one JSON value per line. */
 export const recordFormats = ['csv', 'json', 'jsonl', 'xml'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
+
+const formatSchemas = {
+  format: { type: 'string', minLength: 1 },
+  first_year: { type: 'integer', minimum: 0, maximum: 9900 },
+};
+
+const text = { type: 'string', minLength: 1 };
 
 /** The options of a job's `query` shared by all connectors for documents. */
 export const recordOptions = {
@@ -28,16 +36,49 @@ export const recordOptions = {
     minimum: 0,
     maximum: 32,
   }),
-  types: option.map<ColumnType>(
-    { enum: columnTypes },
-    { about: 'Column types by name; values are checked against them.', example: { amount: 'decimal' } },
+  types: option.map<DeclaredType>(
+    {
+      anyOf: [
+        { enum: columnTypes },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['type'],
+          properties: { type: { enum: columnTypes }, ...formatSchemas },
+        },
+      ],
+    },
+    {
+      about: 'Column types by name, with the format of the values if it isn’t the usual one; values are checked.',
+      example: { amount: 'decimal', paid_on: { type: 'date', format: 'dd.MM.yyyy' } },
+    },
   ),
-  columns: option.list<Column>(
+  formats: option.schema<FamilyFormats>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        number: text,
+        date: text,
+        time: text,
+        timestamp: text,
+        timestamptz: text,
+        first_year: formatSchemas.first_year,
+      },
+    },
+    {
+      about:
+        'How numbers (by an example) and dates (by a pattern) are written, for all columns with such a type and no `format`.',
+      default: {},
+      example: { number: '1.234,56', date: 'dd.MM.yyyy' },
+    },
+  ),
+  columns: option.list<DeclaredColumn>(
     {
       type: 'object',
       additionalProperties: false,
       required: ['name'],
-      properties: { name: { type: 'string' }, type: { enum: columnTypes, default: 'text' } },
+      properties: { name: { type: 'string' }, type: { enum: columnTypes, default: 'text' }, ...formatSchemas },
     },
     {
       about: 'Exactly these columns, in this order; the data is then read once instead of twice.',
@@ -67,6 +108,12 @@ export const recordOptions = {
     about: 'csv, xlsx: lines to skip before the header, including a `sep=` line.',
     default: 0,
     minimum: 0,
+  }),
+  skip_footer: option.integer({
+    about: 'csv: lines to skip at the end, such as totals; blank lines don’t count.',
+    default: 0,
+    minimum: 0,
+    maximum: 1000,
   }),
   comment: option.text({ about: 'csv: lines that start with this text are skipped.', example: '#' }),
   null_text: option.text({
@@ -126,7 +173,7 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
 /** Validates the combination of options, before any data is read. */
 export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
-  faults.push(...dialectFaults(query));
+  faults.push(...dialectFaults(query), ...formatFaults(query));
   if (query.encoding !== undefined && !isKnownEncoding(query.encoding))
     faults.push({ option: 'encoding', message: 'unknown encoding' });
   const names = query.columns.map((column) => column.name);

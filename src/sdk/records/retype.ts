@@ -3,12 +3,17 @@ import type { Column } from '../column.ts';
 import { canonicalText } from './canonical.ts';
 import { surelyCanonical } from './canonical-bytes.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
+import { familyOf, type ValueFormat } from './value-format.ts';
 
 interface Retyping {
   readonly input: RecordInput;
   readonly column: Column;
   readonly cells: Cells;
   readonly rows: number;
+  /** How the texts are written; absent: in the canonical form, or one that is read without a declaration. */
+  readonly format?: ValueFormat | undefined;
+  /** Whether cell `r` is not a text but a value of the column's type, which has no format: a number of json, a date of a sheet. */
+  readonly isNative?: (r: number) => boolean;
   /** Position of stored row `r` of the batch in the input. */
   spotOf(r: number): InputPosition;
 }
@@ -32,9 +37,10 @@ export function retype(given: Retyping): Cells {
 }
 
 /** Whether cell `r` is certainly canonical, by its bytes; false means that it needs a full check. */
-function surenessOf({ cells, column }: Retyping): (r: number) => boolean {
+function surenessOf({ cells, column, format }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
-  if (cells.kind === 'values' || test === undefined) return () => false;
+  // With a format, `1.234` may be a thousand and more.
+  if (cells.kind === 'values' || test === undefined || format !== undefined) return () => false;
   const { bytes, spans, stride, slot } = cells;
   return (r) => {
     const at = 2 * (r * stride + slot);
@@ -46,19 +52,32 @@ function textsBefore(cells: Cells, row: number): Value[] {
   return Array.from({ length: row }, (_, r) => cellText(cells, 'text', r));
 }
 
-function fitted({ input, column, spotOf }: Retyping, text: string, r: number): string | null {
-  const canonical = canonicalText(text, column.type);
+function fitted(given: Retyping, text: string, r: number): string | null {
+  const { input, column, format, isNative, spotOf } = given;
+  const isWritten = format !== undefined && !isNative?.(r);
+  const canonical = isWritten ? format.read(text) : canonicalText(text, column.type);
   if (canonical !== undefined) return canonical;
   // Spreadsheets contain blanks instead of missing numbers; only a text can be blank.
   if (text.trim() === '' && column.type !== 'binary') return null;
   throw faultIn(input, {
     code: 'RECORDS_VALUE',
     family: 'row',
-    message: `column ${column.name} has a value that is not of type ${column.type}`,
+    message: `column ${column.name} has a value that is not of type ${column.type}${isWritten ? ` in the format ${format.written}` : ''}`,
     spot: { ...spotOf(r), column: column.name },
     seen: shorten(text),
-    next: `fix the value, or declare the column as text under \`types\``,
+    allowed: isWritten ? format.written : undefined,
+    next: isWritten ? 'fix the value, or declare the format in which all values are written' : adviceOn(given, text),
   });
+}
+
+const examples = { number: '"1.234,56"', date: 'dd.MM.yyyy', time: 'hh:mm a', timestamp: 'dd.MM.yyyy HH:mm' } as const;
+
+function adviceOn({ column: { name, type } }: Retyping, text: string): string {
+  const family = familyOf(type);
+  const example = family === 'timestamptz' ? 'epoch_ms' : family && examples[family];
+  if (example === undefined || !/\d/.test(text)) return 'fix the value, or declare the column as text under `types`';
+  const type_ = `types: {${/^\w+$/.test(name) ? name : JSON.stringify(name)}: {type: ${type}, format: ${example}}}`;
+  return `fix the value, or declare how it is written, for example \`${type_}\` (\`sluice discover PATH\` suggests the format)`;
 }
 
 /** Cells that all have the same text, or null; `rows` is the maximum number of rows of a batch. */

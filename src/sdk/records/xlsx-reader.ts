@@ -2,6 +2,7 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Batch, Value } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { namesOf } from './csv-header.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
@@ -9,6 +10,7 @@ import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
+import { familyOf, type ValueFormat } from './value-format.ts';
 import { openSheet, type Sheet } from './xlsx-book.ts';
 import { type SheetRow, sheetRows } from './xlsx-rows.ts';
 import { type CellKind, joined, type SheetCell } from './xlsx-values.ts';
@@ -133,7 +135,8 @@ export class XlsxReader implements RecordReader {
       const missing = columns.find(({ name }) => !names.includes(name));
       if (missing !== undefined) throw missingColumn(input, missing.name, names);
       const unknown = names.find((name) => !columns.some((column) => column.name === name));
-      if (unknown !== undefined && !ignore_unknown) throw unknownColumn(input, unknown, columns);
+      if (unknown !== undefined && !ignore_unknown)
+        throw unknownColumn(input, unknown, declaredColumns(this.#settings));
     }
     const first = this.#tables[0]!;
     if (columns.length > 0 || !header || new Set([...first.names, ...names]).size === names.length) return;
@@ -147,6 +150,7 @@ export class XlsxReader implements RecordReader {
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    const formats = formatsOf(columns, this.#settings);
     for (const { input, sheet, names } of this.#tables) {
       let isFirst = this.#settings.header;
       const slots = columns.map(({ name }) => names.indexOf(name));
@@ -154,7 +158,9 @@ export class XlsxReader implements RecordReader {
         const held = isFirst ? rows.slice(1) : rows;
         if (rows.length > 0) isFirst = false;
         if (held.length === 0) continue;
-        const cells = columns.map((column, c) => columnCells({ input, column, rows: held, slot: slots[c]! }));
+        const cells = columns.map((column, c) =>
+          columnCells({ input, column, format: formats[c], rows: held, slot: slots[c]! }),
+        );
         const lead = inputCells(this.#settings, input, held.length);
         yield { columns: all, cells: [...lead, ...cells], length: held.length };
       }
@@ -165,15 +171,24 @@ export class XlsxReader implements RecordReader {
 interface ColumnOf {
   readonly input: RecordInput;
   readonly column: Column;
+  readonly format: ValueFormat | undefined;
   readonly rows: readonly SheetRow[];
   readonly slot: number;
 }
 
-function columnCells({ input, column, rows, slot }: ColumnOf) {
+function columnCells({ input, column, format, rows, slot }: ColumnOf) {
   const values = rows.map(({ cells }): Value => textAs(cells[slot], column.type));
   const cells = { kind: 'values', values } as const;
   if (column.type === 'text') return cells;
-  return retype({ input, column, cells, rows: rows.length, spotOf: (r) => ({ line: rows[r]!.number }) });
+  const isNative = (r: number) => isNativeKind(rows[r]!.cells[slot]?.kind, column.type);
+  const spotOf = (r: number) => ({ line: rows[r]!.number });
+  return retype({ input, column, format, isNative, cells, rows: rows.length, spotOf });
+}
+
+/** Numbers and dates of a sheet aren't texts in a format, unless the type is of another family: 20260131 as a date. */
+function isNativeKind(kind: SheetCell['kind'] | undefined, type: ColumnType): boolean {
+  if (kind === 'integer' || kind === 'decimal') return familyOf(type) === 'number';
+  return kind === 'date' || kind === 'time' || kind === 'timestamp';
 }
 
 function textAs(cell: SheetCell | undefined, type: ColumnType): string | null {

@@ -1,12 +1,14 @@
 import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import type { RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
+import type { ValueFormat } from './value-format.ts';
 import { XmlColumns } from './xml-columns.ts';
 import { XmlNames } from './xml-names.ts';
 import { XmlPlaces } from './xml-places.ts';
@@ -67,6 +69,7 @@ export class XmlReader implements RecordReader {
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    const formats = formatsOf(columns, this.#settings);
     let before = 0;
     const met = new Set<number>();
     for (const input of this.#inputs) {
@@ -78,7 +81,7 @@ export class XmlReader implements RecordReader {
         const lead = inputCells(this.#settings, input, rows);
         const cells = columns.map((column, slot) => {
           const path = owners.pathOf(slot, column.name);
-          return cellsOf({ input, column, slot, path, walk, before });
+          return cellsOf({ input, column, format: formats[slot], slot, path, walk, before });
         });
         before += rows;
         yield { columns: all, cells: [...lead, ...cells], length: rows };
@@ -103,6 +106,7 @@ type Meet = (path: string, isRepeated: boolean) => void;
 interface Part {
   readonly input: RecordInput;
   readonly column: Column;
+  readonly format: ValueFormat | undefined;
   readonly slot: number;
   /** The path that provides its values. */
   readonly path: string;
@@ -110,7 +114,7 @@ interface Part {
   readonly before: number;
 }
 
-function cellsOf({ input, column, slot, path, walk, before }: Part): Cells {
+function cellsOf({ input, column, format, slot, path, walk, before }: Part): Cells {
   const { bytes, spans, rows } = walk.scanner;
   const plain: ByteCells = { kind: 'bytes', bytes, spans, stride: walk.width, slot };
   const isPlain = walk.parsed.size === 0 && column.type !== 'json';
@@ -118,7 +122,7 @@ function cellsOf({ input, column, slot, path, walk, before }: Part): Cells {
   if (column.type === 'text' || column.type === 'json') return cells;
   const { lines } = walk.scanner;
   const spotOf = (r: number) => ({ line: lines[r]!, row: before + r + 1 });
-  return retype({ input, column, cells, rows, spotOf });
+  return retype({ input, column, format, cells, rows, spotOf });
 }
 
 /** The cells as values, if the parser read some of the records. */

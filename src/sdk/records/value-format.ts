@@ -1,0 +1,43 @@
+import type { ColumnType } from '../column.ts';
+
+/** How the texts of a column are written in the data, for example `dd.MM.yyyy`. */
+export interface ValueFormat {
+  /** As the config has it. */
+  readonly written: string;
+  /** The canonical text of the column's type; undefined if the text isn't in this format. */
+  read(text: string): string | undefined;
+}
+
+/** What a config declares about a column. */
+export interface FormattedType {
+  readonly type: ColumnType;
+  readonly format?: string | undefined;
+  readonly first_year?: number | undefined;
+}
+
+/** The formats of all columns of a type, by family. */
+export interface FamilyFormats {
+  readonly number?: string | undefined;
+  readonly date?: string | undefined;
+  readonly time?: string | undefined;
+  readonly timestamp?: string | undefined;
+  readonly timestamptz?: string | undefined;
+  readonly first_year?: number | undefined;
+}
+
+type FormatFamily = Exclude<keyof FamilyFormats, 'first_year'>;
+
+const families: Partial<Record<ColumnType, FormatFamily>> = {
+  integer: 'number',
+  decimal: 'number',
+  float: 'number',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+};
+
+/** The family of a type whose values can have a format. */
+export function familyOf(type: ColumnType): FormatFamily | undefined {
+  return families[type];
+}
