@@ -38,3 +38,28 @@ select '' as schema_name, m.name as table_name, m.type as kind, i.name as column
 from sqlite_schema m, pragma_table_xinfo(m.name) i
 where m.type in ('table', 'view') and m.name not like 'sqlite\\_%' escape '\\' and i.hidden <> 1
 order by m.name, i.cid`;
+
+/** `timestamp` is the old name of `rowversion`, which isn't a time. */
+export const sqlserverCatalogue = `
+select case when s.name = schema_name() then '' else s.name end as schema_name,
+       o.name as table_name,
+       case when o.type = 'V' then 'view' else 'table' end as kind,
+       c.name as column_name,
+       case when t.name in ('decimal', 'numeric') then concat(t.name, '(', c.precision, ',', c.scale, ')')
+            when t.name in ('datetime2', 'datetimeoffset', 'time') then concat(t.name, '(', c.scale, ')')
+            when t.name in ('char', 'varchar', 'binary', 'varbinary', 'nchar', 'nvarchar') then concat(t.name, '(',
+              case when c.max_length = -1 then 'max'
+                   when t.name in ('nchar', 'nvarchar') then cast(c.max_length / 2 as varchar(10))
+                   else cast(c.max_length as varchar(10)) end, ')')
+            when t.name = 'timestamp' then 'rowversion'
+            else t.name end as type,
+       cast(x.key_ordinal as int) as key_position
+from sys.objects o
+join sys.schemas s on s.schema_id = o.schema_id
+join sys.columns c on c.object_id = o.object_id
+join sys.types t on t.user_type_id = c.user_type_id
+left join sys.indexes i on i.object_id = o.object_id and i.is_primary_key = 1
+left join sys.index_columns x on x.object_id = o.object_id and x.index_id = i.index_id and x.column_id = c.column_id
+where o.type in ('U', 'V') and o.is_ms_shipped = 0
+  and has_perms_by_name(concat(quotename(s.name), '.', quotename(o.name)), 'OBJECT', 'SELECT', c.name, 'COLUMN') = 1
+order by case when s.name = schema_name() then 0 else 1 end, s.name, o.name, c.column_id`;

@@ -20,7 +20,7 @@ export interface ConnectOptions {
 export interface Driver {
   readonly dialect: Dialect;
   /** Lists tables and their columns, see `catalogue.ts`. */
-  readonly catalogue?: string;
+  readonly catalogue: string;
   check(door: ConnectOptions): Promise<string>;
   extract(door: ConnectOptions, query: QueryValues): Promise<Extraction>;
 }

@@ -30,16 +30,6 @@ async function driverFor(given: SourceValues): Promise<Driver> {
   });
 }
 
-function noCatalogue(given: SourceValues): never {
-  throw new Problem({
-    code: 'DISCOVER_UNSUPPORTED',
-    family: 'config',
-    message: `The tables of ${driverOf(given)} can't be listed`,
-    allowed: 'postgres, mysql, mariadb, sqlite',
-    next: 'ask the database itself: select table_schema, table_name from information_schema.tables',
-  });
-}
-
 export default defineConnector({
   id: 'db',
   title: 'Database',
@@ -57,7 +47,7 @@ export default defineConnector({
   check: async (context) => checkBy(await driverFor(context.source), context),
   discover: async (context) => {
     const driver = await driverFor(context.source);
-    return discoverBy(driver, driver.catalogue ?? noCatalogue(context.source), context);
+    return discoverBy(driver, driver.catalogue, context);
   },
   extract: async (context) => extractBy(await driverFor(context.source), context),
 });

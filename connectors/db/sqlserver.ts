@@ -1,3 +1,4 @@
+import { sqlserverCatalogue } from './catalogue-queries.ts';
 import { sqlserverDialect } from './dialects.ts';
 import type { Driver } from './driver.ts';
 import { SqlserverSession } from './sqlserver-session.ts';
@@ -5,6 +6,7 @@ import { SqlserverSession } from './sqlserver-session.ts';
 /** Microsoft SQL Server, and Azure SQL by user and password. */
 export const sqlserver: Driver = {
   dialect: sqlserverDialect,
+  catalogue: sqlserverCatalogue,
   async check(door) {
     const session = await SqlserverSession.open(door);
     try {

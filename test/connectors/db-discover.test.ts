@@ -165,9 +165,3 @@ describe('the tables of SQLite', () => {
     ]);
   });
 });
-
-it('the tables of SQL Server are not listed, and the error says what to ask instead', async () => {
-  await expect(discover({ driver: 'sqlserver', host: 'localhost', user: 'sa' })).rejects.toMatchObject({
-    code: 'DISCOVER_UNSUPPORTED',
-  });
-});

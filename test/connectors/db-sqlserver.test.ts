@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sqlserverDialect } from '../../connectors/db/dialects.ts';
+import db from '../../connectors/db/index.ts';
 import { loadTedious } from '../../connectors/db/sqlserver-driver.ts';
 import { makeCertificates } from '../servers/certificates.ts';
 import { freePort } from '../servers/server.ts';
 import { check, countRows, extract, firstOf, problemOf, read, readOn } from './db-reader.ts';
 import { type Answer, columns, done, error, row, startTdsServer, type TdsServer } from './doubles/tds-server.ts';
+import { contextOf } from './harness.ts';
 
 const collation = '09 04 d0 00 34';
 const text = (value: string) => {
@@ -204,6 +206,40 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(server!.heard[0]).toContain('begin transaction');
     expect(server!.heard[1]).toContain('select @p1');
     expect(server!.heard[1]).toContain('@p1 nvarchar');
+  });
+
+  it('lists tables with types, keys, cursors and a query that reads them', async () => {
+    const string = (name: string) => ({ name, type: `e7 40 1f ${collation}` });
+    const names = ['schema_name', 'table_name', 'kind', 'column_name', 'type'].map(string);
+    const of = (values: readonly string[], position: string) => row([...values.map(text), position]);
+    const source = await serve(() => [
+      columns([...names, { name: 'key_position', type: '26 04' }]),
+      of(['', 'orders', 'table', 'id', 'bigint'], '04 01 00 00 00'),
+      of(['', 'orders', 'table', 'updated_at', 'datetime2(7)'], '00'),
+      of(['sales', 'totals]', 'view', 'n', 'decimal(12,2)'], '00'),
+      done(),
+    ]);
+    expect(await db.discover!(contextOf(db, { source, query: {}, folder: '/nowhere' }))).toEqual([
+      {
+        name: 'orders',
+        kind: 'table',
+        columns: [
+          { name: 'id', type: 'bigint' },
+          { name: 'updated_at', type: 'datetime2(7)' },
+        ],
+        key: ['id'],
+        cursors: ['updated_at', 'id'],
+        query: { sql: 'select [id], [updated_at] from [orders] order by [id]' },
+      },
+      {
+        name: 'sales.totals]',
+        kind: 'view',
+        columns: [{ name: 'n', type: 'decimal(12,2)' }],
+        cursors: [],
+        query: { sql: 'select [n] from [sales].[totals]]]' },
+      },
+    ]);
+    expect(server!.heard.at(-1)).toContain('has_perms_by_name(concat(quotename(s.name)');
   });
 
   it('reports the server in check', async () => {
