@@ -14,6 +14,8 @@ export interface Dataset {
   readonly cursors?: readonly string[];
   /** The `query` of a job that reads it. */
   readonly query: Readonly<Record<string, unknown>>;
+  /** What a person should know before reading it, one sentence each. */
+  readonly notes?: readonly string[];
   /** Why it can't be read; its columns are then absent. */
   readonly problem?: Problem;
 }
@@ -22,6 +24,8 @@ export interface DatasetColumn {
   readonly name: string;
   /** The declared type of a database; for other sources, a column type. */
   readonly type: string;
+  /** How its values are written, if not in the usual form. */
+  readonly format?: string;
 }
 
 /** Whether a name is the pattern, or matches it as a glob. Every name matches an absent pattern. */

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
@@ -85,5 +85,25 @@ describe('sluice discover', () => {
     expect(url).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE/) });
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CLI_ADDRESS/) });
     for (const { stdout, stderr } of [api, away, url, bad]) expect(stdout + stderr).not.toContain('secret-word');
+  });
+});
+
+describe('sluice discover of a file', () => {
+  it('prints a config that works as pasted', async () => {
+    const cwd = await makeFolder();
+    await writeFile(join(cwd, 'sales.txt'), 'Tag;Betrag\n31.01.2025;1.234,50\n01.02.2025;7,00\n');
+    const { code, stdout } = await start(['discover', './sales.txt'], { cwd }).ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^sales\.txt \(file\)\n {2}Tag {5}date {2}dd\.MM\.yyyy\n {2}Betrag {2}decimal {2}1\.234,56\n/,
+    );
+    const config = stdout.slice(stdout.indexOf('version: 1'));
+    await writeFile(join(cwd, 'sluice.yaml'), config);
+    const env = { SLUICE_API_KEY: 'abcdefabcdef' };
+    const sync = await start(['sync', 'sales', '--to', 'out.csv'], { cwd, env }).ended;
+    expect(sync.stderr + sync.stdout).toContain('out.csv');
+    expect(await readFile(join(cwd, 'out.csv'), 'utf8')).toBe('Tag,Betrag\n2025-01-31,1234.50\n2025-02-01,7.00\n');
+    const json = await start(['discover', './sales.txt', '--json'], { cwd }).ended;
+    expect(JSON.parse(json.stdout).config).toBe(config);
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import file from '../../connectors/file/index.ts';
@@ -44,6 +45,99 @@ it('keeps text for numbers with leading zeros or plus signs, and for columns wit
     { name: 'none', type: 'text' },
     { name: 'big', type: 'decimal' },
   ]);
+});
+
+it('finds local formats, encoding, titles and totals, and the suggested query reads the table exactly', async () => {
+  const lines = [
+    'Umsatz;;;;;;',
+    'Stand: 31.01.2025;;;;;;',
+    '',
+    'Tag;Kunde;Betrag;Menge;Quote;Geb;Zeit',
+    '31.01.2025;Müller;1.234,56;1.000;12,5 %;01.02.70;1/31/2025 5:07 PM',
+    '01.02.2025;Schön;-12,50;2.500;7 %;03.04.31;2/13/2025 12:00 AM',
+    'Summe;;1.222,06;;;;',
+    '(2 Zeilen)',
+    '',
+  ];
+  const folder = await folderWith({ 'a.csv': Buffer.from(lines.join('\r\n'), 'latin1') });
+  const [found] = await discover(folder);
+  const query = {
+    path: 'a.csv',
+    encoding: 'windows-1252',
+    delimiter: ';',
+    skip_rows: 2,
+    skip_footer: 2,
+    types: {
+      Tag: { type: 'date', format: 'dd.MM.yyyy' },
+      Betrag: { type: 'decimal', format: '1.234,56' },
+      Menge: { type: 'integer', format: '1.234,56' },
+      Quote: { type: 'decimal', format: '1234,56 %' },
+      Geb: { type: 'date', format: 'dd.MM.yy', first_year: 1950 },
+      Zeit: { type: 'timestamp', format: 'M/d/yyyy h:mm a' },
+    },
+  };
+  expect(found).toMatchObject({ query, notes: expect.arrayContaining([expect.stringContaining('is a guess')]) });
+  const table = await extractTable(file, { source: {}, query: found!.query, folder });
+  expect(table.rows).toEqual([
+    ['2025-01-31', 'Müller', '1234.56', '1000', '0.125', '1970-02-01', '2025-01-31T17:07:00'],
+    ['2025-02-01', 'Schön', '-12.50', '2500', '0.07', '2031-04-03', '2025-02-13T00:00:00'],
+  ]);
+});
+
+it('names both formats if day and month, or thousands and decimals, cannot be told apart', async () => {
+  const folder = await folderWith({ 'a.csv': 'id,day,n\n1,01/02/2025,"1,234"\n2,03/04/2025,"5,678"\n' });
+  const [found] = await discover(folder);
+  expect(found!.query).toEqual({ path: 'a.csv', types: { id: 'integer' } });
+  expect(found!.notes).toEqual([
+    'day: day and month can\'t be told apart, so it stays text; declare in `types` either {type: date, format: "dd/MM/yyyy"} or {type: date, format: "MM/dd/yyyy"}.',
+    'n: thousands and decimals can\'t be told apart, so it stays text; declare in `types` either {type: decimal, format: "1234,56"} or {type: integer, format: "1,234.56"}.',
+  ]);
+});
+
+it('examines the end of a large file, and says so if it cannot', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, r) => `${r + 1},0${(r % 9) + 1}/0${(r % 9) + 1}/2025\n`).join('');
+  const text = `id,day\n${rows}20001,31/01/2025\nTotal,\n`;
+  const folder = await folderWith({ 'a.csv': text, 'b.csv': gzipSync(text) });
+  const [plain, packed] = await discover(folder);
+  expect(plain!.query).toEqual({
+    path: 'a.csv',
+    skip_footer: 1,
+    types: { id: 'integer', day: { type: 'date', format: 'dd/MM/yyyy' } },
+  });
+  expect((await extractTable(file, { source: {}, query: plain!.query, folder })).rows).toHaveLength(20_001);
+  expect(packed!.notes).toContain("The end of the file wasn't examined; it may have a footer.");
+});
+
+it.each<[string, string | Buffer, object]>([
+  ['a file without a header', '1,x\n2,y\n', { header: false, types: { column1: 'integer' } }],
+  ['years as names', 'name,2023,2024\nx,1,2\n', { types: { '2023': 'integer', '2024': 'integer' } }],
+  ['a line that names the delimiter', 'sep=|\na|b\n1|x\n', { types: { a: 'integer' } }],
+  [
+    'UTF-16 without a byte-order mark',
+    Buffer.from('a,b\n1,x\n', 'utf16le'),
+    { encoding: 'utf-16le', types: { a: 'integer' } },
+  ],
+  ['a code page of DOS', Buffer.from('a,b\n1,M\x81ller\n', 'latin1'), { encoding: 'cp850', types: { a: 'integer' } }],
+  [
+    'quoted delimiters and line breaks',
+    'a;b\n"x;\ny";1,5\n"z,z";2,5\n',
+    { delimiter: ';', types: { b: { type: 'decimal', format: '1234,56' } } },
+  ],
+  [
+    'epochs by name',
+    'id,created_at\n1,1700000000\n',
+    { types: { id: 'integer', created_at: { type: 'timestamptz', format: 'epoch' } } },
+  ],
+  ['json lines', '{"a":1}\n{"a":2}\n', { format: 'jsonl' }],
+  ['json', '[{"a":1}]', { format: 'json' }],
+  ['xml', '<r><x><d>31.01.2025</d></x></r>', { format: 'xml', types: { d: { type: 'date', format: 'dd.MM.yyyy' } } }],
+])('recognises %s without an extension, and can read it', async (_, content, options) => {
+  const folder = await folderWith({ data: content });
+  const [found] = await discover(folder, 'data');
+  expect(found!.problem).toBeUndefined();
+  expect(found!.query).toEqual({ path: 'data', format: 'csv', ...options });
+  const table = await extractTable(file, { source: {}, query: found!.query, folder });
+  expect(table.rows.length).toBeGreaterThan(0);
 });
 
 it('lists the visible sheets of a workbook, each with its own query', async () => {

@@ -3,6 +3,7 @@ import { guardSource } from '../../daemon/login-holds/source-session.ts';
 import { quietLog } from '../../lib/log.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { firstConfig } from '../init/first-config.ts';
 import { chooseSource } from '../payloads/choose-source.ts';
 import { show } from '../payloads/with-runtime.ts';
 import { onStop } from '../signals.ts';
@@ -36,9 +37,16 @@ export async function discover(name: string, pattern: string | undefined, flags:
 }
 
 async function discoverAddress({ name, pattern: given, signal }: Asked): Promise<Discovered> {
-  const { source, connector, pattern = given } = await openAddress(name);
-  const datasets = await discoverSource(source, { folder: process.cwd(), pattern, log: quietLog, signal });
-  return { connector, datasets };
+  const address = await openAddress(name);
+  const { source, connector, pattern = given } = address;
+  const folder = process.cwd();
+  const datasets = await discoverSource(source, { folder, pattern, log: quietLog, signal });
+  const isNarrow = connector === 'file' && pattern !== undefined;
+  const chosen = isNarrow
+    ? datasets.filter(({ problem }) => problem === undefined).map((dataset) => ({ dataset }))
+    : [];
+  if (chosen.length === 0) return { connector, datasets };
+  return { connector, datasets, config: bare(firstConfig({ address, chosen, folder }).text) };
 }
 
 async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFlags): Promise<Discovered> {
@@ -55,4 +63,9 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
   } finally {
     await runtime.close();
   }
+}
+
+/** Without the comments for people who start with the file. */
+function bare(config: string): string {
+  return config.replaceAll(/^(?:#.*\n)+\n?/gm, '');
 }

@@ -10,20 +10,24 @@ export interface Discovered {
   readonly source?: string;
   readonly connector: string;
   readonly datasets: readonly Dataset[];
+  /** A config with a job for each of them. */
+  readonly config?: string;
 }
 
 /** One paragraph per dataset: its name, what identifies a row, and its columns. */
-export function discoveredText({ connector, datasets }: Discovered): string {
+export function discoveredText({ connector, datasets, config }: Discovered): string {
   if (datasets.length === 0) return 'The source offers nothing to read, or nothing that this login may read.';
   const count = countOf(
     datasets.length,
     connector === 'db' ? 'table' : 'entry',
     connector === 'db' ? 'tables' : 'entries',
   );
-  return [...datasets.map(textOf), count].join('\n\n');
+  const job =
+    config === undefined ? [] : [`To read ${datasets.length === 1 ? 'it' : 'them'}, in sluice.yaml:`, config.trimEnd()];
+  return [...datasets.map(textOf), count, ...job].join('\n\n');
 }
 
-function textOf({ name, kind, columns, key, cursors = [], problem }: Dataset): string {
+function textOf({ name, kind, columns, key, cursors = [], notes = [], problem }: Dataset): string {
   const facts = [
     kind,
     ...(key === undefined ? [] : [`key: ${key.join(', ')}`]),
@@ -34,25 +38,29 @@ function textOf({ name, kind, columns, key, cursors = [], problem }: Dataset): s
   if (columns === undefined) return `${head}\n  columns: known once it is read`;
   const names = columns.map((column) => printable(column.name));
   const width = Math.max(...names.map(cellsOf));
-  const lines = columns.map(
-    ({ type }, c) => `  ${names[c]}${' '.repeat(width - cellsOf(names[c]!))}  ${printable(type)}`,
-  );
-  return [head, ...lines.map((line) => line.trimEnd())].join('\n');
+  const lines = columns.map(({ type, format }, c) => {
+    const written = format === undefined ? '' : `  ${format}`;
+    return `  ${names[c]}${' '.repeat(width - cellsOf(names[c]!))}  ${printable(`${type}${written}`)}`;
+  });
+  const remarks = notes.map((note) => `  note: ${printable(note)}`);
+  return [head, ...lines.map((line) => line.trimEnd()), ...remarks].join('\n');
 }
 
 /** The document of `discover --json`. */
-export function discoveredJson({ source, connector, datasets }: Discovered): object {
+export function discoveredJson({ source, connector, datasets, config }: Discovered): object {
   return {
     source,
     connector,
-    datasets: datasets.map(({ name, kind, columns, key, cursors = [], query, problem }) => ({
+    datasets: datasets.map(({ name, kind, columns, key, cursors = [], query, notes, problem }) => ({
       name,
       kind,
       columns,
       key,
       cursors,
       query,
+      notes,
       problem: problem === undefined ? undefined : problemJson(problem),
     })),
+    config,
   };
 }

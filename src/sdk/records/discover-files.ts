@@ -1,13 +1,14 @@
-import { Problem, toProblem } from '../../lib/problem.ts';
+import { toProblem } from '../../lib/problem.ts';
 import { batchText } from '../batch.ts';
-import type { Column, ColumnType } from '../column.ts';
+import type { Column } from '../column.ts';
 import type { Dataset } from '../dataset.ts';
 import { withDefaults } from '../option.ts';
-import { canonicalText } from './canonical.ts';
-import { otherDelimiterIn } from './csv-header.ts';
+import type { DeclaredColumn } from './column-formats.ts';
 import { fileOptions } from './file-options.ts';
 import { formatOfFile, readFiles } from './files.ts';
 import type { RecordInput } from './input.ts';
+import { sniffFile } from './sniff-file.ts';
+import { type SniffedColumn, sniffColumns } from './sniff-types.ts';
 import { sheetNames } from './xlsx-book.ts';
 
 /** Types of csv cells are suggested from this many rows. */
@@ -45,30 +46,66 @@ function sheetOf({ name: path }: RecordInput, sheet: string): Dataset {
 
 async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> {
   try {
-    return await withColumns(input, dataset);
+    const isText = dataset.kind === 'file' && !/\.zip$/i.test(input.name);
+    const { query, notes, rows } = isText ? await sniffFile(input) : { query: {}, notes: [], rows: [] };
+    return await withColumns(input, { ...dataset, query: { ...dataset.query, ...query } }, { notes, tail: rows });
   } catch (thrown) {
-    const delimiter = delimiterAfter(thrown);
-    if (delimiter !== undefined && dataset.query.delimiter === undefined)
-      return describe(input, { ...dataset, query: { ...dataset.query, delimiter } });
     return { ...dataset, problem: toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }) };
   }
 }
 
-/** The delimiter that the data seems to have, if the default one was refused. */
-function delimiterAfter(thrown: unknown): string | undefined {
-  const isOther = thrown instanceof Problem && thrown.code === 'CSV_DELIMITER';
-  return isOther ? otherDelimiterIn(thrown.seen ?? '') : undefined;
+interface Sniffed {
+  readonly notes: readonly string[];
+  /** Rows that reading the beginning doesn't reach. */
+  readonly tail: readonly (readonly string[])[];
 }
 
-async function withColumns(input: RecordInput, dataset: Dataset): Promise<Dataset> {
+async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }: Sniffed): Promise<Dataset> {
   const { columns, rows } = await readHead(input, dataset.query);
-  if (formatOfFile(input.name) !== 'csv') return { ...dataset, columns };
-  const typed = columns.map(({ name }, c): Column => ({ name, type: typeOf(rows.map((row) => row[c] ?? null)) }));
-  const types = Object.fromEntries(typed.filter(isTyped).map(({ name, type }) => [name, type]));
-  return { ...dataset, columns: typed, query: { ...dataset.query, ...(typed.some(isTyped) ? { types } : {}) } };
+  const format = dataset.query.format ?? formatOfFile(input.name);
+  const found = sniffColumns(
+    columns.map(({ name }) => name),
+    [...rows, ...tail.map((row) => row.map((cell) => (cell === '' ? null : cell)))],
+  );
+  // The texts of json and of a workbook are meant to be texts, unless they are written as a local number or date.
+  const isLoose = format === 'csv' || format === 'xml';
+  const typed = columns.map((column, c): DeclaredColumn & Column => {
+    const isKept = column.type !== 'text' || (!isLoose && found[c]!.format === undefined);
+    return isKept ? column : { name: column.name, ...declaredOf(found[c]!) };
+  });
+  const declared = typed.filter((_, c) => columns[c]!.type === 'text').filter(({ type }) => type !== 'text');
+  const types = Object.fromEntries(
+    declared.map(({ name, ...one }) => [name, one.format === undefined ? one.type : one]),
+  );
+  const remarks = [...notes, ...columns.flatMap(({ name }, c) => notesOn(name, columns[c]!.type, found[c]!))];
+  return {
+    ...dataset,
+    columns: typed.map(({ name, type, format }) => ({ name, type, ...(format === undefined ? {} : { format }) })),
+    query: { ...dataset.query, ...(declared.length > 0 ? { types } : {}) },
+    ...(remarks.length === 0 ? {} : { notes: remarks }),
+  };
 }
 
-const isTyped = ({ type }: Column): boolean => type !== 'text';
+/** The declaration without what only the notes need. */
+function declaredOf({ either: _, ...declared }: SniffedColumn): Omit<SniffedColumn, 'either'> {
+  return declared;
+}
+
+function notesOn(name: string, type: string, { either, first_year }: SniffedColumn): string[] {
+  if (type !== 'text') return [];
+  if (first_year !== undefined)
+    return [
+      `${name}: two-digit years mean ${first_year} to ${first_year + 99}, as \`first_year\` declares; correct it if they don't.`,
+    ];
+  if (either === undefined) return [];
+  const [one, other] = either.map(
+    ({ type: each, format }) => `{type: ${each}${format ? `, format: "${format}"` : ''}}`,
+  );
+  const what = either.some(({ type: each }) => each === 'integer' || each === 'decimal')
+    ? 'thousands and decimals'
+    : 'day and month';
+  return [`${name}: ${what} can't be told apart, so it stays text; declare in \`types\` either ${one} or ${other}.`];
+}
 
 async function readHead(input: RecordInput, query: Dataset['query']) {
   const { columns, batches } = await readFiles([input], withDefaults(fileOptions, query));
@@ -78,21 +115,4 @@ async function readHead(input: RecordInput, query: Dataset['query']) {
     if (rows.length >= headRows) break;
   }
   return { columns, rows: rows.slice(0, headRows) };
-}
-
-const guesses: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
-  // A number with a leading zero or a plus sign is a code: a postcode, an article, a telephone.
-  ['integer', (text) => /^-?(0|[1-9]\d{0,17})$/.test(text)],
-  ['decimal', (text) => /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)],
-  ['boolean', (text) => /^(true|false)$/i.test(text)],
-  ...(['date', 'timestamp', 'timestamptz', 'uuid'] as const).map(
-    (type) => [type, (text: string) => canonicalText(text, type) !== undefined] as const,
-  ),
-];
-
-/** The narrowest type that all values have; text if there are none. */
-function typeOf(cells: readonly (string | null)[]): ColumnType {
-  const values = cells.filter((cell) => cell !== null);
-  if (values.length === 0) return 'text';
-  return guesses.find(([, fits]) => values.every(fits))?.[0] ?? 'text';
 }

@@ -51,7 +51,8 @@ function isUtf8Name(name: string): boolean {
   return /^utf-?8$/i.test(name);
 }
 
-function markOf(bytes: Buffer): { encoding: string; bytes: number } | undefined {
+/** The byte-order mark at the start. */
+export function markOf(bytes: Buffer): { encoding: string; bytes: number } | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', bytes: 3 };
   if (bytes.length >= 4 && bytes.readUInt32LE() === 0xfeff) return { encoding: 'utf-32le', bytes: 4 };
   if (bytes.length >= 4 && bytes.readUInt32BE() === 0xfeff) return { encoding: 'utf-32be', bytes: 4 };
@@ -102,6 +103,11 @@ function whatwgDecoder(name: string): TextDecoder | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A part of a text; invalid bytes become U+FFFD. */
+export function decodeText(bytes: Buffer, name: string): string {
+  return whatwgDecoder(name) === undefined ? iconv().decode(bytes, name) : new TextDecoder(name).decode(bytes);
 }
 
 async function* recoded(input: RecordInput, chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
@@ -178,7 +184,7 @@ function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
 }
 
 /** Detected by the NULs in the first bytes, because most characters in tables are ASCII. */
-function wideEncodingOf(head: Buffer): string | undefined {
+export function wideEncodingOf(head: Buffer): string | undefined {
   const characters = Math.floor(head.length / 4);
   const nuls = [0, 1, 2, 3].map((k) => head.filter((byte, i) => byte === 0 && i % 4 === k).length);
   const isFull = (k: number) => characters > 0 && nuls[k]! >= characters / 2;

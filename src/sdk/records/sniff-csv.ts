@@ -1,0 +1,137 @@
+import type { TextSample } from './sniff-sample.ts';
+import { isValue } from './sniff-types.ts';
+
+/** What a text looks like as csv: the options that read it. */
+export interface CsvShape {
+  /** Absent if a line `sep=` names it. */
+  readonly delimiter?: string;
+  /** Lines above the header. */
+  readonly skipRows: number;
+  /** Lines below the last row. */
+  readonly skipFooter: number;
+  readonly header: boolean;
+  /** The rows without header and footer, of the head and the tail. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface TextRow {
+  readonly cells: readonly string[];
+  /** Line breaks in the row, and blank lines before it, included. */
+  readonly lines: number;
+}
+
+const delimiters = [',', ';', '\t', '|', '\x01', '\x1f'];
+/** Totals in the languages whose number formats differ from ours. */
+const totalWords = /^(?:grand )?(?:total|sub-?total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\b/i;
+const maxFooterRows = 20;
+
+/** The delimiter, title rows, header and footer of a csv text; undefined if it has no rows. */
+export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail' | 'isWhole'>): CsvShape | undefined {
+  const [line, told] = /^"?sep=([\t -!#-~])"?\r?\n/i.exec(head) ?? [];
+  const text = head.slice(line?.length ?? 0);
+  const delimiter = told ?? likelyDelimiter(text, isWhole);
+  const rows = wholeRows(text, delimiter, isWhole);
+  if (rows.length === 0) return undefined;
+  const width = usualWidth(rows);
+  const first = firstRow(rows, width);
+  const last = tail === undefined ? [] : wholeRows(tail, delimiter, true);
+  const end = footerRows(tail === undefined && isWhole ? rows.slice(first + 1) : last, width);
+  const table = rows.slice(first, tail === undefined && isWhole ? rows.length - end : undefined);
+  const header = isHeader(table);
+  const titleLines = rows.slice(0, first).reduce((sum, row) => sum + row.lines, 0);
+  const ending = tail === undefined ? rows : last;
+  const shown = [...table.slice(header ? 1 : 0), ...last.slice(0, last.length - end)];
+  return {
+    ...(told === undefined ? { delimiter } : {}),
+    skipRows: titleLines === 0 ? 0 : titleLines + (line === undefined ? 0 : 1),
+    skipFooter: end === 0 ? 0 : ending.slice(-end).reduce((sum, row) => sum + 1 + breaksIn(row.cells), 0),
+    header,
+    rows: shown.filter(({ cells }) => cells.length === width).map(({ cells }) => cells),
+  };
+}
+
+/** The one that splits most rows into equally many cells; of equals, the one with more cells. */
+function likelyDelimiter(text: string, isWhole: boolean): string {
+  const scored = delimiters.map((delimiter) => {
+    const rows = wholeRows(text, delimiter, isWhole);
+    const width = usualWidth(rows);
+    const count = width < 2 ? 0 : rows.filter(({ cells }) => cells.length === width).length;
+    return { delimiter, count, width };
+  });
+  const best = scored.reduce((a, b) => (b.count > a.count || (b.count === a.count && b.width > a.width) ? b : a));
+  return best.count === 0 ? ',' : best.delimiter;
+}
+
+/** The number of cells that most rows have; of equals, the larger one. */
+function usualWidth(rows: readonly TextRow[]): number {
+  const counts = new Map<number, number>();
+  for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
+  const [best] = [...counts].toSorted(([a, n], [b, m]) => m - n || b - a);
+  return best?.[0] ?? 0;
+}
+
+/** The header: the first row of the usual width that is as full as those after it. */
+function firstRow(rows: readonly TextRow[], width: number): number {
+  const full = Math.max(1, Math.ceil(width / 2));
+  const found = rows.findIndex(
+    ({ cells }) => cells.length === width && cells.filter((cell) => cell !== '').length >= full,
+  );
+  return Math.max(0, found);
+}
+
+function footerRows(rows: readonly TextRow[], width: number): number {
+  const end = rows.slice(-maxFooterRows);
+  const at = end.findIndex(({ cells }) => cells.length !== width || totalWords.test(cells[0]!.trim()));
+  return at < 0 ? 0 : end.length - at;
+}
+
+/** Names aren't values, and there is one for each column. */
+function isHeader(table: readonly TextRow[]): boolean {
+  const names = table[0]!.cells.filter((name) => name !== '');
+  const isUnique = new Set(names).size === names.length;
+  return isUnique && !names.some((name) => isValue(name.trim()));
+}
+
+const breaksIn = (cells: readonly string[]): number => cells.join('').match(/\r\n|[\r\n]/g)?.length ?? 0;
+
+/** The rows of a text; the last one only if the text is complete. */
+function wholeRows(text: string, delimiter: string, isComplete: boolean): TextRow[] {
+  const rows: TextRow[] = [];
+  let cells: string[] = [];
+  let lines = 1;
+  let cell = '';
+  const end = () => {
+    cells.push(cell);
+    if (cells.length > 1 || cell !== '') {
+      rows.push({ cells, lines });
+      lines = 0;
+    }
+    cells = [];
+    cell = '';
+    lines += 1;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!;
+    if (character === '"' && cell === '') {
+      const close = closingQuote(text, i + 1);
+      if (close < 0) break;
+      cell = text.slice(i + 1, close).replaceAll('""', '"');
+      lines += breaksIn([cell]);
+      i = close;
+    } else if (character === delimiter) {
+      cells.push(cell);
+      cell = '';
+    } else if (character === '\n' || character === '\r') {
+      if (character === '\r' && text[i + 1] === '\n') i++;
+      end();
+    } else cell += character;
+  }
+  if (isComplete && (cell !== '' || cells.length > 0)) end();
+  return rows;
+}
+
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
+}

@@ -1,0 +1,62 @@
+import { countOf } from '../../lib/count-text.ts';
+import { formatOfFile } from './files.ts';
+import type { RecordInput } from './input.ts';
+import type { RecordFormat } from './options.ts';
+import { type CsvShape, shapeOf } from './sniff-csv.ts';
+import { sampleOf, type TextSample } from './sniff-sample.ts';
+
+interface SniffFileResult {
+  /** The options that read the file, besides `path` and `types`. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+  /** csv: the rows of both ends. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** How to read a file, by its first and last 64 kB. */
+export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
+  const sample = await sampleOf(input);
+  const named = formatOfFile(input.name);
+  const format = named ?? kindOf(sample.head);
+  const shape = format === 'csv' ? shapeOf(sample) : undefined;
+  const query = {
+    ...(named === undefined ? { format } : {}),
+    ...(sample.encoding === undefined || format === 'xml' ? {} : { encoding: sample.encoding }),
+    ...(shape === undefined ? {} : csvQuery(shape, /\.tsv(?:\.gz)?$/i.test(input.name) ? '\t' : ',')),
+  };
+  return { query, notes: notesOf(sample, shape), rows: shape?.rows ?? [] };
+}
+
+/** A text without a name that tells: json, json lines and xml begin with a sign that no table begins with. */
+function kindOf(head: string): RecordFormat {
+  const start = head.trimStart();
+  if (start.startsWith('<')) return 'xml';
+  if (/^\{.*\}\s*\n\s*\{/.test(start)) return 'jsonl';
+  return /^[[{]/.test(start) ? 'json' : 'csv';
+}
+
+function csvQuery({ delimiter, skipRows, skipFooter, header }: CsvShape, usual: string) {
+  return {
+    ...(delimiter === undefined || delimiter === usual ? {} : { delimiter }),
+    ...(skipRows === 0 ? {} : { skip_rows: skipRows }),
+    ...(skipFooter === 0 ? {} : { skip_footer: skipFooter }),
+    ...(header ? {} : { header }),
+  };
+}
+
+function notesOf(
+  { isCompressed, isWhole, encoding, isGuess, tail }: TextSample,
+  shape: CsvShape | undefined,
+): string[] {
+  const notes = [
+    isCompressed ? 'The file is compressed with gzip.' : '',
+    isGuess ? `No byte says which encoding it is; ${encoding} is a guess. Check words with accents.` : '',
+    shape !== undefined && shape.skipRows > 0 ? `${countOf(shape.skipRows, 'line')} above the header skipped.` : '',
+    shape !== undefined && shape.skipFooter > 0 ? `${countOf(shape.skipFooter, 'line')} at the end skipped.` : '',
+    shape?.header === false ? 'No header found: the first row has values.' : '',
+    shape !== undefined && !isWhole && tail === undefined
+      ? "The end of the file wasn't examined; it may have a footer."
+      : '',
+  ];
+  return notes.filter((note) => note !== '');
+}

@@ -1,0 +1,90 @@
+import { isUtf8 } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import { wholeEnd } from '../../lib/utf8.ts';
+import { decodeText, markOf, wideEncodingOf } from './encoding.ts';
+import type { RecordInput } from './input.ts';
+import { openUnzipped } from './unzip.ts';
+
+/** Bytes at each end of a file that discovery looks at. */
+const sampleBytes = 64 * 1024;
+
+/** The two ends of a file, as text. */
+export interface TextSample {
+  readonly head: string;
+  /** The end, from a line start; absent if it wasn't looked at, or if the head is the whole file. */
+  readonly tail?: string;
+  readonly isWhole: boolean;
+  readonly isCompressed: boolean;
+  /** What the option `encoding` must say; absent for UTF-8 and with a byte-order mark. */
+  readonly encoding?: string;
+  /** The encoding is a guess: no byte says which one it is. */
+  readonly isGuess: boolean;
+}
+
+/** Reads the first and the last 64 kB. The end of compressed and of remote files would cost reading them. */
+export async function sampleOf(input: RecordInput): Promise<TextSample> {
+  const { bytes, isWhole, isCompressed } = await headOf(input);
+  const end = isWhole || isCompressed || input.local === undefined ? undefined : await tailOf(input.local);
+  const mark = markOf(bytes);
+  const found = mark?.encoding ?? unmarked(bytes, end);
+  const tail = end === undefined ? undefined : decodeText(end, found).replace(/^[^\n]*\n/, '');
+  return {
+    head: decodeText(bytes.subarray(mark?.bytes ?? 0), found),
+    ...(tail === undefined ? {} : { tail }),
+    isWhole,
+    isCompressed,
+    ...(mark !== undefined || found === 'utf-8' ? {} : { encoding: found }),
+    isGuess: mark === undefined && /^(?:windows|cp)/.test(found),
+  };
+}
+
+interface Head {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+  readonly isCompressed: boolean;
+}
+
+async function headOf(input: RecordInput): Promise<Head> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  let signature: Uint8Array | undefined;
+  async function* watched() {
+    for await (const chunk of input.open()) {
+      signature ??= Buffer.from(chunk.subarray(0, 2));
+      yield chunk;
+    }
+  }
+  for await (const chunk of openUnzipped({ ...input, open: watched })) {
+    parts.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > sampleBytes) break;
+  }
+  const isCompressed = signature?.[0] === 0x1f && signature[1] === 0x8b;
+  return { bytes: Buffer.concat(parts).subarray(0, sampleBytes), isWhole: size <= sampleBytes, isCompressed };
+}
+
+async function tailOf(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    // An even position, for UTF-16.
+    const at = Math.max(0, Math.floor((size - sampleBytes) / 4) * 4);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - at), 0, size - at, at);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function unmarked(head: Buffer, tail: Buffer | undefined): string {
+  const wide = wideEncodingOf(head);
+  if (wide !== undefined) return wide;
+  const start = tail === undefined ? 0 : tail.findIndex((byte) => byte < 0x80);
+  const parts = [head.subarray(0, wholeEnd(head)), ...(tail === undefined ? [] : [tail.subarray(start)])];
+  if (parts.every((part) => isUtf8(part))) return 'utf-8';
+  const high = parts.flatMap((part) => [...part.filter((byte) => byte >= 0x80)]);
+  // Letters with accents are from 0xC0 on in windows-1252, and below 0xA6 in the code pages of DOS.
+  const letters = high.filter((byte) => byte >= 0xc0).length;
+  const dos = high.filter((byte) => byte <= 0xa5).length;
+  return dos > letters ? 'cp850' : 'windows-1252';
+}
