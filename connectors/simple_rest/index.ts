@@ -10,6 +10,7 @@ import {
   type SourceContext,
   shownUrl,
 } from '#sdk';
+import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
@@ -45,6 +46,19 @@ const connector = defineConnector({
     }
   },
 
+  async discover(context) {
+    const { source: given, pattern: path, signal, log, login, logIn } = context;
+    if (path === undefined) throw noPath();
+    const client = await clientOf(context);
+    const asking = new RestClient({ source: given, client, login, logIn, zone: 'UTC', signal, log });
+    try {
+      return [await discoverPath({ asking, client, path })];
+    } finally {
+      await asking.end();
+      await client.close();
+    }
+  },
+
   async extract(context) {
     const {
       source: given,
@@ -75,6 +89,15 @@ const connector = defineConnector({
 });
 
 export default connector;
+
+function noPath(): Problem {
+  return new Problem({
+    code: 'DISCOVER_PATH',
+    family: 'config',
+    message: 'An API has no list of its paths',
+    next: 'name a path: sluice discover SOURCE --path /orders',
+  });
+}
 
 async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<HttpClient> {
   return openHttp({

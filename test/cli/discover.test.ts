@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { makeFolder, start } from '../journey/process.ts';
 
 const config = `
@@ -47,7 +48,8 @@ describe('sluice discover', () => {
     );
     const { code, stdout } = await discover('shop', 'o*', '--json');
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ source: 'shop', connector: 'db', datasets: [orders] });
+    const config = expect.stringContaining('jobs:\n  ');
+    expect(JSON.parse(stdout)).toEqual({ source: 'shop', connector: 'db', datasets: [orders], config });
   });
 
   it('lists the tables of a SQLite file without a config', async () => {
@@ -80,7 +82,7 @@ describe('sluice discover', () => {
       discover('postgres://u:secret-word@127.0.0.1:1/x'),
       discover('postgres://u:secret-word@127.0.0.1:1/x?sslmode=require'),
     ]);
-    expect(api).toMatchObject({ code: 2, stderr: expect.stringMatching(/^DISCOVER_UNSUPPORTED/) });
+    expect(api).toMatchObject({ code: 2, stderr: expect.stringMatching(/^DISCOVER_PATH/) });
     expect(away).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE[\s\S]*source away/) });
     expect(url).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE/) });
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CLI_ADDRESS/) });
@@ -105,5 +107,28 @@ describe('sluice discover of a file', () => {
     expect(await readFile(join(cwd, 'out.csv'), 'utf8')).toBe('Tag,Betrag\n2025-01-31,1234.50\n2025-02-01,7.00\n');
     const json = await start(['discover', './sales.txt', '--json'], { cwd }).ended;
     expect(JSON.parse(json.stdout).config).toBe(config);
+  });
+});
+
+describe('sluice discover of a path of an API', () => {
+  it('prints the job that reads all its pages', async () => {
+    const server = await new TestServer().start();
+    onTestFinished(() => server.stop());
+    server.answer = ({ searchParams }, response) => {
+      const page = Number(searchParams.get('p') ?? 1);
+      sendJson(response, { items: [{ id: page }, { id: -page }], next: page < 3 ? `/orders?p=${page + 1}` : null });
+    };
+    const cwd = await makeFolder();
+    const head = `destinations: {main: {url: 'http://127.0.0.1:9/api/1.0', api_key: abcdefabcdef}}
+sources: {api: {connector: simple_rest, url: '${server.url}'}}
+`;
+    await writeFile(join(cwd, 'sluice.yaml'), `${head}jobs: {}\n`);
+    const { code, stdout } = await start(['discover', 'api', '--path', '/orders'], { cwd }).ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\/orders \(stream; key: id\)\n {2}id {2}integer\n {2}note: /);
+    await writeFile(join(cwd, 'sluice.yaml'), `${head}${stdout.slice(stdout.indexOf('jobs:'))}`);
+    const sync = await start(['sync', 'orders', '--to', 'out.csv'], { cwd }).ended;
+    expect(sync.code).toBe(0);
+    expect(await readFile(join(cwd, 'out.csv'), 'utf8')).toBe('id\n1\n-1\n2\n-2\n3\n-3\n');
   });
 });

@@ -9,6 +9,7 @@ const command: CliCommand = {
       .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
       .argument('<source>', 'a source in the config, or the path of a file or folder, or the URL of a database')
       .argument('[pattern]', 'only what has this name or matches this glob')
+      .option('--path <path>', 'simple_rest: the path to request once or twice')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .addHelpText(
@@ -19,12 +20,14 @@ A name is a source in the config; anything else is a path or URL and needs no co
 Examples:
   sluice discover shop                a source in the config
   sluice discover shop 'order*'       only some of its tables
+  sluice discover api --path /orders  the records and pages of a REST API's path
   sluice discover ./exports           the files of a folder
+  sluice discover ./orders.csv        how to read a file: delimiter, header, types, and the job for it
   sluice discover ./report.xlsx       the sheets of a workbook
   sluice discover ./shop.sqlite       the tables of a SQLite file`,
       )
       .action(async (source, pattern, flags) =>
-        (await import('../discover/discover.ts')).discover(source, pattern, flags),
+        (await import('../discover/discover.ts')).discover(source, flags.path ?? pattern, flags),
       );
   },
 };

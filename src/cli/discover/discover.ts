@@ -1,9 +1,10 @@
 import { discoverSource } from '../../daemon/checks/discover-source.ts';
 import { guardSource } from '../../daemon/login-holds/source-session.ts';
 import { quietLog } from '../../lib/log.ts';
+import type { Dataset } from '../../sdk/dataset.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { firstConfig } from '../init/first-config.ts';
+import { firstConfig, jobsText } from '../init/first-config.ts';
 import { chooseSource } from '../payloads/choose-source.ts';
 import { show } from '../payloads/with-runtime.ts';
 import { onStop } from '../signals.ts';
@@ -42,9 +43,7 @@ async function discoverAddress({ name, pattern: given, signal }: Asked): Promise
   const folder = process.cwd();
   const datasets = await discoverSource(source, { folder, pattern, log: quietLog, signal });
   const isNarrow = connector === 'file' && pattern !== undefined;
-  const chosen = isNarrow
-    ? datasets.filter(({ problem }) => problem === undefined).map((dataset) => ({ dataset }))
-    : [];
+  const chosen = isNarrow ? datasets.filter(isUsable).map((dataset) => ({ dataset })) : [];
   if (chosen.length === 0) return { connector, datasets };
   return { connector, datasets, config: bare(firstConfig({ address, chosen, folder }).text) };
 }
@@ -59,11 +58,16 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
     const guard = guardSource(runtime.loginGate, source, { isPerson: true });
     const login = runtime.logins.of(source);
     const given = { folder: config.folder, pattern, guard, login, log: quietLog, signal };
-    return { source: name, connector: source.connector.id, datasets: await discoverSource(source, given) };
+    const datasets = await discoverSource(source, given);
+    const chosen = pattern === undefined ? [] : datasets.filter(isUsable).map((dataset) => ({ dataset }));
+    const found = { source: name, connector: source.connector.id, datasets };
+    return chosen.length === 0 ? found : { ...found, config: jobsText(chosen, name).text };
   } finally {
     await runtime.close();
   }
 }
+
+const isUsable = ({ problem }: Dataset): boolean => problem === undefined;
 
 /** Without the comments for people who start with the file. */
 function bare(config: string): string {

@@ -48,11 +48,17 @@ export function firstConfig({ address, chosen, folder, destination }: FirstConfi
   const name = sourceName(address);
   const { options, secrets } = sourceOptions(address, { name, folder });
   const source = yaml({ sources: { [name]: { connector: address.connector, ...options } } });
-  const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
-  const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source: name }));
+  const jobs = jobsText(chosen, name);
   const head = headText(literal(destination ?? embedded));
-  const text = `${head}# Where data comes from.\n${source}\n# What is read and sent.\njobs:\n${jobs.join('\n')}`;
-  return { text, jobs: names, secrets };
+  const text = `${head}# Where data comes from.\n${source}\n# What is read and sent.\n${jobs.text}`;
+  return { text, jobs: jobs.names, secrets };
+}
+
+/** The jobs of a config that read these datasets of a source. */
+export function jobsText(chosen: readonly ChosenDataset[], source: string): { text: string; names: readonly string[] } {
+  const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
+  const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source }));
+  return { text: `jobs:\n${jobs.join('\n')}`, names };
 }
 
 function sourceName({ connector, options }: OpenAddressResult): string {
@@ -61,8 +67,9 @@ function sourceName({ connector, options }: OpenAddressResult): string {
   return nameOf(basename(path, extname(path))) || 'db';
 }
 
-/** The name without the extension of a file. */
+/** The name without the extension of a file, or what surrounds a path of an API. */
 function titleOf({ name, kind }: Dataset): string {
+  if (name.startsWith('/') && kind === 'stream') return name.replaceAll(/^\/+|[?#].*$/g, '') || name;
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
 }
 

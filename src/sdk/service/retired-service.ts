@@ -30,6 +30,7 @@ export function defineRetiredService({ id, title, summary, gone, instead }: Reti
     source: {},
     query: {},
     check: async () => refuse(),
+    discover: async () => refuse(),
     extract: async () => refuse(),
   };
 }

@@ -1,0 +1,174 @@
+import {
+  type Dataset,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  httpProblem,
+  isObject,
+  nextLink,
+  Problem,
+  parseExact,
+  type RecordInput,
+  readRecords,
+  withDefaults,
+  withUrl,
+} from '#sdk';
+import { pagingCandidates } from './discover-paging.ts';
+import { keyIn, listsIn } from './discover-records.ts';
+import { query, type RestPaging, type RestQuery } from './options.ts';
+import { settingsOf } from './page-answer.ts';
+import { placePage } from './paging.ts';
+import type { RestClient } from './rest-client.ts';
+
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+interface DiscoverPathOptions {
+  readonly asking: RestClient;
+  readonly client: HttpClient;
+  readonly path: string;
+}
+
+interface Answer {
+  readonly request: HttpRequest;
+  readonly answer: HttpResponse;
+  readonly bytes: Buffer;
+}
+
+/** Suggests the query that reads all records of a path, from one response or two. */
+export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
+  const plain = withDefaults(query, { path });
+  const first = await requestOnce(asking, plain);
+  const { format } = settingsOf(plain, first.answer);
+  if (format !== 'json') return { ...(await tableOf(path, { path }, first)), notes: [`The response is ${format}.`] };
+  const document = parsed(first);
+  const [list, ...others] = listsIn(document);
+  const records = list?.items ?? [];
+  const found = await pagingOf(document, first, { asking, client, plain, records, at: list?.path ?? '' });
+  const asked = {
+    path,
+    ...(list === undefined || list.path === '' ? {} : { records: list.path }),
+    ...(found.paging === undefined ? {} : { paging: found.paging }),
+  };
+  const key = keyIn([...records, ...found.more]);
+  const notes = [
+    list === undefined ? 'No list of records found: the response is one record.' : '',
+    others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
+    key === undefined
+      ? ''
+      : `${key} has another value in each of the ${records.length + found.more.length} records seen.`,
+    ...found.notes,
+  ];
+  const shown = notes.filter((note) => note !== '');
+  const table = await tableOf(path, asked, first);
+  return { ...table, ...(key === undefined ? {} : { key: [key] }), ...(shown.length === 0 ? {} : { notes: shown }) };
+}
+
+async function requestOnce(
+  asking: RestClient,
+  plain: RestQuery,
+  change: (request: HttpRequest) => HttpRequest = (request) => request,
+): Promise<Answer> {
+  const make = async () => change(await asking.request(plain, asking.scope));
+  return asking.fetch(make, async (answer, request) => ({ request, answer, bytes: await bytesOf(answer) }));
+}
+
+async function bytesOf({ body, url }: HttpResponse): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    parts.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw tooLarge(url);
+  }
+  return Buffer.concat(parts);
+}
+
+function tooLarge(url: URL): Problem {
+  return httpProblem('REST_TOO_LARGE', 'job', `the answer of ${url.pathname} is larger than ${maxAnswerBytes} bytes`, {
+    next: 'name a path with a limit, for example `--path "/orders?limit=100"`',
+  });
+}
+
+function parsed({ bytes }: Answer): unknown {
+  try {
+    return parseExact(bytes.toString('utf8'));
+  } catch {
+    // The reader reports what is wrong, and where.
+    return undefined;
+  }
+}
+
+/** The columns of the first response. */
+async function tableOf(
+  name: string,
+  asked: Readonly<Record<string, unknown>>,
+  { answer, bytes }: Answer,
+): Promise<Dataset> {
+  const settings = settingsOf(withDefaults(query, asked), answer);
+  const input: RecordInput = {
+    name,
+    async *open() {
+      yield bytes;
+    },
+  };
+  const { columns } = await readRecords([input], settings);
+  return {
+    name,
+    kind: 'stream',
+    columns: columns.map(({ name: column, type }) => ({ name: column, type })),
+    query: asked,
+  };
+}
+
+interface PagingSearch {
+  readonly asking: RestClient;
+  readonly client: HttpClient;
+  readonly plain: RestQuery;
+  readonly records: readonly unknown[];
+  /** The path of the records. */
+  readonly at: string;
+}
+
+interface PagingFound {
+  readonly paging?: RestPaging;
+  /** The records of the second response. */
+  readonly more: readonly unknown[];
+  readonly notes: readonly string[];
+}
+
+/** The first candidate, tried by a request for the second page: it counts if other records come. */
+async function pagingOf(document: unknown, first: Answer, search: PagingSearch): Promise<PagingFound> {
+  const link = nextLink(first.answer.headers.link);
+  const candidates = pagingCandidates(document, { link, records: search.records.length });
+  const [best] = candidates;
+  if (best === undefined) return { more: [], notes: ['No sign of a next page in the response.'] };
+  const second = await secondPage(first, best, search);
+  const more = listsIn(second).find(({ path }) => path === search.at)?.items ?? [];
+  const isOther = more.length > 0 && JSON.stringify(more[0]) !== JSON.stringify(search.records[0]);
+  const others = candidates.slice(1).map(({ paging }) => `${JSON.stringify(paging)}`);
+  const rest = others.length === 0 ? [] : [`Other candidates for paging: ${others.join(' or ')}.`];
+  if (isOther)
+    return { paging: best.paging, more, notes: ['The second page was requested and has other records.', ...rest] };
+  const said = `A request for the second page by ${JSON.stringify(best.paging)} returned no other records`;
+  if (!best.isTold) return { more: [], notes: [`${said}; see the API's documentation for paging.`, ...rest] };
+  return { paging: best.paging, more: [], notes: [`${said}: check \`paging\`.`, ...rest] };
+}
+
+async function secondPage(
+  first: Answer,
+  { paging, page, link }: ReturnType<typeof pagingCandidates>[number],
+  { asking, client, plain }: PagingSearch,
+): Promise<unknown> {
+  const url = link === undefined ? undefined : URL.parse(link, first.answer.url);
+  if (url === null) return undefined;
+  try {
+    if (url !== undefined) client.allow(first.request, url);
+    const change = (request: HttpRequest) =>
+      url === undefined ? placePage(request, { ...plain, paging }, page) : withUrl(request, url);
+    const document = parsed(await requestOnce(asking, plain, change));
+    return isObject(document) || Array.isArray(document) ? document : undefined;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
