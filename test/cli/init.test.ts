@@ -63,6 +63,21 @@ describe('sluice init --url', () => {
     expect(await configIn(cwd)).toContain('# To read only changed rows');
   });
 
+  it('writes local formats, encoding and totals of a csv file into the job, and shows the rows as read', async () => {
+    const cwd = await makeFolder();
+    const text = 'Tag;Kunde;Betrag\n31.01.2026;M\xfcller;1.234,50\n01.02.2026;Sch\xf6n;7,00\nSumme;;1.241,50\n';
+    await writeFile(join(cwd, 'umsatz.csv'), Buffer.from(text, 'latin1'));
+    const { code, stdout } = await init(cwd, '--url', './umsatz.csv', '--yes');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/2026-01-31 +Müller +1234\.50\n2026-02-01 +Schön +7\.00\n/);
+    const { config } = await loadConfig(join(cwd, 'sluice.yaml'), { env: { SLUICE_API_KEY: key } });
+    expect(config!.jobs.get('umsatz')!.extract!.query).toMatchObject({
+      encoding: 'windows-1252',
+      skip_footer: 1,
+      types: { Tag: { type: 'date', format: 'dd.MM.yyyy' }, Betrag: { type: 'decimal', format: '1.234,56' } },
+    });
+  });
+
   it('writes a job for a csv file with its delimiter and types', async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'rows.csv'), 'id;net\n1;1.50\n');
