@@ -3,7 +3,14 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
 /** States in which the source was read, whatever happened to the rows. */
-const read: ReadonlySet<RunOutcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
+const read: ReadonlySet<RunOutcome['state']> = new Set([
+  'owed',
+  'delivered',
+  'unchanged',
+  'superseded',
+  'quarantined',
+  'dead',
+]);
 
 /** Whether a run has read its source. */
 export const isRead = ({ state, run }: RunOutcome): boolean =>
