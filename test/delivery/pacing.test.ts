@@ -123,6 +123,20 @@ describe('send slots', () => {
     }
   });
 
+  it('in use count for a day only if their request was not paid on it', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    await store.sendSlots.take('x', 5, ['d1']);
+    await store.sendSlots.take('x', 5, ['d1', 'd2']);
+    const ended = await store.sendSlots.take('x', 5, []);
+    const seen = async () => {
+      const slots = await store.sendSlots.look('x', []);
+      return [slots.underway(), slots.underway('d1'), slots.underway('d2'), slots.underway('d3')];
+    };
+    expect(await seen()).toEqual([3, 1, 2, 3]);
+    if ('ticket' in ended) await store.sendSlots.release(ended);
+    expect(await seen()).toEqual([2, 0, 1, 2]);
+  });
+
   it('are reduced at once if the limit is lowered, including those already taken', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     for (let taken = 0; taken < 4; taken++) expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');

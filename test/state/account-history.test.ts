@@ -50,6 +50,21 @@ describe('a destination that switches to another account', () => {
     expect(await store.sendSlots.take('new', 2)).toMatchObject({ account: 'new' });
   });
 
+  it('takes over requests in progress into slots that it used before', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    await store.accountHistory.track([payer('old')], days);
+    const first = await store.sendSlots.take('old', 2);
+    if ('ticket' in first) await store.sendSlots.release(first);
+    clock.advance(2000);
+    await store.accountHistory.track([payer('new')], days);
+    expect(await store.sendSlots.underway('new')).toBe(0);
+    for (let i = 0; i < 2; i++) await store.sendSlots.take('new', 2);
+    await store.accountHistory.track([payer('old')], days);
+    expect(await store.sendSlots.underway('old')).toBe(2);
+    expect(await store.sendSlots.take('old', 2)).toMatchObject({ freeInMs: undefined });
+  });
+
   it('takes over requests in progress for as long as they may arrive, and the end of one releases it for both accounts', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
