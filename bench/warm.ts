@@ -15,7 +15,7 @@ export async function startWarm(config: string, job: string): Promise<Warm> {
   const run = async (): Promise<Cost> => {
     child.send('run');
     const cost = (await answerOf(child)) as Cost;
-    if (cost.said !== 'delivered') throw new Error(`${job}: ${cost.said}`);
+    if (!['delivered', 'unchanged'].includes(cost.said)) throw new Error(`${job}: ${cost.said}`);
     return cost;
   };
   await run();
