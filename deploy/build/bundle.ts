@@ -1,9 +1,10 @@
-import { glob, readFile, writeFile } from 'node:fs/promises';
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { type Plugin, rolldown } from 'rolldown';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { missingPackages, packageOf } from './bare-imports.ts';
 import { bundledPackages, noticesOf } from './notices.ts';
 import { stampOf } from './stamp.ts';
+import { filesOfSync } from './trained-run.ts';
 
 /**
  * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short commands spend
@@ -13,6 +14,12 @@ import { stampOf } from './stamp.ts';
 const root = join(import.meta.dirname, '../..');
 /** Output folder: the first argument, or dist/. */
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
+
+/**
+ * Files that stay apart from all that others load: the first runs the command line when it's loaded, the second is loaded while
+ * others still are.
+ */
+const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
 interface Manifest {
   readonly version: string;
@@ -41,7 +48,8 @@ const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(
 
 /**
  * Code uses `import.meta` to find files next to it, so a module in a chunk must still see its original location. Marks are
- * inserted when modules are read, and resolved when each module's output file is known.
+ * inserted when modules are read, and resolved when each module's output file is known. That file is a CommonJS module,
+ * which has no `import.meta`.
  */
 const places: Plugin = {
   name: 'places',
@@ -49,15 +57,22 @@ const places: Plugin = {
     if (!code.includes('import.meta.') || id.includes('node_modules') || !id.endsWith('.ts')) return undefined;
     const place = `${withoutEnding(relative(root, id))}.js`;
     return code
-      .replaceAll('import.meta.url', `import.meta.from(${JSON.stringify(place)}).href`)
-      .replaceAll('import.meta.dirname', `import.meta.from(${JSON.stringify(dirname(place))}).pathname`);
+      .replaceAll('import.meta.url', `placeInDist(${JSON.stringify(place)}).href`)
+      .replaceAll('import.meta.dirname', `folderInDist(${JSON.stringify(dirname(place))})`);
   },
   renderChunk(code, { fileName }) {
-    return code.replaceAll(/import\.meta\.from\("([^"]+)"\)/g, (_, place: string) => {
+    return code.replaceAll(/(place|folder)InDist\("([^"]+)"\)/g, (_, kind: string, place: string) => {
       const path = relative(dirname(fileName), place).split(sep).join('/');
-      return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url)`;
+      const found = `require("node:path").join(__dirname,${JSON.stringify(path)})`;
+      return kind === 'folder' ? found : `require("node:url").pathToFileURL(${found})`;
     });
   },
+};
+
+/** All clients exclude HTTP/2 (`allowH2: false`), whose built-in module would be loaded with the first request. */
+const withoutHttp2: Plugin = {
+  name: 'without-http2',
+  load: (id) => (id.endsWith('/undici/lib/dispatcher/client-h2.js') ? 'module.exports = undefined;' : undefined),
 };
 
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
@@ -68,21 +83,64 @@ const bundle = await rolldown({
   resolve: {
     alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
   },
-  plugins: [places],
+  plugins: [places, withoutHttp2],
 });
-const { output } = await bundle.write({
-  dir: dist,
-  format: 'esm',
-  // Half of the size. Names of functions, classes and modules stay, so that a stack trace can be read.
-  minify: {
-    compress: false,
-    mangle: { toplevel: false, keepNames: { function: true, class: true } },
-    codegen: { removeWhitespace: true },
-  },
-  entryFileNames: '[name].js',
-  chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
-});
-const chunks = output.filter((file) => file.type === 'chunk');
+
+type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
+
+/** Writes the built files into a folder, with the `hot` modules in one file. */
+async function write(dir: string, hot: ReadonlySet<string> = new Set()): Promise<Chunk[]> {
+  const { output } = await bundle.write({
+    dir,
+    format: 'cjs',
+    exports: 'named',
+    // Half of the size. Names of functions, classes and modules stay, so that a stack trace can be read.
+    minify: {
+      compress: false,
+      mangle: { toplevel: false, keepNames: { function: true, class: true } },
+      codegen: { removeWhitespace: true },
+    },
+    codeSplitting: { groups: [{ name: 'hot', test: (id) => hot.has(id) }] },
+    entryFileNames: '[name].js',
+    chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
+  });
+  // It has its own package.json, so that `#sdk` and `#sdk/testing` resolve to built files.
+  const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);
+  const scope = { type: 'commonjs', imports: Object.fromEntries(doors) };
+  await writeFile(join(dir, 'package.json'), `${JSON.stringify(scope, undefined, 2)}\n`);
+  const files = output.filter((file) => file.type === 'chunk');
+  return Promise.all(
+    files.map(async ({ fileName, moduleIds, code }) => {
+      const ascii = toAscii(code);
+      if (ascii !== code) await writeFile(join(dir, fileName), ascii);
+      return { fileName, moduleIds, code: ascii };
+    }),
+  );
+}
+
+/** The text of a tagged template can't be escaped: its function may read it without the escapes. */
+const taggedText = /\braw`[^`]*[^\0-\x7f]/;
+
+/** Node holds other texts in two bytes per character, which takes longer to load. */
+function toAscii(code: string): string {
+  if (taggedText.test(code)) return code;
+  return code.replaceAll(/(?<!\\)[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The modules that every `sync` loads: in one file, they start faster than in dozens. */
+async function findHotModules(): Promise<Set<string>> {
+  const split = await mkdtemp(join(dirname(dist), '.sluice-split-'));
+  try {
+    const files = await write(split);
+    const loaded = new Set(await filesOfSync(split));
+    const isHot = ({ fileName }: Chunk): boolean => !apart.includes(fileName) && loaded.has(join(split, fileName));
+    return new Set(files.filter(isHot).flatMap(({ moduleIds }) => moduleIds));
+  } finally {
+    await rm(split, { recursive: true });
+  }
+}
+
+const chunks = await write(dist, await findHotModules());
 const packages = await bundledPackages(chunks.flatMap(({ moduleIds }) => moduleIds));
 await writeFile(join(dist, 'NOTICES.md'), noticesOf(packages));
 const named = packages.map(({ name, version, license }) => ({ name, version, license }));
@@ -98,8 +156,3 @@ if (missing.length > 0) {
 
 const stamp = await stampOf({ root, version: manifest.version, files: chunks, env: process.env });
 await writeFile(join(dist, 'build.json'), `${JSON.stringify(stamp)}\n`);
-
-/** dist/ has its own package.json, so that `#sdk` and `#sdk/testing` resolve to built files. */
-const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);
-const scope = { type: 'module', imports: Object.fromEntries(doors) };
-await writeFile(join(dist, 'package.json'), `${JSON.stringify(scope, undefined, 2)}\n`);

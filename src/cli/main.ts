@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { buildText } from '../lib/build.ts';
+import { importOwn } from '../lib/import-own.ts';
 import { forJournal } from '../lib/journal.ts';
 import { renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
@@ -52,7 +53,7 @@ async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {
   const rank = (file: string): number => order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99;
   files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   return Promise.all(
-    files.map(async (file) => (await import(new URL(file, commandsFolder).href)).default as CliCommand),
+    files.map(async (file) => (await importOwn<{ default: CliCommand }>(new URL(file, commandsFolder))).default),
   );
 }
 
@@ -102,12 +103,19 @@ function report(thrown: unknown): void {
   process.exitCode = exitCodeAfter(problem);
 }
 
+async function runCommand(): Promise<void> {
+  try {
+    const program = buildProgram(await loadCommands(process.argv[2]));
+    program.hook('preAction', async (_, action) =>
+      addConfigFlag(action.optsWithGlobals().config, await commandNames()),
+    );
+    await program.parseAsync(process.argv);
+  } catch (thrown) {
+    report(thrown);
+  }
+}
+
 tolerateLostOutput(process.argv[2]);
 installCrashReport();
-try {
-  const program = buildProgram(await loadCommands(process.argv[2]));
-  program.hook('preAction', async (_, action) => addConfigFlag(action.optsWithGlobals().config, await commandNames()));
-  await program.parseAsync(process.argv);
-} catch (thrown) {
-  report(thrown);
-}
+/** Resolves when the command has ended. The entry point awaits it: Node reports a promise that never settles. */
+export const ended: Promise<void> = runCommand();

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { importOwn } from '../lib/import-own.ts';
 import type { Resource } from './endpoint.ts';
 
 const folder = new URL('./resources/', import.meta.url);
@@ -7,6 +8,6 @@ const folder = new URL('./resources/', import.meta.url);
 export async function collectResources(): Promise<Resource[]> {
   const files = (await readdir(folder)).filter((file) => /^[a-z-]+\.[jt]s$/.test(file)).sort();
   return Promise.all(
-    files.map(async (file) => ((await import(new URL(file, folder).href)) as { default: Resource }).default),
+    files.map(async (file) => (await importOwn<{ default: Resource }>(new URL(file, folder))).default),
   );
 }

@@ -20,8 +20,11 @@ beforeEach(() => {
   for (const file of ['sluice', 'sluice.js']) cpSync(join(sources, file), join(installed, 'src/cli', file));
   writeFileSync(join(installed, 'package.json'), '{"type": "module"}');
   writeFileSync(
-    join(installed, 'dist/src/cli/main.js'),
-    'console.log(JSON.stringify([process.execPath, process.pid, process.argv.slice(2)])); process.exitCode = 42;',
+    join(installed, 'dist/src/cli/start-built.js'),
+    `export async function startBuilt() {
+      console.log(JSON.stringify([process.execPath, process.pid, process.argv.slice(2)]));
+      process.exitCode = 42;
+    }`,
   );
   symlinkSync('../lib/node_modules/sluice/src/cli/sluice', join(prefix, 'bin/sluice'));
 });

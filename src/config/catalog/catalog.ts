@@ -96,7 +96,7 @@ class FoundCatalog implements Catalog {
     const plugin = this.#plugins.get(id);
     if (plugin === undefined) return undefined;
     try {
-      return await loadPlugin(plugin, { edited: plugin.origin !== ownFolder });
+      return await loadPlugin(plugin, { isOwn: plugin.origin === ownFolder });
     } catch (error) {
       // Not an error of the connector, and nothing in the config would fix it.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { importOwn } from '../../lib/import-own.ts';
 import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { Plugin } from './find-plugins.ts';
@@ -28,12 +29,11 @@ export function openSdkDoor(): void {
 }
 
 /**
- * Imports a connector and validates it. Node caches modules, including failed ones: with `edited`, imports the file
- * again if it was edited since (but not its own imports). @throws Error that says what is missing, or the file's own
- * error.
+ * Imports a connector and validates it; `isOwn`: it's one of ours. @throws Error that says what is missing, or the
+ * file's own error.
  */
-export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}): Promise<Connector> {
-  const plugin = ((await import(addressOf(file, edited))) as { default?: Partial<Connector> }).default;
+export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): Promise<Connector> {
+  const { default: plugin } = await (isOwn ? importOwn<PluginModule>(pathToFileURL(file)) : importEdited(file));
   if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
     throw new Error('it has no default export from defineConnector');
   if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
@@ -46,18 +46,24 @@ export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}):
   return plugin as Connector;
 }
 
+interface PluginModule {
+  readonly default?: Partial<Connector>;
+}
+
 /** Modification time of each imported file, as of its first import. */
 const firstTimes = new Map<string, number>();
 
-/** Node caches modules by URL, including the query. */
-function addressOf(file: string, edited: boolean): string {
+/**
+ * Imports a file again if it was edited since (but not its own imports). Node caches modules, including failed ones, by
+ * URL with the query.
+ */
+function importEdited(file: string): Promise<PluginModule> {
   const url = pathToFileURL(file);
-  if (!edited) return url.href;
   const time = statSync(file).mtimeMs;
   const first = firstTimes.get(file) ?? time;
   firstTimes.set(file, first);
   if (time !== first) url.searchParams.set('edited', String(time));
-  return url.href;
+  return import(url.href) as Promise<PluginModule>;
 }
 
 /** The problem of a plugin that can't be loaded. */

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { importOwn } from '../../lib/import-own.ts';
 import type { ControlEndpoint } from './endpoint.ts';
 
 const folder = new URL('./groups/', import.meta.url);
@@ -7,7 +8,7 @@ const folder = new URL('./groups/', import.meta.url);
 export async function collectControls(): Promise<ControlEndpoint[]> {
   const files = (await readdir(folder)).filter((file) => /^[a-z-]+\.[jt]s$/.test(file)).sort();
   const groups = await Promise.all(
-    files.map(async (file) => ((await import(new URL(file, folder).href)) as { default: ControlEndpoint[] }).default),
+    files.map(async (file) => (await importOwn<{ default: ControlEndpoint[] }>(new URL(file, folder))).default),
   );
   return groups.flat();
 }

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { importOwn } from '../../lib/import-own.ts';
 import { Problem } from '../../lib/problem.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { type SchemaEntry, schemaDifferences, schemaHash, schemaQuery } from '../../lib/sqlite-shape.ts';
@@ -52,7 +53,7 @@ export async function readMigrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}-[a-z-]+\.[jt]s$/.test(file)).sort();
   return Promise.all(
     files.map(async (file) => {
-      const { sql } = (await import(new URL(file, folder).href)) as { sql: string };
+      const { sql } = await importOwn<{ sql: string }>(new URL(file, folder));
       return { number: Number(file.slice(0, 4)), sql };
     }),
   );

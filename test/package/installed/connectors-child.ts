@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Connector } from '../../../src/sdk/connector.ts';
@@ -36,7 +37,7 @@ const alive = setInterval(() => undefined, 60_000);
 const { connectorKit } = await load<{ connectorKit: MakeKit }>(join(dist, 'src/sdk/testing/index.js'));
 for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {
   if (only.length > 0 && !only.includes(id)) continue;
-  const { default: connector } = await load<{ default: Connector }>(file);
+  const { default: connector } = createRequire(file)(file) as { default: Connector };
   for (const world of await worldsOf(connector)) {
     const look = { id, world: world?.name ?? id };
     process.send?.(

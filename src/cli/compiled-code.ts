@@ -1,0 +1,117 @@
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { constants, Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
+
+/** The folder of the built files. */
+const dist = fileURLToPath(new URL('../../', import.meta.url));
+
+type Extension = (module: NodeJS.Module, file: string) => void;
+
+/** Compiled code is executed: the folder must belong to this user, and no other user may write to it. */
+function isOurs(folder: string): boolean {
+  const { uid, mode } = statSync(folder);
+  return uid === process.getuid?.() && (mode & 0o022) === 0;
+}
+
+const checksumBytes = 4;
+
+/** Undefined if the file is missing or damaged: V8 would execute what it finds. */
+function readChecked(file: string): Buffer | undefined {
+  try {
+    const stored = readFileSync(file);
+    const code = stored.subarray(checksumBytes);
+    return stored.readUInt32LE() === crc32(code) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const head = '(function (exports, require, module, __filename, __dirname) { ';
+
+/** Positions in stacks are those in the file. */
+function compile(file: string, cachedData: Buffer | undefined): Script {
+  return new Script(`${head}${readFileSync(file, 'utf8')}\n})`, {
+    filename: file,
+    columnOffset: -head.length,
+    cachedData,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+}
+
+/**
+ * The compiled code of the package's files, stored at the end of a run: it includes the functions that a run calls. Node's own cache
+ * has only what is compiled when a file is loaded, so a start with it takes longer. V8 refuses the code of another version, but doesn't
+ * notice if it was compiled from another text: the name of the folder contains the stamp of the build.
+ */
+export class CompiledCode {
+  readonly #cache: string;
+  readonly #loaded = new Map<string, Script>();
+  #folder: string | undefined;
+  #isComplete = true;
+
+  constructor(cache: string) {
+    this.#cache = cache;
+  }
+
+  /**
+   * Lets `require` use the compiled code; `compiles`: files without it are compiled for {@link save}, otherwise Node loads them.
+   * Returns a function that loads a file by its path below dist/.
+   */
+  install({ compiles }: { readonly compiles: boolean }): (path: string) => unknown {
+    this.#folder = this.#open();
+    const require = createRequire(import.meta.url);
+    const extensions = require.extensions as unknown as Record<string, Extension>;
+    const load = extensions['.js']!;
+    extensions['.js'] = (module, file) => {
+      const cachedData = file.startsWith(dist) ? this.#find(file) : undefined;
+      if (cachedData === undefined && (!compiles || !file.startsWith(dist))) return load(module, file);
+      const script = compile(file, cachedData);
+      if (cachedData === undefined || script.cachedDataRejected === true) this.#isComplete = false;
+      this.#loaded.set(file, script);
+      const run = script.runInThisContext() as (...given: unknown[]) => void;
+      run.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
+    };
+    return (path) => require(join(dist, path));
+  }
+
+  /** Stores the code of all loaded files if some had none. Without a writable folder, the next run compiles again. */
+  save(): void {
+    if (this.#isComplete || this.#folder === undefined) return;
+    try {
+      for (const [file, script] of this.#loaded)
+        writeChecked(join(this.#folder, nameOf(file)), script.createCachedData());
+    } catch {
+      // A full or read-only disk.
+    }
+  }
+
+  /** The folder for this build and this Node; undefined if it can't be used. */
+  #open(): string | undefined {
+    try {
+      const { content } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as { content: string };
+      const folder = join(this.#cache, 'code', `${content}-${process.version}-${process.arch}`);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return isOurs(folder) ? folder : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #find(file: string): Buffer | undefined {
+    return this.#folder === undefined ? undefined : readChecked(join(this.#folder, nameOf(file)));
+  }
+}
+
+const nameOf = (file: string): string => relative(dist, file).replaceAll('/', '+');
+
+/** Other processes may read it at any time. */
+function writeChecked(file: string, code: Buffer): void {
+  const part = join(dirname(file), `.${basename(file)}.${process.pid}`);
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32LE(crc32(code));
+  writeFileSync(part, Buffer.concat([checksum, code]), { mode: 0o600 });
+  renameSync(part, file);
+}

@@ -1,0 +1,99 @@
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { makeFolder, start } from '../../journey/process.ts';
+import { adminKey, makeWorld, type Program } from '../../journey/world.ts';
+
+const installed = inject('installed');
+const dist = join(installed, 'dist');
+
+/** Reports the loaded files of the package, and for which of them V8 used or refused compiled code. */
+const preload = `
+  const vm = require('node:vm');
+  const rejected = [], used = [];
+  vm.Script = class extends vm.Script {
+    constructor(text, options) {
+      super(text, options);
+      if (options.cachedData !== undefined) (this.cachedDataRejected ? rejected : used).push(options.filename);
+    }
+  };
+  process.on('exit', () => {
+    const loaded = Object.keys(require.cache).filter((file) => file.startsWith(${JSON.stringify(dist)}));
+    require('node:fs').writeFileSync('loaded.json', JSON.stringify({ loaded, rejected, used }));
+  });
+`;
+
+interface Loaded {
+  readonly loaded: readonly string[];
+  readonly rejected: readonly string[];
+  readonly used: readonly string[];
+}
+
+describe.each(inject('nodes'))('sync of the installed package under Node $major', ({ path: node }) => {
+  const program: Program = { node, door: join(installed, 'src/cli/sluice.js') };
+
+  async function setUp() {
+    const world = await makeWorld({ program, serve: ['--no-limits'] });
+    const home = await world.home();
+    await home.write('rows.csv', 'id,name\n1,a\n');
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { folder: { connector: 'file' } },
+      jobs: { rows: { source: 'folder', query: 'rows.csv', format: 'csv', target: { instance: world.instances.csv } } },
+    });
+    const file = join(home.folder, 'preload.cjs');
+    await writeFile(file, preload);
+    const cache = await makeFolder();
+    const env = { NODE_OPTIONS: `--require ${file}`, XDG_CACHE_HOME: cache };
+    const sync = async (says: string): Promise<Loaded> => {
+      const ended = await start(['sync'], { program, cwd: home.folder, env }).ended;
+      expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(says) });
+      return JSON.parse(await readFile(join(home.folder, 'loaded.json'), 'utf8')) as Loaded;
+    };
+    return { cache, sync };
+  }
+
+  it('loads one large file and few others if there is nothing new', async () => {
+    const { sync } = await setUp();
+    await sync('delivered');
+    const { loaded } = await sync('unchanged');
+    expect(loaded.filter((path) => /\/chunks\/hot-/.test(path))).toHaveLength(1);
+    expect(loaded.length).toBeLessThan(12);
+    expect(loaded.filter((path) => /undici/.test(path))).toEqual([]);
+  });
+
+  it('uses the code that an earlier run compiled, for all files but its entry', async () => {
+    const { sync } = await setUp();
+    expect((await sync('delivered')).used).toEqual([]);
+    const { loaded, rejected, used } = await sync('unchanged');
+    expect(rejected).toEqual([]);
+    expect(loaded.filter((path) => !used.includes(path) && !isEntry(path))).toEqual([]);
+  });
+
+  it('compiles again what was damaged', async () => {
+    const { cache, sync } = await setUp();
+    await sync('delivered');
+    const [folder] = await readdir(join(cache, 'sluice/code'));
+    const files = (await readdir(join(cache, 'sluice/code', folder!))).map((name) =>
+      join(cache, 'sluice/code', folder!, name),
+    );
+    const hot = files.find((file) => file.includes('hot-'))!;
+    const bytes = await readFile(hot);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(hot, bytes);
+    expect((await sync('unchanged')).used.some((file) => file.includes('hot-'))).toBe(false);
+    expect((await sync('unchanged')).used.some((file) => file.includes('hot-'))).toBe(true);
+  });
+
+  it('uses no compiled code from a folder that others can write', async () => {
+    const { cache, sync } = await setUp();
+    await sync('delivered');
+    const code = join(cache, 'sluice/code');
+    const [name] = await readdir(code);
+    await chmod(join(code, name!), 0o770);
+    expect((await sync('unchanged')).used).toEqual([]);
+  });
+});
+
+/** Loaded before the compiled code can be used. */
+const isEntry = (path: string): boolean => /\/(start-built|rolldown-runtime-.*)\.js$/.test(path);
