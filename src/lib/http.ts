@@ -29,13 +29,13 @@ export interface HttpAnswer {
 }
 
 /** Loads the HTTP package, which takes as long as a small upload: call this while something else is awaited. */
-export function loadHttp(): Promise<typeof import('undici')> {
-  loaded ??= import('undici');
+export function loadHttp(): Promise<typeof import('./undici-parts.ts')> {
+  loaded ??= import('./undici-parts.ts');
   return loaded;
 }
 
 /** Cached, because every `import()` looks up the package on disk. */
-let loaded: Promise<typeof import('undici')> | undefined;
+let loaded: Promise<typeof import('./undici-parts.ts')> | undefined;
 
 /** After a stop, the peer gets this long to close abandoned connections. */
 const closeGraceMs = 500;
@@ -118,8 +118,10 @@ export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer
   const giveUp = () => late.abort(new Error('the response timed out'));
   let announcements = 0;
   const { request } = await loadHttp();
-  const { statusCode, headers, body } = await request(given.url, {
-    dispatcher: await given.agent.dispatcher(),
+  const { origin, pathname, search } = new URL(given.url);
+  const { statusCode, headers, body } = await request.call(await given.agent.dispatcher(), {
+    origin,
+    path: pathname + search,
     method: given.method,
     headers: { ...given.headers },
     body: given.body ?? null,
