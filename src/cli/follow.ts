@@ -7,7 +7,7 @@ import { Progress, type Screen } from './progress.ts';
 
 /** Draws the progress of these jobs from events until stopped. Does nothing without a screen. */
 export function followJobs(
-  events: Events<SluiceEvents>,
+  events: Pick<Events<SluiceEvents>, 'listen'>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },
 ): { stop: () => void } {
   if (screen === undefined) return { stop: () => undefined };

@@ -18,6 +18,8 @@ export interface Screen extends Canvas {
   /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
+  /** True while earlier text hasn't been taken: the next drawing would only make it wait longer. */
+  readonly writableNeedDrain?: boolean;
   write(text: string): unknown;
 }
 
@@ -58,7 +60,7 @@ export class Progress {
       if (turned) this.#screen.write(`${this.#textOf(view)}\n`);
       return;
     }
-    this.#timer ??= setInterval(() => this.#draw(), redrawMs).unref();
+    this.#timer ??= setInterval(() => this.#screen.writableNeedDrain || this.#draw(), redrawMs).unref();
   }
 
   /** Draws the final state and releases the terminal. */

@@ -4,6 +4,7 @@ import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './format.ts';
 import { jsonOutput, problemJson } from './json-output.ts';
 import { toneOf } from './paint.ts';
+import type { Screen } from './progress.ts';
 import { sanitizeOutput } from './sanitize-output.ts';
 import { stopCode } from './signals.ts';
 import { renderTable } from './table.ts';
@@ -31,28 +32,36 @@ export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly st
   return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
 }
 
+/** Where results are printed: this process, or the terminal of a caller. */
+export interface Terminal {
+  readonly stdout: Screen;
+  readonly stderr: Screen;
+}
+
+export interface SummaryOptions {
+  readonly outcomes: readonly RunOutcome[];
+  readonly refused: readonly string[];
+  readonly json: boolean;
+  /** The exit code because of a signal; undefined if none was received. */
+  readonly stopCode?: number | undefined;
+  readonly terminal?: Terminal;
+}
+
 /** Prints the summary table or JSON. Problems go to standard error in full. */
-export function showSummary({
-  outcomes,
-  refused,
-  json,
-}: {
-  outcomes: readonly RunOutcome[];
-  refused: readonly string[];
-  json: boolean;
-}): void {
+export function showSummary(given: SummaryOptions): void {
+  const { outcomes, refused, json, stopCode: stopped = stopCode(), terminal: { stdout, stderr } = process } = given;
   if (json) {
-    const code = stopCode() ?? exitCodeOf(outcomes, refused);
-    process.stdout.write(`${sanitizeOutput(jsonOutput({ exit_code: code, jobs: outcomes.map(plain), refused }))}\n`);
+    const code = stopped ?? exitCodeOf(outcomes, refused);
+    stdout.write(`${sanitizeOutput(jsonOutput({ exit_code: code, jobs: outcomes.map(plain), refused }))}\n`);
     return;
   }
   for (const { problem, state, run, job, warnings = [] } of outcomes) {
-    for (const warning of warnings) process.stderr.write(`${sanitizeOutput(warningText(warning, job))}\n`);
+    for (const warning of warnings) stderr.write(`${sanitizeOutput(warningText(warning, job))}\n`);
     if (problem !== undefined && state !== 'waiting_quota')
-      process.stderr.write(`${sanitizeOutput(failureText(problem, run))}\n`);
+      stderr.write(`${sanitizeOutput(failureText(problem, run))}\n`);
   }
-  if (outcomes.length === 0) process.stdout.write(`${nothingRan(refused)}\n`);
-  else process.stdout.write(`\n${tableOf(outcomes)}\n`);
+  if (outcomes.length === 0) stdout.write(`${nothingRan(refused)}\n`);
+  else stdout.write(`\n${tableOf(outcomes, stdout)}\n`);
 }
 
 /** The problem with the run ID and the command that shows details. */
@@ -71,7 +80,7 @@ function nothingRan(refused: readonly string[]): string {
   return `Nothing was run: the config has errors in ${refused.join(', ')}.`;
 }
 
-function tableOf(outcomes: readonly RunOutcome[]): string {
+function tableOf(outcomes: readonly RunOutcome[], paper: Screen): string {
   const right = { align: 'right' as const };
   const columns = [
     { title: 'job' },
@@ -89,7 +98,7 @@ function tableOf(outcomes: readonly RunOutcome[]): string {
     durationText(one.milliseconds),
     sanitizeOutput(resultText(one)),
   ]);
-  return renderTable(columns, rows, { widest: 100, paper: process.stdout });
+  return renderTable(columns, rows, { widest: 100, paper });
 }
 
 function resultText({ job, state, problem, until }: RunOutcome): string {

@@ -1,17 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config, Job } from '../../config/config.ts';
-import type { Runtime } from '../../daemon/compose.ts';
-import type { RunOutcome } from '../../daemon/run/run-outcome.ts';
-import type { Level, Log } from '../../lib/log.ts';
+import type { Level } from '../../lib/log.ts';
 import { type Problem, toProblem } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
 import { exitCodeAfter } from '../exit.ts';
-import { jsonOutput, problemJson } from '../json-output.ts';
+import { failureDocument } from '../failure-document.ts';
 import { logFlag } from '../log-flag.ts';
-import type { Screen } from '../progress.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
 import { onStop, stopCode } from '../signals.ts';
 import { startTracing } from '../start-tracing.ts';
 
@@ -36,7 +31,10 @@ async function run(names: readonly string[], flags: Flags): Promise<void> {
   try {
     await sync(names, flags, { show, onPrinted: () => (isPrinted = true) });
   } catch (thrown) {
-    if (!isPrinted) printFailure(thrown, faults);
+    if (!isPrinted) {
+      const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
+      process.stdout.write(failureDocument(problem, { faults, code: stopCode() ?? exitCodeAfter(problem) }));
+    }
     throw thrown;
   }
 }
@@ -63,19 +61,6 @@ async function sync(names: readonly string[], flags: Flags, { show, onPrinted }:
   }
 }
 
-/** The JSON document of a sync that failed before it had results. The text still goes to standard error. */
-function printFailure(thrown: unknown, faults: readonly Problem[]): void {
-  const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
-  const document = {
-    exit_code: stopCode() ?? exitCodeAfter(problem),
-    jobs: [],
-    refused: [],
-    faults: faults.map(problemJson),
-    problem: problemJson(problem),
-  };
-  process.stdout.write(`${sanitizeOutput(jsonOutput(document))}\n`);
-}
-
 interface Work {
   readonly config: Config;
   readonly jobs: readonly Job[];
@@ -96,70 +81,37 @@ async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work
 }
 
 async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: Work): Promise<number> {
-  const [
-    { composeRuntime: wire },
-    { syncJobs },
-    { openLogOn },
-    { followJobs },
-    { exitCodeOf, showSummary },
-    { LoopWatch },
-  ] = await Promise.all([
+  const [{ composeRuntime }, { runAndShow, progressScreen }, { openLogOn }, { LoopWatch }] = await Promise.all([
     import('../../daemon/compose.ts'),
-    import('../../daemon/run/sync-jobs.ts'),
+    import('../sync-run.ts'),
     import('../human-log.ts'),
-    import('../follow.ts'),
-    import('../summary.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const log = openLogOn(process.stderr, flags.log);
-  const runtime = await wire({ config, log });
-  const flushTraces = await startTracing({ events: runtime.events, log });
+  const runtime = await composeRuntime({ config, log });
+  const { events } = runtime;
+  const flushTraces = await startTracing({ events, log });
   const isForPeople = process.stderr.isTTY === true || flags.log === 'silent';
-  const loopWatch = new LoopWatch({
-    folder: runtime.store.folder,
-    events: runtime.events,
-    ...(isForPeople ? {} : { log: 2 }),
-  });
-  const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
+  const loopWatch = new LoopWatch({ folder: runtime.store.folder, events, ...(isForPeople ? {} : { log: 2 }) });
+  const json = flags.json === true;
+  const screen = progressScreen(process, json);
   try {
-    const outcomes = await syncJobs({ runtime, config, jobs, isAll, signal, patienceMs: flags.wait * 1000 });
-    follow.stop();
-    showSummary({ outcomes, refused, json: flags.json === true });
-    onPrinted();
-    await sendAlerts({ runtime, config, outcomes, signal, log });
-    return exitCodeOf(outcomes, refused);
+    return await runAndShow({
+      ...{ runtime, config, jobs, isAll, refused, signal, json, events, stopCode },
+      terminal: process,
+      waitSeconds: flags.wait,
+      // Log lines would break a drawing, so only changes are printed between them.
+      screen: screen && flags.log !== 'silent' ? { write: (text) => screen.write(text) } : screen,
+      print: (results) => {
+        results();
+        onPrinted();
+      },
+    });
   } finally {
-    follow.stop();
     loopWatch.close();
     await runtime.close();
     await flushTraces();
   }
-}
-
-/** Sends alerts. A failure is reported and does not change the exit code. */
-async function sendAlerts({
-  log,
-  ...given
-}: {
-  runtime: Runtime;
-  config: Config;
-  outcomes: readonly RunOutcome[];
-  signal: AbortSignal;
-  log: Log;
-}): Promise<void> {
-  if (given.config.alerts === undefined || given.signal.aborted) return;
-  const { alertAfterRun } = await import('../../daemon/alerting/alert-after-run.ts');
-  await alertAfterRun(given).catch((error: unknown) => {
-    log.error('alert check failed', { error: String(error) });
-    process.stderr.write(`Alerts could not be sent: ${redact(String(error))}\n`);
-  });
-}
-
-/** Progress is for people. If log lines share the stream, only changes are printed, because log lines would break the drawing. */
-function screenFor({ json, log }: Flags): Screen | undefined {
-  const { stderr } = process;
-  if (json === true && stderr.isTTY !== true) return undefined;
-  return log === 'silent' ? stderr : { write: (text) => stderr.write(text) };
 }
 
 function seconds(text: string): number {

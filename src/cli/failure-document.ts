@@ -1,0 +1,12 @@
+import type { Problem } from '../lib/problem.ts';
+import { jsonOutput, problemJson } from './json-output.ts';
+import { sanitizeOutput } from './sanitize-output.ts';
+
+/** The JSON document of a sync that failed before it had results. The text still goes to standard error. */
+export function failureDocument(
+  problem: Problem,
+  { faults, code }: { readonly faults: readonly Problem[]; readonly code: number },
+): string {
+  const parts = { jobs: [], refused: [], faults: faults.map(problemJson), problem: problemJson(problem) };
+  return `${sanitizeOutput(jsonOutput({ exit_code: code, ...parts }))}\n`;
+}

@@ -1,0 +1,70 @@
+import type { Config, Job } from '../config/config.ts';
+import type { Runtime } from '../daemon/compose.ts';
+import type { SluiceEvents } from '../daemon/events.ts';
+import type { RunOutcome } from '../daemon/run/run-outcome.ts';
+import { syncJobs } from '../daemon/run/sync-jobs.ts';
+import type { Events } from '../lib/events.ts';
+import { redact } from '../lib/redact.ts';
+import { followJobs } from './follow.ts';
+import type { Screen } from './progress.ts';
+import { exitCodeOf, showSummary, type Terminal } from './summary.ts';
+
+export interface SyncRunOptions {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  /** True if no job was named. */
+  readonly isAll: boolean;
+  readonly refused: readonly string[];
+  readonly signal: AbortSignal;
+  readonly waitSeconds: number;
+  readonly json: boolean;
+  /** The events of these runs. */
+  readonly events: Pick<Events<SluiceEvents>, 'listen'>;
+  readonly terminal: Terminal;
+  /** Where progress is drawn; absent: nowhere. */
+  readonly screen: Screen | undefined;
+  /** The exit code because of a signal; undefined if none was received. */
+  readonly stopCode: () => number | undefined;
+  /** Called with a function that prints the results. */
+  readonly print: (results: () => void) => void;
+}
+
+/**
+ * Runs jobs once, and prints their progress and results; for `sync`, and for a daemon that does its work. Resolves to
+ * the exit code.
+ */
+export async function runAndShow(given: SyncRunOptions): Promise<number> {
+  const { jobs, refused, waitSeconds, events, screen, print, terminal, json } = given;
+  const follow = followJobs(events, { screen, jobs });
+  try {
+    const outcomes = await syncJobs({ ...given, patienceMs: waitSeconds * 1000 });
+    follow.stop();
+    print(() => showSummary({ outcomes, refused, json, terminal, stopCode: given.stopCode() }));
+    await sendAlerts({ ...given, outcomes });
+    return given.stopCode() ?? exitCodeOf(outcomes, refused);
+  } finally {
+    follow.stop();
+  }
+}
+
+/** Sends alerts. A failure is reported and does not change the exit code. */
+async function sendAlerts({
+  runtime,
+  config,
+  outcomes,
+  signal,
+  terminal,
+}: SyncRunOptions & { readonly outcomes: readonly RunOutcome[] }): Promise<void> {
+  if (config.alerts === undefined || signal.aborted) return;
+  const { alertAfterRun } = await import('../daemon/alerting/alert-after-run.ts');
+  await alertAfterRun({ runtime, config, outcomes, signal }).catch((error: unknown) => {
+    runtime.log.error('alert check failed', { error: String(error) });
+    terminal.stderr.write(`Alerts could not be sent: ${redact(String(error))}\n`);
+  });
+}
+
+/** Progress is for people: JSON output has it only on a terminal. */
+export function progressScreen({ stderr }: Terminal, json: boolean): Screen | undefined {
+  return json && stderr.isTTY !== true ? undefined : stderr;
+}
