@@ -1,4 +1,5 @@
 import { rewriteAdvice } from '../lib/advice.ts';
+import { commandLine } from '../lib/command-line.ts';
 import { configArguments } from './config-file.ts';
 
 /** Commands that take no config, or have one of their own. */
@@ -20,9 +21,26 @@ const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'conne
  * `sluice sync --config FILE orders`. Does nothing if the file is the default.
  */
 export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): void {
+  known = commands;
   const flag = typeof file === 'string' ? configArguments(file) : '';
   if (flag === '') return;
   rewriteAdvice((text, encode) => insertFlag(text, { flag: encode(flag), commands }));
+}
+
+/** The commands of this program. */
+let known: ReadonlySet<string> = new Set();
+
+/** Writes texts for a caller who gave another flag, or none. */
+export function withConfigFlag<T>(file: string | undefined, write: () => T): T {
+  const flag = file === undefined ? '' : ` ${commandLine('--config', file)}`;
+  const own = rewriteAdvice((text, encode) =>
+    flag === '' ? text : insertFlag(text, { flag: encode(flag), commands: known }),
+  );
+  try {
+    return write();
+  } finally {
+    rewriteAdvice(own);
+  }
 }
 
 function insertFlag(text: string, { flag, commands }: { flag: string; commands: ReadonlySet<string> }): string {

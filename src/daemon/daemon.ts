@@ -16,6 +16,15 @@ export interface DaemonOptions {
   readonly timer?: Timer;
 }
 
+/** What a daemon lends to work that isn't its own. */
+export interface Lent {
+  readonly config: Config;
+  /** The daemon's, with the clients of this config. */
+  readonly runtime: Runtime;
+  /** Aborted when the daemon stops. */
+  readonly stopping: AbortSignal;
+}
+
 /**
  * The long-running worker: fires jobs when they're due, delivers their payloads, and activates a new config as a whole.
  * Everything it knows is in the store, so it may be killed at any moment.
@@ -83,6 +92,18 @@ export class Daemon {
   /** The active config. */
   get config(): Config {
     return this.#now.config;
+  }
+
+  /**
+   * Runs work that a person asked for, with the active config, which stays usable until it ends. As a new process would,
+   * it tries credentials that the service has refused.
+   */
+  async lend<T>(work: (lent: Lent) => Promise<T>): Promise<T> {
+    const active = this.#now;
+    const { config, gateway, logins } = active;
+    gateway.resetAuth();
+    const runtime = { ...this.#runtime, gateway, logins };
+    return active.follow(work({ config, runtime, stopping: this.#stop.signal }));
   }
 
   /** The current state of the scheduler. */

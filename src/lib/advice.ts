@@ -9,11 +9,13 @@ type Rewrite = (text: string, encode: (inserted: string) => string) => string;
 let carry: Rewrite = (text) => text;
 
 /**
- * Sets the rewrite for all texts with advice. It must be idempotent, and pass everything that it inserts through
- * `encode`.
+ * Sets the rewrite for all texts with advice, and returns the previous one. It must be idempotent, and pass everything
+ * that it inserts through `encode`.
  */
-export function rewriteAdvice(rewrite: Rewrite): void {
+export function rewriteAdvice(rewrite: Rewrite): Rewrite {
+  const former = carry;
   carry = rewrite;
+  return former;
 }
 
 /** The text with its commands as this user must type them. Only for our own texts, never for rows or logs. */

@@ -34,6 +34,8 @@ export interface Piece {
   /** The name of the environment variable, file, command or secret. */
   readonly name: string;
   readonly text: string;
+  /** The absolute path of the file that has the value; absent for other variables. */
+  readonly file?: string;
 }
 
 /** A part of the config with its variables replaced. */
@@ -227,8 +229,9 @@ class Scan {
   async #file(written: string, within: string): Promise<string> {
     const path = await this.#inner(written);
     if (path === undefined) return within;
+    const file = resolve(this.#settings.folder, path);
     try {
-      return this.#piece(path, withoutLastNewlines(await readFile(resolve(this.#settings.folder, path), 'utf8')));
+      return this.#piece(path, fileValue(await readFile(file, 'utf8')), file);
     } catch (error) {
       const reason =
         (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : String((error as Error).message);
@@ -258,13 +261,13 @@ class Scan {
       env: this.#settings.env,
       signal: this.#settings.signal,
     });
-    if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
+    if (ran.ok) return this.#piece(line, fileValue(ran.output));
     const next = "run it manually in the config's folder and check its standard error";
     return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
   }
 
-  #piece(name: string, text: string): string {
-    this.pieces.push({ name, text });
+  #piece(name: string, text: string, file?: string): string {
+    this.pieces.push({ name, text, ...(file === undefined ? {} : { file }) });
     return text;
   }
 
@@ -275,6 +278,7 @@ class Scan {
   }
 }
 
-function withoutLastNewlines(text: string): string {
+/** The value of a file or of a program's output: without a byte order mark and the last line breaks. */
+export function fileValue(text: string): string {
   return text.replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
 }

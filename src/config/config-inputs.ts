@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import type { Making } from './load.ts';
+import { secretVariablesIn } from './text/variable-syntax.ts';
+import { fileValue, type Piece } from './text/variables.ts';
+
+/** What a loaded config depends on, besides the text of its file. */
+export interface ConfigInputs {
+  /** The names of environment variables that it uses or would use. */
+  readonly variables: readonly string[];
+  /** The files that its variables name, with the values read. */
+  readonly files: ReadonlyMap<string, string>;
+  /** What else it depends on, which can't be compared; absent if there's nothing else. */
+  readonly other?: string;
+}
+
+/** Finds what loading a config depends on. */
+export function inputsOf({ document, parts }: Making): ConfigInputs {
+  const texts = [...textsIn(document.value)].filter((text) => text.includes('${'));
+  const names = texts.flatMap((text) => [...text.matchAll(/\$\{\s*env\s*:\s*([^\s:}]+)/g)].map(([, name]) => name!));
+  const pieces = parts.flatMap((part) => [...part.resolved.values()].flatMap((resolved) => resolved.pieces));
+  const files = pieces.filter((piece): piece is Piece & { file: string } => piece.file !== undefined);
+  const other = otherIn(document.value, texts);
+  return {
+    variables: [...new Set(names)],
+    files: new Map(files.map(({ file, text }) => [file, text])),
+    ...(other === undefined ? {} : { other }),
+  };
+}
+
+/** Whether a config's files still have the values that were read. */
+export async function areFilesSame({ files }: ConfigInputs): Promise<boolean> {
+  for (const [file, text] of files) {
+    const now = await readFile(file, 'utf8').catch(() => undefined);
+    if (now === undefined || fileValue(now) !== text) return false;
+  }
+  return true;
+}
+
+function otherIn(value: unknown, texts: readonly string[]): string | undefined {
+  if (texts.some((text) => /\$\{\s*cmd\s*:/.test(text))) return 'the output of a command';
+  if (texts.some((text) => secretVariablesIn(text).length > 0)) return 'secrets of a provider';
+  if (texts.some((text) => /\$\{\s*file\s*:[^}]*\$\{\s*file\s*:/.test(text))) return 'a file that another file names';
+  const { connectors, connector_packages: packages } = (value ?? {}) as Record<string, unknown>;
+  return connectors === undefined && packages === undefined ? undefined : 'connectors of its own';
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* textsIn(one);
+}
