@@ -21,6 +21,9 @@ const dist = resolve(process.argv[2] ?? join(root, 'dist'));
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
+/** Shares no file with the rest: `sync` loads nothing else if a daemon does its work. */
+const client = 'src/cli/hand-over/client';
+
 interface Manifest {
   readonly version: string;
   readonly imports: Readonly<Record<string, string>>;
@@ -76,21 +79,25 @@ const withoutHttp2: Plugin = {
 };
 
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
-const bundle = await rolldown({
-  input: await findEntries(manifest),
-  platform: 'node',
-  external: (id) => isApart(manifest, packageOf(id) ?? ''),
-  resolve: {
-    alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
-  },
-  plugins: [places, withoutHttp2],
-});
+const bundleOf = (input: Record<string, string>) =>
+  rolldown({
+    input,
+    platform: 'node',
+    external: (id) => isApart(manifest, packageOf(id) ?? ''),
+    resolve: {
+      alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
+    },
+    plugins: [places, withoutHttp2],
+  });
+
+const { [client]: clientFile, ...entries } = await findEntries(manifest);
+const [bundle, clientBundle] = await Promise.all([bundleOf(entries), bundleOf({ [client]: clientFile! })]);
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
 /** Writes the built files into a folder, with the `hot` modules in one file. */
-async function write(dir: string, hot: ReadonlySet<string> = new Set()): Promise<Chunk[]> {
-  const { output } = await bundle.write({
+async function write(dir: string, hot: ReadonlySet<string> = new Set(), made = bundle): Promise<Chunk[]> {
+  const { output } = await made.write({
     dir,
     format: 'cjs',
     exports: 'named',
@@ -140,7 +147,7 @@ async function findHotModules(): Promise<Set<string>> {
   }
 }
 
-const chunks = await write(dist, await findHotModules());
+const chunks = [...(await write(dist, await findHotModules())), ...(await write(dist, undefined, clientBundle))];
 const packages = await bundledPackages(chunks.flatMap(({ moduleIds }) => moduleIds));
 await writeFile(join(dist, 'NOTICES.md'), noticesOf(packages));
 const named = packages.map(({ name, version, license }) => ({ name, version, license }));

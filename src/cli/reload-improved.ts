@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
 import { prepareRecord, readRecord, recordOf, saveRecord } from '../daemon/config/config-record.ts';
+import { termsOf } from './hand-over/config-terms.ts';
 import type { Reloading } from './reloads.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { Reloading } from './reloads.ts';
  * variable is available now. `not ours`: another text is active, or the file has changed.
  */
 export async function reloadImproved(
-  { file, daemon, runtime, monitoring }: Reloading,
+  { file, daemon, runtime, monitoring, syncs }: Reloading,
   signal: AbortSignal,
 ): Promise<'whole' | 'still faulty' | 'not ours'> {
   const { store } = runtime;
@@ -22,6 +23,7 @@ export async function reloadImproved(
   const ready = await prepareRecord(note, loaded);
   await monitoring.reload(async () => {
     await daemon.adopt(config);
+    syncs?.adopt(termsOf(config, note, loaded));
     await saveRecord(ready, runtime);
   });
   return problems.length === 0 ? 'whole' : 'still faulty';

@@ -7,6 +7,7 @@ import type { Monitoring } from '../daemon/monitoring.ts';
 import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
+import type { SyncListener } from './hand-over/listener.ts';
 import { logProblems } from './log-problems.ts';
 
 /** A daemon that has started, and the config that it started with. */
@@ -17,6 +18,8 @@ export interface Reloading {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
+  /** Absent where no command can hand its runs over. */
+  readonly syncs?: SyncListener | undefined;
 }
 
 export interface Reloads {
@@ -83,17 +86,19 @@ async function answerFault({ runtime, daemon }: Reloading, error: unknown): Prom
 
 /** Resolves to a note for the service status; undefined if the config was activated. */
 async function reload(
-  { file, daemon, runtime, config, log }: Reloading,
+  { file, daemon, runtime, config, log, syncs }: Reloading,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const [
     { loadConfig },
     { recordOf: noteOf, prepareRecord: readyNote, saveRecord: keepNote, saveRejection: keepRefusal, recordedFault },
     { newestRequest, answerReload },
+    { termsOf },
   ] = await Promise.all([
     import('../config/load.ts'),
     import('../daemon/config/config-record.ts'),
     import('../daemon/config/reload-answer.ts'),
+    import('./hand-over/config-terms.ts'),
   ]);
   const asked = await newestRequest(runtime.store);
   const note = await noteOf(file);
@@ -118,7 +123,9 @@ async function reload(
     return refuse([stateMoved(file, next.state)]);
   }
   const ready = await readyNote(note, loaded);
+  const terms = termsOf(next, note, loaded);
   await daemon.adopt(next);
+  syncs?.adopt(terms);
   await keepNote(ready, runtime);
   await answer([], staleCredentials());
   return undefined;

@@ -44,10 +44,14 @@ async function runSources() {
   await (await import(source.href)).ended;
 }
 
-/** Built files are CommonJS modules, which start faster. */
-function runBuilt() {
+/**
+ * Built files are CommonJS modules, which start faster. A running daemon may do the work of `sync` before most of them
+ * are loaded. Not in a checkout, whose sources may be newer than the daemon.
+ */
+async function runBuilt([command, ...words]) {
   const require = nodeModule.createRequire(import.meta.url);
-  return require('../../dist/src/cli/start-built.js').startBuilt(cacheFolder());
+  if (command === 'sync' && (await require('../../dist/src/cli/hand-over/client.js').handOver(words))) return;
+  await require('../../dist/src/cli/start-built.js').startBuilt(cacheFolder());
 }
 
 if (lacksFiles()) {
@@ -56,7 +60,7 @@ if (lacksFiles()) {
   );
   process.exitCode = 2;
 } else if (isSupported(process.versions.node)) {
-  await (isCheckout ? runSources() : runBuilt());
+  await (isCheckout ? runSources() : runBuilt(process.argv.slice(2)));
 } else {
   const page = fileURLToPath(new URL('../../docs/operate.md', import.meta.url));
   const next = isCheckout

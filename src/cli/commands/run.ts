@@ -13,6 +13,8 @@ import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, type ShowProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import type { ConfigTerms } from '../hand-over/config-terms.ts';
+import type { SyncListener } from '../hand-over/listener.ts';
 import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
@@ -34,7 +36,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
   const { open: openLog, show, isForPeople } = startLog(level);
-  const { config, note, leftOut } = await takeConfig(file, { strict: strict === true, show });
+  const { config, note, leftOut, terms } = await takeConfig(file, { strict: strict === true, show });
   const [
     log,
     { composeRuntime },
@@ -45,6 +47,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     { saveRecord },
     { Installation },
     { LoopWatch },
+    { SyncListener },
   ] = await Promise.all([
     openLog(),
     import('../../daemon/compose.ts'),
@@ -55,6 +58,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../../daemon/config/config-record.ts'),
     import('../../daemon/process/installation.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
+    import('../hand-over/listener.ts'),
   ]);
   const wired = await composeRuntime({ config, log });
   const changed = (problem: Problem): void => reportExchange(problem, wired);
@@ -68,6 +72,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     ...(isForPeople ? {} : { log: 1 }),
   });
   let monitoring: Monitoring | undefined;
+  let syncs: SyncListener | undefined;
   try {
     const systemd = new Systemd({ env: process.env, log });
     const inReserve = (holder: string): void => void systemd.reserve(holder);
@@ -82,15 +87,19 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     await daemon.start({ config_sha256: note.sha256 });
     await saveRecord(note, runtime);
     await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
-    const reloading = { file, daemon, monitoring, runtime, config, log };
+    syncs = await SyncListener.open({ daemon, runtime });
+    syncs?.adopt(terms);
+    const reloading = { file, daemon, monitoring, runtime, config, log, syncs };
     started.resolve(reloading);
     if (config.onStartError === 'retry') void retryConfig(reloading, reloads, stop.signal);
     await aborted(stop.signal);
+    syncs?.close();
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
     await Promise.all([monitoring.stopping(), reloads.end(), stopped]);
     await lease.release();
     log.info('daemon.stopped');
   } finally {
+    syncs?.close();
     monitoring?.close();
     installation.close();
     loopWatch.close();
@@ -116,14 +125,18 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },
-): Promise<{ config: Config; note: PreparedRecord; leftOut: number }> {
-  const { recordOf, prepareRecord } = await import('../../daemon/config/config-record.ts');
+): Promise<{ config: Config; note: PreparedRecord; leftOut: number; terms: ConfigTerms }> {
+  const [{ recordOf, prepareRecord }, { termsOf }] = await Promise.all([
+    import('../../daemon/config/config-record.ts'),
+    import('../hand-over/config-terms.ts'),
+  ]);
   const note = await recordOf(file);
   const loaded = await openConfig(file, show);
   await show(loaded.problems, 'error');
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
   failOnConfigErrors(config, loaded.problems);
-  return { config, note: await prepareRecord(note, loaded), leftOut: loaded.refused.size };
+  const terms = termsOf(config, note, loaded);
+  return { config, note: await prepareRecord(note, loaded), leftOut: loaded.refused.size, terms };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
 import { exitCodeAfter } from '../exit.ts';
 import { failureDocument } from '../failure-document.ts';
+import { defaultWaitSeconds, reasonToStay } from '../hand-over/protocol.ts';
 import { logFlag } from '../log-flag.ts';
 import { onStop, stopCode } from '../signals.ts';
 import { startTracing } from '../start-tracing.ts';
@@ -88,6 +89,8 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const log = openLogOn(process.stderr, flags.log);
+  const reason = reasonToStay();
+  if (reason !== undefined) log.debug('sync.local', { reason });
   const runtime = await composeRuntime({ config, log });
   const { events } = runtime;
   const flushTraces = await startTracing({ events, log });
@@ -143,8 +146,9 @@ const command: CliCommand = {
         '--wait <seconds>',
         'how long to retry temporary failures of reading, logging in and delivering',
         seconds,
-        300,
+        defaultWaitSeconds,
       )
+      .option('--local', 'run the jobs in this process, even if a daemon could do it')
       .addOption(logFlag('standard error', 'silent'))
       .addHelpText(
         'after',

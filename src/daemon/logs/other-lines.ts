@@ -12,6 +12,24 @@ export interface OtherLine {
 export const otherLines: readonly OtherLine[] = [
   { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The monitor is listening.' },
   {
+    line: 'sync.handed_over',
+    level: 'info',
+    facts: ['jobs'],
+    says: 'The daemon runs these jobs for a `sluice sync`; none: all enabled jobs.',
+  },
+  {
+    line: 'sync.local',
+    level: 'debug',
+    facts: ['reason'],
+    says: "Why `sluice sync` didn't hand its runs over to a daemon.",
+  },
+  {
+    line: 'sync.not_accepted',
+    level: 'warn',
+    facts: ['error'],
+    says: 'The daemon has no socket, so each `sluice sync` runs in a process of its own.',
+  },
+  {
     line: 'daemon.waiting',
     level: 'warn',
     facts: ['for', 'state'],

@@ -1,0 +1,192 @@
+import type { Socket } from 'node:net';
+import { tolerateLostOutput } from '../output-streams.ts';
+import { onStop, type StopSignal } from '../signals.ts';
+import { isSameEnvironment, namespaces } from './environment.ts';
+import { findDaemon } from './find-daemon.ts';
+import type { Loss } from './lost.ts';
+import {
+  type ClientMessage,
+  codeLocation,
+  type DaemonFacts,
+  type DaemonMessage,
+  keepAliveMs,
+  keepReason,
+  protocolVersion,
+  type SyncRequest,
+  type TerminalFacts,
+} from './protocol.ts';
+import { readWords, type SyncWords } from './sync-words.ts';
+
+/** How long a daemon may take to accept: a busy one isn't worth waiting for. */
+const acceptMs = 500;
+/** A daemon that sends nothing for this many intervals hangs; its own watchdog would have killed it before. */
+const maxSilence = 9;
+
+/**
+ * Hands a `sluice sync` over to the daemon of its state folder, which has everything loaded. True if the daemon ran the
+ * jobs; otherwise, this process must run them. Loads as little as possible: it's called before anything else.
+ */
+export async function handOver(words: readonly string[]): Promise<boolean> {
+  const reason = await call(words);
+  if (reason !== undefined) keepReason(reason);
+  return reason === undefined;
+}
+
+async function call(words: readonly string[]): Promise<string | undefined> {
+  const asked = readWords(words, process.env);
+  if (typeof asked === 'string') return asked;
+  const daemon = findDaemon(asked.config, process.env);
+  if (typeof daemon === 'string') return daemon;
+  const net = process.getBuiltinModule('node:net');
+  const socket = net.connect({ path: daemon.socket });
+  try {
+    return await new Call(socket, asked, requestFor(asked, daemon.config)).ended;
+  } finally {
+    daemon.close();
+  }
+}
+
+function requestFor(asked: SyncWords, identity: SyncRequest['config']): SyncRequest {
+  const { flag, jobs, json, waitSeconds } = asked;
+  return {
+    version: protocolVersion,
+    code: codeLocation,
+    node: process.execArgv,
+    config: identity,
+    ...(flag === undefined ? {} : { flag }),
+    ...{ jobs, json, waitSeconds },
+    stdout: factsOf(process.stdout),
+    stderr: factsOf(process.stderr),
+  };
+}
+
+function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
+  if (stream.isTTY !== true) return { isTTY: false, columns: 0, rows: 0, hasColors: false };
+  return { isTTY: true, columns: stream.columns, rows: stream.rows, hasColors: stream.hasColors() };
+}
+
+/** One conversation with a daemon. */
+class Call {
+  /** Undefined if the daemon ran the jobs, otherwise the reason why it doesn't. */
+  readonly ended: Promise<string | undefined>;
+  readonly #socket: Socket;
+  readonly #asked: SyncWords;
+  readonly #end: (reason: string | undefined) => void;
+  #phase: 'asking' | 'confirming' | 'running' | 'over' = 'asking';
+  #text = '';
+  #timer: NodeJS.Timeout;
+  #silence = 0;
+  #stop: StopSignal | undefined;
+
+  constructor(socket: Socket, asked: SyncWords, request: SyncRequest) {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.ended = promise;
+    this.#end = resolve;
+    this.#socket = socket;
+    this.#asked = asked;
+    this.#timer = setTimeout(() => this.#fail('it does not answer'), acceptMs);
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => this.#read(text));
+    socket.on('error', (error) => this.#fail(error.message));
+    socket.on('close', () => this.#fail('the connection was closed'));
+    socket.write(`${JSON.stringify(request)}\n`);
+  }
+
+  #read(text: string): void {
+    this.#silence = 0;
+    const lines = (this.#text + text).split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) {
+      const message = messageIn(line);
+      if (message === undefined) this.#fail('its answer is not valid');
+      else this.#take(message);
+    }
+  }
+
+  #take(message: DaemonMessage): void {
+    if (this.#phase === 'running') this.#show(message);
+    else if (message.declined !== undefined) this.#leave(`the daemon declined: ${message.declined}`);
+    else if (this.#phase === 'asking') this.#confirm(message);
+    else if (this.#phase === 'confirming') this.#begin(message);
+  }
+
+  /** The last moment at which this process may run the jobs. */
+  #confirm({ accepted }: DaemonMessage): void {
+    const reason = accepted === undefined ? 'its answer is not valid' : (whyApart(accepted) ?? this.#asked.stays);
+    if (reason !== undefined) {
+      this.#leave(reason);
+      return;
+    }
+    this.#phase = 'confirming';
+    this.#send({ go: true });
+  }
+
+  #begin({ started }: DaemonMessage): void {
+    if (started !== true) {
+      this.#fail('its answer is not valid');
+      return;
+    }
+    this.#phase = 'running';
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => {
+      this.#silence += 1;
+      if (this.#silence > maxSilence) this.#fail('it does not respond any more');
+    }, keepAliveMs);
+    tolerateLostOutput('sync');
+    const { stderr } = process;
+    stderr.on('resize', () => this.#send({ resized: { columns: stderr.columns, rows: stderr.rows } }));
+    const stop = onStop();
+    this.#stop = stop;
+    stop.signal.addEventListener('abort', () => this.#send({ stop: stop.code() === 130 ? 'SIGINT' : 'SIGTERM' }));
+  }
+
+  #show({ stdout, stderr, code }: DaemonMessage): void {
+    if (stdout !== undefined) process.stdout.write(stdout);
+    if (stderr !== undefined) process.stderr.write(stderr);
+    if (code === undefined) return;
+    process.exitCode = code;
+    this.#leave(undefined);
+  }
+
+  #send(message: ClientMessage): void {
+    if (this.#phase !== 'over') this.#socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** The daemon has gone or isn't one. If it may have begun, the jobs must not run twice. */
+  #fail(why: string): void {
+    const { jobs, json, flag } = this.#asked;
+    const loss: Loss = { why, jobs, json, flag, code: this.#stop?.code() };
+    if (this.#phase === 'asking') {
+      this.#leave(`no daemon: ${why}`);
+    } else if (this.#phase !== 'over') {
+      this.#phase = 'over';
+      void import('./lost.ts').then(({ reportLoss }) => reportLoss(loss)).finally(() => this.#leave(undefined));
+    }
+  }
+
+  #leave(reason: string | undefined): void {
+    this.#phase = 'over';
+    clearTimeout(this.#timer);
+    this.#socket.destroy();
+    process.stderr.removeAllListeners('resize');
+    this.#stop?.done();
+    this.#end(reason);
+  }
+}
+
+/** Why runs of the daemon would differ from those of this process; undefined if they wouldn't. */
+function whyApart(daemon: DaemonFacts): string | undefined {
+  if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
+  return isSameEnvironment(daemon) ? undefined : 'the daemon has another environment';
+}
+
+function messageIn(line: string): DaemonMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean => one.join() === other.join();

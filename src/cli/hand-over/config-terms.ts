@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs';
+import type { Config } from '../../config/config.ts';
+import { areFilesSame, type ConfigInputs, inputsOf } from '../../config/config-inputs.ts';
+import type { Loaded } from '../../config/load.ts';
+import { type ConfigRecord, recordOf } from '../../daemon/config/config-record.ts';
+import type { SyncRequest } from './protocol.ts';
+
+/** An active config, and what it was made of: a caller who would load something else isn't served. */
+export interface ConfigTerms {
+  readonly config: Config;
+  readonly record: ConfigRecord;
+  readonly inputs: ConfigInputs;
+  readonly loaded: Pick<Loaded, 'problems' | 'warnings' | 'refused'>;
+}
+
+/** Small, whatever the size of the document, which is released. */
+export function termsOf(
+  config: Config,
+  record: ConfigRecord,
+  { problems, warnings, refused, made }: Loaded,
+): ConfigTerms {
+  const inputs = made === undefined ? { variables: [], files: new Map(), other: 'errors' } : inputsOf(made);
+  return { config, record, inputs, loaded: { problems, warnings, refused } };
+}
+
+/** Why a caller must load the config itself; undefined if that would give exactly this one. */
+export async function whyOther(
+  { config, record, inputs, loaded }: ConfigTerms,
+  { config: theirs, jobs }: SyncRequest,
+): Promise<string | undefined> {
+  if (loaded.problems.length > 0) return 'its config has errors';
+  if (inputs.other !== undefined) return `its config depends on ${inputs.other}`;
+  const ours = statSync(record.file, { bigint: true, throwIfNoEntry: false });
+  if (theirs.dev !== String(ours?.dev) || theirs.ino !== String(ours?.ino)) return 'it has another config';
+  if ((await recordOf(record.file)).sha256 !== record.sha256) return 'the config was edited since it loaded it';
+  if (!(await areFilesSame(inputs))) return 'a file that the config names was edited since it loaded it';
+  const unknown = jobs.find((name) => !config.jobs.has(name));
+  return unknown === undefined ? undefined : `it has no job ${unknown}`;
+}

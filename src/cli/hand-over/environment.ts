@@ -1,0 +1,38 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import type { DaemonFacts } from './protocol.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that Node, its libraries and Sluice itself read, besides those that a config uses. */
+const alwaysRead = /^(?:NODE_|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
+
+/** The namespaces of this process: the same path, address or process ID may mean something else in others. */
+export function namespaces(): string[] {
+  return ['pid', 'mnt', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
+}
+
+/**
+ * Whether the daemon was started with the same values of all variables that a run may read. No value leaves a process
+ * for this: the kernel shows the environment of a process to its own user.
+ */
+export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 'variables'>): boolean {
+  try {
+    const theirs = environmentOf(readFileSync(`/proc/${pid}/environ`, 'utf8'));
+    const ours: Environment = process.env;
+    const read = [...Object.keys(theirs), ...Object.keys(ours)].filter((name) => alwaysRead.test(name));
+    return [...variables, ...read].every((name) => theirs[name] === ours[name]);
+  } catch {
+    return false;
+  }
+}
+
+/** The first value counts if a variable occurs twice, as in Node. */
+function environmentOf(text: string): Environment {
+  const entries = text.split('\0').filter((entry) => entry.includes('='));
+  return Object.fromEntries(
+    entries.reverse().map((entry) => {
+      const at = entry.indexOf('=', 1);
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+}

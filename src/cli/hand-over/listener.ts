@@ -1,0 +1,101 @@
+import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Runtime } from '../../daemon/compose.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { type ConfigTerms, whyOther } from './config-terms.ts';
+import { namespaces } from './environment.ts';
+import { PrivateFolder } from './private-folder.ts';
+import { codeLocation, protocolVersion, type SyncRequest, socketName } from './protocol.ts';
+import { SyncCall } from './sync-call.ts';
+
+export interface ListenerOptions {
+  readonly daemon: Daemon;
+  readonly runtime: Runtime;
+}
+
+const maxCalls = 32;
+
+/** Listens on the daemon's socket for `sluice sync` commands that hand their runs over. */
+export class SyncListener {
+  readonly #options: ListenerOptions;
+  readonly #folder: PrivateFolder;
+  readonly #server: Server;
+  #terms: ConfigTerms | undefined;
+  #isClosed = false;
+
+  /** Undefined where no client would come: another user's folder, or a file system without sockets. */
+  static async open(options: ListenerOptions): Promise<SyncListener | undefined> {
+    const folder = PrivateFolder.open(options.runtime.store.folder);
+    if (folder === undefined) return undefined;
+    const listener = new SyncListener(options, folder);
+    try {
+      await listener.#listen();
+      return listener;
+    } catch (error) {
+      options.runtime.log.warn('sync.not_accepted', { error: String(error) });
+      listener.close();
+      return undefined;
+    }
+  }
+
+  private constructor(options: ListenerOptions, folder: PrivateFolder) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#server = createServer((socket) => this.#take(socket));
+    this.#server.maxConnections = maxCalls;
+  }
+
+  /** A config is active. */
+  adopt(terms: ConfigTerms): void {
+    this.#terms = terms;
+  }
+
+  /** Takes no more calls; those in progress end with the daemon's runs. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    rmSync(this.#folder.pathOf(socketName), { force: true });
+    // Closing removes the path that the server was bound to, which the folder must outlive.
+    this.#server.close(() => this.#folder.close());
+  }
+
+  /**
+   * The socket gets its name after its permissions, and replaces what a killed daemon left: this process holds the
+   * daemon's lease.
+   */
+  async #listen(): Promise<void> {
+    const draft = this.#folder.pathOf(`.${socketName}.${process.pid}`);
+    rmSync(draft, { force: true });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(draft, resolve);
+    await promise;
+    this.#server.off('error', reject).on('error', () => undefined);
+    if (!lstatSync(draft).isSocket()) throw new Error('the socket was replaced');
+    chmodSync(draft, 0o600);
+    renameSync(draft, this.#folder.pathOf(socketName));
+  }
+
+  #take(socket: Socket): void {
+    new SyncCall(socket, {
+      declines: (request) => this.#declines(request),
+      facts: () => ({ pid: process.pid, namespaces: namespaces(), variables: this.#terms?.inputs.variables ?? [] }),
+      serve: async (given) => {
+        const { serveSync } = await import('./serve-sync.ts');
+        const { daemon, runtime } = this.#options;
+        runtime.log.info('sync.handed_over', { jobs: given.request.jobs });
+        return serveSync({ ...given, daemon, terms: this.#terms! });
+      },
+    });
+  }
+
+  async #declines(request: SyncRequest): Promise<string | undefined> {
+    const { daemon, runtime } = this.#options;
+    const terms = this.#terms;
+    if (request.version !== protocolVersion || request.code !== codeLocation) return 'it has another version';
+    if (runtime.installation?.look() !== false || this.#isClosed) return 'it is about to end';
+    if (request.node.join(' ') !== process.execArgv.join(' ')) return 'Node has other options';
+    if (terms === undefined || terms.config !== daemon.config) return 'it is loading a config';
+    const why = await whyOther(terms, request);
+    return terms.config === daemon.config ? why : 'it is loading a config';
+  }
+}

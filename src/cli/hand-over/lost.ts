@@ -1,0 +1,32 @@
+import { commandLine } from '../../lib/command-line.ts';
+import { Problem, renderProblem } from '../../lib/problem.ts';
+import { exitCodeAfter } from '../exit.ts';
+import { failureDocument } from '../failure-document.ts';
+
+/** Runs that a daemon took over and didn't report on. */
+export interface Loss {
+  readonly why: string;
+  readonly jobs: readonly string[];
+  readonly json: boolean;
+  readonly flag: string | undefined;
+  /** The exit code because of a signal that this process received. */
+  readonly code: number | undefined;
+}
+
+/**
+ * Reports that the result is unknown. Running the jobs here instead might deliver twice, and would hide that a daemon
+ * was lost.
+ */
+export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
+  const config = flag === undefined ? '' : ` ${commandLine('--config', flag)}`;
+  const problem = new Problem({
+    code: 'SYNC_RESULT_UNKNOWN',
+    family: 'job',
+    message: `The daemon that ran this sync is gone, or hangs: ${why}`,
+    seen: 'the results of these runs are unknown; payloads that are owed stay owed',
+    next: `sluice history${config}${jobs.length === 1 ? ` ${jobs[0]}` : ''} shows what happened; then sync again`,
+  });
+  process.exitCode = code ?? exitCodeAfter(problem);
+  if (json) process.stdout.write(failureDocument(problem, { faults: [], code: process.exitCode }));
+  process.stderr.write(`${renderProblem(problem)}\n`);
+}

@@ -1,0 +1,49 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
+
+const { O_RDONLY, O_DIRECTORY } = constants;
+
+/**
+ * A state folder, kept open, which only this user can change. Its files are reached through the descriptor: whatever
+ * happens to the folder's path, they are those of the folder that was checked. Such paths are also short enough for a
+ * socket, whose path has 107 bytes at most. Only Linux has them.
+ */
+export class PrivateFolder {
+  readonly #descriptor: number;
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Undefined if there's no such folder, or if another user owns it or may write to it. */
+  static open(path: string): PrivateFolder | undefined {
+    if (process.platform !== 'linux') return undefined;
+    const descriptor = openOrUndefined(path);
+    if (descriptor === undefined) return undefined;
+    const { uid, mode } = fstatSync(descriptor);
+    if (uid === process.geteuid!() && (mode & 0o022) === 0) return new PrivateFolder(descriptor);
+    closeSync(descriptor);
+    return undefined;
+  }
+
+  pathOf(name: string): string {
+    return `/proc/self/fd/${this.#descriptor}/${name}`;
+  }
+
+  /** Whether the name is a socket of this user that no other user can use; never a link to one. */
+  hasPrivateSocket(name: string): boolean {
+    const stat = lstatSync(this.pathOf(name), { throwIfNoEntry: false });
+    return stat?.isSocket() === true && stat.uid === process.geteuid!() && (stat.mode & 0o077) === 0;
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+function openOrUndefined(path: string): number | undefined {
+  try {
+    return openSync(path, O_RDONLY | O_DIRECTORY);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { dirname, resolve } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The default of the option. */
+const defaultFolder = './sluice-state';
+/** A top-level `state:` with a simple value on its line. */
+const line =
+  /^(?:state|"state"|'state')[ \t]*:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([^\s"'&*!|>%@`{[#][^\n]*?))[ \t]*(?:#.*)?\r?$/m;
+const variable = /\$\{env:(\w+)(?::-([^${}]*))?\}/g;
+
+/**
+ * The state folder that a config most likely names, without loading the parser; undefined if that isn't clear. A wrong
+ * guess finds no daemon, or one that has another config and declines.
+ */
+export function stateFolderIn(text: string, file: string, env: Environment): string | undefined {
+  const written = text.startsWith('{') ? memberOf(text) : valueIn(text);
+  if (written === undefined) return undefined;
+  const named = written.replaceAll(variable, (_, name: string, otherwise = '') => env[name] || otherwise);
+  return named.includes('${') ? undefined : resolve(dirname(resolve(file)), named);
+}
+
+function valueIn(text: string): string | undefined {
+  const found = line.exec(text);
+  if (found !== null) return found[1] ?? found[2] ?? found[3];
+  return /^["']?state["']?[ \t]*:/m.test(text) ? undefined : defaultFolder;
+}
+
+/** JSON is YAML too. */
+function memberOf(text: string): string | undefined {
+  try {
+    const { state = defaultFolder } = JSON.parse(text) as { readonly state?: unknown };
+    return typeof state === 'string' ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { defaultWaitSeconds } from './protocol.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A command line that a daemon can take over. */
+export interface SyncWords {
+  /** The config as the caller named it. */
+  readonly config: string;
+  /** The value of `--config`, if it isn't the default. */
+  readonly flag?: string;
+  readonly jobs: readonly string[];
+  readonly json: boolean;
+  readonly waitSeconds: number;
+  /** Why this process runs the jobs although the daemon would. */
+  readonly stays?: string;
+}
+
+/**
+ * Reads the words after `sluice sync`, or says why the runs must stay in this process. Only what it understands for
+ * certain is handed over; the command itself reports anything wrong.
+ */
+export function readWords(words: readonly string[], env: Environment): SyncWords | string {
+  const known = env.SLUICE_CONFIG ?? 'sluice.yaml';
+  const jobs: string[] = [];
+  let [config, json, waitSeconds] = [known, false, defaultWaitSeconds];
+  let stays: string | undefined;
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [name, value] = split(word, rest);
+    if (name === '--json' && value === undefined) json = true;
+    else if (name === '--config' && value) config = value;
+    else if (name === '--wait' && /^\d{1,9}$/.test(value ?? '')) waitSeconds = Number(value);
+    else if (name === '--log' && value) stays = '--log writes the log of this process';
+    else if (/^[^-]/.test(name) && value === undefined) jobs.push(name);
+    else return `${name} is not handed over`;
+  }
+  return { config, ...(config === known ? {} : { flag: config }), jobs, json, waitSeconds, ...(stays && { stays }) };
+}
+
+/** `--name value` and `--name=value`; the value of a flag that needs one is taken from the rest. */
+function split(word: string, rest: string[]): [name: string, value?: string | undefined] {
+  if (word === '-c') return ['--config', rest.shift()];
+  if (['--config', '--wait', '--log'].includes(word)) return [word, rest.shift()];
+  const at = word.startsWith('--') ? word.indexOf('=') : -1;
+  return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
+}
