@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { countText, durationText } from '../src/cli/format.ts';
@@ -12,7 +13,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { type Lateness, measureLateness, residentMb } from './daemon-lateness.ts';
 import { referenceJobs, referenceSchedule, writeFixtures, writeJobs } from './daemon-world.ts';
 import { installPackage } from './install-package.ts';
-import { measure, median } from './measure.ts';
+import { type Cost, measure, median } from './measure.ts';
 import { serve } from './service-process.ts';
 
 /**
@@ -35,7 +36,10 @@ type Part = (given: { folder: string; sluice: string }) => Promise<Row[]>;
 const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
-/** One `sync` of one job with twelve rows, sent each time, compared with a process that does nothing. */
+/**
+ * One `sync` of one job with twelve rows, sent each time, in a process of its own and by a daemon, compared with a process
+ * that does nothing.
+ */
 const start: Part = async ({ folder, sluice }) => {
   const service = await serve(folder, ['--memory', '--no-limits', '--fixtures', await writeFixtures(folder, 1)]);
   try {
@@ -44,11 +48,12 @@ const start: Part = async ({ folder, sluice }) => {
     const nodes = [];
     for (let run = 0; run <= Number(options.runs); run++) {
       const node = await measure(`${process.execPath} -e 0`);
-      const sync = await measure(`${process.execPath} ${sluice} sync --config ${file}`);
+      const sync = await measure(`${process.execPath} ${sluice} sync --config ${file} --local`);
       if (run === 0) continue;
       nodes.push(node);
       syncs.push(sync);
     }
+    const handed = await measureHandedOver(sluice, file);
     const [sync, node] = [median(syncs), median(nodes)];
     return [
       [
@@ -56,11 +61,29 @@ const start: Part = async ({ folder, sluice }) => {
         `${seconds(sync.wall)}, ${seconds(sync.cpu)} of CPU, ${megabytes(sync.peakMb)} at most`,
       ],
       ['of it Node itself', seconds(node.wall)],
+      ['the same, handed over to a daemon', `${seconds(handed.wall)}, ${seconds(handed.cpu)} of CPU in the client`],
     ];
   } finally {
     await service.stop();
   }
 };
+
+async function measureHandedOver(sluice: string, file: string): Promise<Cost> {
+  const daemon = spawn(process.execPath, [sluice, 'run', '--config', file], { stdio: 'ignore' });
+  const ended = once(daemon, 'exit');
+  try {
+    while (!existsSync(join(dirname(file), 'state/daemon.sock'))) await wait(100);
+    const syncs = [];
+    for (let run = 0; run <= Number(options.runs); run++) {
+      const sync = await measure(`${process.execPath} ${sluice} sync --config ${file}`);
+      if (run > 0) syncs.push(sync);
+    }
+    return median(syncs);
+  } finally {
+    daemon.kill('SIGTERM');
+    await ended;
+  }
+}
 
 function latenessRow(what: string, { runs, p50, p99, most, startSeconds, residentMb: mb }: Lateness): Row[] {
   return [
