@@ -89,7 +89,7 @@ describe('the daemon', () => {
         await runtime.store.leases.take('job:orders');
       },
     });
-    await hear('firing.skipped', { reason: 'another process is running this job' });
+    await hear('firing.skipped', { reason: 'a sync or another process is running this job' });
     let next = 0;
     while (next < Date.now()) next = (await runtime.store.schedules.find('orders'))?.next_at ?? 0;
     expect(source.asked).toBe(0);

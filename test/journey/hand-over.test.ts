@@ -461,6 +461,20 @@ describe('a socket that cannot be trusted', () => {
     expect(served()).toBe(0);
   });
 
+  it('a daemon that can have no socket runs without one', async () => {
+    const { home, daemon, socket } = await openTown();
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    // Where the socket would be made.
+    mkdirSync(join(home.folder, 'state', '.daemon.sock.new', 'x'), { recursive: true });
+    const next = home.start(['run'], { serves: true });
+    await until('the daemon to go on', () => next.output().includes('sync.not_accepted'), { seen: next.output });
+    expect(await home.sluice(['sync'])).toMatchObject({ code: 0, stderr: expect.stringContaining('delivered') });
+    expect(existsSync(socket)).toBe(false);
+    next.child.kill('SIGTERM');
+    expect((await next.ended).code).toBe(0);
+  });
+
   it('a folder whose path is too long for a socket is served as well', async () => {
     const long = `state-${'x'.repeat(180)}`;
     const { home } = await openTown();

@@ -21,6 +21,8 @@ export class SyncListener {
   readonly #folder: PrivateFolder;
   readonly #server: Server;
   #terms: ConfigTerms | undefined;
+  /** Of the socket's file. */
+  #inode: number | undefined;
   #isClosed = false;
 
   /** Undefined where no client would come: another user's folder, or a file system without sockets. */
@@ -54,7 +56,10 @@ export class SyncListener {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    rmSync(this.#folder.pathOf(socketName), { force: true });
+    const path = this.#folder.pathOf(socketName);
+    // A daemon that was suspended may have a successor.
+    const inode = lstatSync(path, { throwIfNoEntry: false })?.ino;
+    if (inode !== undefined && inode === this.#inode) rmSync(path);
     // Closing removes the path that the server was bound to, which the folder must outlive.
     this.#server.close(() => this.#folder.close());
   }
@@ -64,13 +69,13 @@ export class SyncListener {
    * daemon's lease.
    */
   async #listen(): Promise<void> {
-    const draft = this.#folder.pathOf(`.${socketName}.${process.pid}`);
+    const draft = this.#folder.pathOf(`.${socketName}.new`);
     rmSync(draft, { force: true });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject).listen(draft, resolve);
     await promise;
     this.#server.off('error', reject).on('error', () => undefined);
-    if (!lstatSync(draft).isSocket()) throw new Error('the socket was replaced');
+    this.#inode = lstatSync(draft).ino;
     chmodSync(draft, 0o600);
     renameSync(draft, this.#folder.pathOf(socketName));
   }

@@ -225,7 +225,7 @@ export class FiringLoop {
       if (!isWaiting) await this.#scheduler.defer(firing, store);
     }
     if (firing.attempt !== undefined) return;
-    if (state === 'busy') this.#skip(firing, 'another process is running this job');
+    if (state === 'busy') this.#skip(firing, 'a sync or another process is running this job');
     if (state !== 'on_hold') return;
     if (isOfLogin) this.#notes.skipped(firing, loginReason, true);
     else this.#notes.skipped(firing, 'the job is on hold');
