@@ -22,7 +22,9 @@ const ticket = (id: number, subject: string | null, hours: string | null = null)
   opened,
 });
 
-/** A double of the service: as much of it as the connector uses, with the behaviour that its documentation promises. */
+/**
+ * A test double of the service: the part that the connector uses, with the behavior that the documentation promises.
+ */
 class Acme {
   readonly open = [ticket(1, 'It does not work', '1.50'), ticket(2, null)];
   readonly closed = hostileValues.map((value, i) => ticket(i + 1, value));

@@ -115,7 +115,7 @@ const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
   s: 'other',
 };
 
-/** Ignores times: without a zone, and often without a year, they don't tell when a file was modified. */
+/** Ignores times: without a zone, and often without a year, they don't show when a file was modified. */
 function unixEntry(line: string): DirectoryEntry | undefined {
   const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];

@@ -1,7 +1,7 @@
 /** An entry of a folder on the server. */
 export interface DirectoryEntry {
   readonly name: string;
-  /** `other` is a device, pipe or socket; `unknown`: the listing doesn't tell. */
+  /** `other` is a device, pipe or socket; `unknown`: the listing doesn't say. */
   readonly kind: 'file' | 'folder' | 'link' | 'other' | 'unknown';
   readonly size?: number;
   /** Milliseconds since 1970; absent if the listing isn't reliable. */

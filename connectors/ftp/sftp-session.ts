@@ -60,7 +60,10 @@ export async function openSftp(source: FtpSourceValues, folder: string, signal: 
   }
 }
 
-/** An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so it waits in vain for an FTP server. */
+/**
+ * An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so with an FTP server, it would wait until
+ * the timeout.
+ */
 async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
   const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
   const greeting = isLate ? await greetingOf({ host: source.host, port: portOf(source) }) : undefined;

@@ -21,8 +21,8 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 }
 
 /**
- * The column types after a run: a type may only widen to one that represents all existing values too. `hasValue` tells
- * for each column whether the run had a value in it; without one, its type means nothing.
+ * The column types after a run: a type may only widen to one that represents all existing values too. `hasValue`
+ * returns whether the run had a value in a column; without one, the column's type means nothing.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,

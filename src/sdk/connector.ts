@@ -243,7 +243,9 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   }): readonly { option: string; message: string }[];
   /** A minimal call that verifies address and credentials. Resolves to one sentence about the result. */
   check(context: SourceContext<S>): Promise<string>;
-  /** Lists what the source offers to read, sorted by name. Without this function, only the vendor's documentation tells. */
+  /**
+   * Lists what the source offers to read, sorted by name. Without this function, users need the vendor's documentation.
+   */
   discover?(context: DiscoverContext<S>): Promise<readonly Dataset[]>;
   extract(context: ExtractContext<S, Q>): Promise<Extraction>;
 }

@@ -18,11 +18,11 @@ class Reader {
   catchUp(told: Told): void {
     for (const { bulletin } of told.log.slice(this.read)) {
       for (const { subject, level } of bulletin.fresh) {
-        if ((this.believed.get(subject) ?? 0) >= level) throw new Error(`${subject} was told twice`);
+        if ((this.believed.get(subject) ?? 0) >= level) throw new Error(`${subject} was reported twice`);
         this.believed.set(subject, level);
       }
       for (const { subject } of bulletin.recovered) {
-        if (!this.believed.delete(subject)) throw new Error(`${subject} is over and was never told`);
+        if (!this.believed.delete(subject)) throw new Error(`the end of ${subject} was never reported`);
       }
       const open = bulletin.open.map(({ subject }) => subject);
       for (const subject of open) if (!this.believed.has(subject)) throw new Error(`${subject} is open, untold`);
@@ -71,7 +71,7 @@ describe('jobs that break and recover in any order', () => {
           const bulletins = told.after(step.kind === 'wait' ? step.ms : 0, ...conditionsOf(truth));
           reader.catchUp(told);
           if (bulletins.length > 0 && told.look(...conditionsOf(truth)).length > 0)
-            throw new Error('told again at once');
+            throw new Error('reported again immediately');
         }
         told.after(settleMs, ...conditionsOf(truth));
         told.after(longestPause, ...conditionsOf(truth));

@@ -14,7 +14,7 @@ export const usualRows = 40;
 export class Upstream {
   readonly url: string;
   prunes = false;
-  /** A reader with the current version is told so, and gets nothing. */
+  /** A reader that has the current version gets no rows, only that information. */
   isConditional = false;
   /** The version that it would return now; 0 before the first. */
   version = 0;

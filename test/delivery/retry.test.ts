@@ -23,7 +23,7 @@ describe('a truncated response with status 200', () => {
 });
 
 describe('the delay before the next attempt', () => {
-  it('is never shorter than what the service asked for, nor longer than 15 minutes by itself', () => {
+  it('is never shorter than the service asked for, and otherwise at most 15 minutes', () => {
     const luck = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(100), fc.nat(3_600_000), luck, (attempts, asked, random) => {
@@ -116,7 +116,7 @@ describe('a failed request', () => {
 });
 
 describe('the pause of an account after rate limits', () => {
-  it('is never shorter than what the service asked for, and grows to two minutes by itself', () => {
+  it('is never shorter than the service asked for, and otherwise grows to two minutes', () => {
     const most = (refusals: number, asked: number | undefined) => pauseMs(refusals, asked, () => 1);
     expect([0, 1, 3, 50].map((refusals) => most(refusals, 1000))).toEqual([1100, 2100, 8100, 120_100]);
     expect(pauseMs(50, 300_000, () => 1)).toBe(300_000);

@@ -106,7 +106,7 @@ class Ask implements Command {
     member.token = token;
     expect(member.refused, 'not what the vendor has refused').not.toContain(token.access_token);
     const until = vendor.good.get(token.access_token);
-    // Each process must be told separately what the vendor revoked before its time.
+    // Each process must learn separately which tokens the vendor revoked early.
     if (until === undefined || !isTrue) return;
     const isRenewed = vendor.weather === 'well' && member.restsUntil <= clock.ticks && !vendor.ended;
     expect(until - clock.ticks, 'it is good for a while').toBeGreaterThan(isRenewed ? fresh - minute : 0);

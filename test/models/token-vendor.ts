@@ -14,7 +14,7 @@ export const lifeMs = 3_600_000;
 /** A vendor on loopback whose refresh tokens are valid once; it uses the test's time. */
 export class TokenVendor {
   weather: Weather = 'well';
-  /** Requests so far, and how many of them were told that the grant has ended. */
+  /** Requests so far, and how many of them got the response that the grant has ended. */
   asked = 0;
   refused = 0;
   /** The refresh token that it currently accepts. */

@@ -206,7 +206,7 @@ describe('a source that goes silent', () => {
     expect((await sealedRun(given)).rows).toBe(1);
   });
 
-  it('fails the run after the stall timeout with what is known, and is told to stop', async () => {
+  it('fails the run after the stall timeout with the available details, and is told to stop', async () => {
     let told: unknown;
     const connector = connectorOf(async function* ({ signal }) {
       yield batchOf(columns, [[1, 'a']]);

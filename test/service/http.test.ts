@@ -93,7 +93,7 @@ describe('the HTTP server', () => {
     );
   });
 
-  it('uses the envelope even for requests that Node would reject by itself: no host, and unknown expectations', async () => {
+  it('uses the envelope even for requests that Node itself would reject: no host, and unknown expectations', async () => {
     const given = await bench();
     const key = `connection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
     expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);

@@ -51,9 +51,9 @@ describe('a refresh', () => {
     [
       'the connector fails',
       () => {
-        throw new Problem({ code: 'X_Y', family: 'job', message: 'the host is away', next: 'wait' });
+        throw new Problem({ code: 'X_Y', family: 'job', message: 'the host is unavailable', next: 'wait' });
       },
-      'the host is away; wait',
+      'the host is unavailable; wait',
     ],
     ['the data is not in the format', () => ['[1,'], 'Not valid JSON: the'],
     ['there is no data', () => [], 'empty'],

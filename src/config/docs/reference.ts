@@ -101,7 +101,7 @@ example after a database restart or a 503 of the token address. In contrast, \`r
 ([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
 the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next
 attempt starts. From the second attempt on, a request is repeated at most once.
-[operate.md](operate.md#a-source-that-is-away) explains what is retried, and until when.`;
+[operate.md](operate.md#unavailable-sources) explains what is retried, and until when.`;
 
 const scheduleText = `A schedule is text or a map:
 

@@ -90,7 +90,7 @@ export class SourceChecks {
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
       const wait = this.#dueAt(source, { check, runAt }) - clock.now();
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
-      // A run in progress tells more than a check; its end wakes us if it's in this process.
+      // A run in progress is more conclusive than a check; its end wakes us if it's in this process.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
       if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });

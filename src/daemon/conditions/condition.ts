@@ -32,7 +32,7 @@ export const conditionKinds = [
 
 export type ConditionKind = (typeof conditionKinds)[number];
 
-/** `error`: a person has to act. `warning`: it ends by itself, or it is not too late yet. */
+/** `error`: a person has to act. `warning`: it resolves without a person, or it's not too late yet. */
 export const conditionLevels = ['error', 'warning'] as const;
 export type ConditionLevel = (typeof conditionLevels)[number];
 

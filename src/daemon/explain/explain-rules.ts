@@ -8,7 +8,7 @@ import { deadFix } from './dead-fix.ts';
 import type { Facts, RuleResult } from './explain-facts.ts';
 import { checkedAt, ended, extracted, hinderedBy, type Link, owedAt, troubleOf, waitText } from './explain-links.ts';
 
-/** The first matching rule decides. Rules that need a person come before those that resolve by themselves. */
+/** The first matching rule decides. Rules that need a person come before those that resolve automatically. */
 export function applyRules(facts: Facts): RuleResult {
   const rules = [
     unwritable,

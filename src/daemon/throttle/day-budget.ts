@@ -51,7 +51,7 @@ export function scheduledJobs({ jobs }: Config): Scheduled[] {
 
 /**
  * The key of refreshes that share a request: same instants, same account at the service. Undefined for jobs that send
- * by themselves.
+ * alone.
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;

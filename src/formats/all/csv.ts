@@ -53,8 +53,8 @@ const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
 ]);
 
 /**
- * CSV as RFC 4180 has it, in UTF-8. What a reader guesses from the first line stays guessable: the header, and without
- * one the first row, are quoted wherever any of the four delimiters occurs.
+ * CSV according to RFC 4180, in UTF-8. Readers can still detect the delimiter in the first line: in the header, or in
+ * the first row if there is none, cells that contain any of the four delimiters are quoted.
  */
 export default defineFormat({
   id: 'csv',

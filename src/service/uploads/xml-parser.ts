@@ -38,7 +38,7 @@ export class XmlParser {
   #heldBytes = 0;
   #depth = 0;
   #records = 0;
-  /** Bytes and characters that the parser got before the part at hand, and that part. */
+  /** Bytes and characters that the parser got before the current part, and that part. */
   #byte = 0;
   #characters = 0;
   #part = '';

@@ -17,7 +17,7 @@ export interface DestinationAccount extends LastAccount {
 
 /**
  * The account that each destination charged last. Accounts without a configured name are identified by their
- * credentials, but the service counts per company, whichever key is used. If a key is rotated, today's usage must move
+ * credentials, but the service counts per company, regardless of the key. If a key is rotated, today's usage must move
  * to the new account, or the daily allowance would be spent twice.
  */
 export class AccountHistory {

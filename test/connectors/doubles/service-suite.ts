@@ -130,7 +130,7 @@ export interface FaultCase {
 
 /**
  * The standard tests of a stream: its pages arrive complete, an expired token is renewed between pages, a rate limit
- * and a truncated response are retried, a repeated page is never taken for two; and the service's own faults as data.
+ * and a truncated response are retried, a repeated page is never counted as two; and the service's own faults as data.
  */
 export function describeStream(
   title: string,

@@ -96,7 +96,9 @@ function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Aro
   }
 }
 
-/** A commit, a statement that writes outside of a transaction and thus commits by itself, and (`change`) one inside. */
+/**
+ * A commit, a statement that writes outside a transaction and therefore commits implicitly, and (`change`) one inside.
+ */
 function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
   const prototype = DatabaseSync.prototype as Any;
   const prepare = prototype.prepare as Go;

@@ -41,8 +41,8 @@ export class Leaks {
     const told = new Set(idsIn(text.replace(/"error_id":"\w+"/, ''))).difference(this.#sent.get(name)!);
     const ids = others.flatMap(([, owned]) => [...told.intersection(owned)]);
     return [
-      ...words.map((account) => `it tells a text of ${account}`),
-      ...ids.map((id) => `it tells the foreign id ${id}`),
+      ...words.map((account) => `it reveals a text of ${account}`),
+      ...ids.map((id) => `it reveals the foreign ID ${id}`),
     ];
   }
 
