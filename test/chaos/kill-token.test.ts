@@ -74,7 +74,7 @@ beforeAll(async () => {
   steps = all.slice(asked - 2, kept + 2);
 });
 
-describe('a token renewed by a process that is killed before each durable step', () => {
+describe('a token renewal in a process that is killed before each durable step', () => {
   it.for(seeds)(
     "keeps the login for the next process; a user is needed only if the vendor's response was lost (seed %i)",
     async (seed) => {

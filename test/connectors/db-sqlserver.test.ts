@@ -296,7 +296,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(problem.message).toContain('the words of the server');
   });
 
-  it('never takes an incomplete result as complete', async () => {
+  it('never treats an incomplete result as complete', async () => {
     const source = await serve(function* (sql) {
       let n = 0;
       for (const piece of series(5000)(sql)) {

@@ -52,7 +52,7 @@ describe('a response', () => {
   ];
   it.each(recoveries)('of %s leads to another attempt with the whole body', async (_name, play) => {
     const { destination, gateway } = open({ timeoutMs: 600 });
-    // The response to the second attempt may be late on a starved machine.
+    // The response to the second attempt may be late on an overloaded machine.
     const { gateway: later } = open({ timeoutMs: 60_000 });
     const id = await owe(gateway, destination, 'i', 'the whole body');
     stage.script.push(play);

@@ -52,7 +52,7 @@ async function setUp(more = {}) {
     return deliverOwed({ ...given, gateway: by, signal });
   };
   stage.script.push(async (request, _, seen) => readBody(request, seen));
-  // Only the first upload gets no response: the others may take as long as a starved machine makes them.
+  // Only the first upload gets no response: the others may be slow on an overloaded machine.
   expect(await send('old', gatewayOf({ ...destination, timeoutMs: 600 }))).toMatchObject([{ state: 'waiting_retry' }]);
   expect(await send('new')).toMatchObject([{ state: 'delivered' }]);
   service.shows = 'old';

@@ -38,7 +38,7 @@ describe('a process that is killed between a failure and its alert', () => {
       await own.sync();
       expect(new Set(receiver.got.map(idOf)).size, step).toBe(1);
       expect(new Set(receiver.titles()), step).toEqual(new Set(['orders failed']));
-      // Twice only if the webhook accepted it and the process died before recording that.
+      // Sent twice only if the webhook accepted it and the process died before recording that.
       expect(receiver.got.length, step).toBeLessThanOrEqual(2);
     }
   });

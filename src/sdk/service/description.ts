@@ -17,7 +17,7 @@ import type { Scope, Template } from './template.ts';
  * `window.to`, `since`, `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
  */
 export interface ServiceDescription {
-  /** The name in the config, and of the file. */
+  /** The name in the config and of the file. */
   readonly id: string;
   readonly title: string;
   readonly summary: string;

@@ -127,7 +127,7 @@ describe('refusals and rate limits of a service', () => {
     });
   });
 
-  it('cause a wait as long as the response says, or as the rule does otherwise', async () => {
+  it('cause a wait as long as the response says, otherwise as long as the rule says', async () => {
     const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
     const waited = async (headers: Record<string, string>) => {
       const given = { routes: { 'GET /v1/things': { status: 429, headers } }, source: { retries: 0 } };

@@ -128,7 +128,7 @@ describe('a vendor with a used-up daily allowance', () => {
     expect(run!.message).toMatch(/; 2 attempts failed since .*; attempts end at /);
   });
 
-  it('is tried when its day is over, if it says when that is', async () => {
+  it('is tried when its day is over, if it says when the day ends', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + hour ? { ...spent, retryAfterMs: noon + hour - now } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));

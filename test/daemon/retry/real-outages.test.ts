@@ -115,7 +115,7 @@ describe('an unavailable FTP server', () => {
     return { real, door };
   }
 
-  it.each(outages)("for %s: its file arrives within one wait after it's back", async (_, ms) => {
+  it.each(outages)("for %s: its file arrives within one wait after it's available again", async (_, ms) => {
     const { real, door } = await openFtp();
     const back = () => {
       door.isShut = false;
@@ -139,7 +139,7 @@ describe('an unavailable FTP server', () => {
 });
 
 describe('an unavailable token endpoint', () => {
-  it.each(outages)("for %s: rows of its API arrive within one wait after it's back", async (_, ms) => {
+  it.each(outages)("for %s: its API's rows arrive within one wait after it's available again", async (_, ms) => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const source = {
