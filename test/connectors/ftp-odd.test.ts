@@ -165,7 +165,7 @@ describe('a broken transfer', () => {
     expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
   });
 
-  it('is an error if more bytes arrive than the file's size', async () => {
+  it("is an error if more bytes arrive than the file's size", async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
       end,
