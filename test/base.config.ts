@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     pool: 'forks',
-    globalSetup: ['test/left-behind.ts', 'test/journey/built.ts'],
+    globalSetup: ['test/left-behind.ts', 'test/run-folder.ts', 'test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
     // More workers than cores, because many tests wait for timers or their own processes.
     maxWorkers: 4,

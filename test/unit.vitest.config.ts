@@ -25,7 +25,7 @@ export default defineConfig({
     include: rooms.map((room) => `test/${room}/**/*.test.ts`),
     exclude: [...configDefaults.exclude, ...others.map((name) => `test/**/${name}.test.ts`)],
     // These tests need no built package.
-    globalSetup: [],
+    globalSetup: ['test/run-folder.ts'],
     maxWorkers: 2,
     isolate: false,
   },
