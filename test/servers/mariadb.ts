@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import mysql, { type ConnectionOptions } from 'mysql2';
 import { startDatabase } from './database.ts';
+import { addNewData, dataIn } from './new-data.ts';
 import { findProgram, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const folders = ['/usr/sbin', '/usr/libexec'];
@@ -49,13 +50,14 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
   });
 }
 
-const dataFlag = (folder: ServerFolder): string => `--datadir=${join(folder.path, 'data')}`;
+const dataFlag = (folder: ServerFolder): string => `--datadir=${dataIn(folder)}`;
 
 /** MariaDB 10.11 rarely crashes while it creates its tables: once in many hundred times. Only that is retried. */
 async function createDataFolder(install: string, triesLeft = 3): Promise<ServerFolder> {
   const folder = await ServerFolder.make('mariadb');
   try {
-    await folder.run(install, ['--no-defaults', dataFlag(folder), ...installFlags]);
+    const flags = ['--no-defaults', dataFlag(folder), ...installFlags];
+    await addNewData('mariadb', folder, () => folder.run(install, flags));
     return folder;
   } catch (failure) {
     if (triesLeft === 1 || !String(failure).includes('Segmentation fault')) throw failure;

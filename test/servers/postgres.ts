@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import pg from 'pg';
 import { startDatabase } from './database.ts';
+import { addNewData, dataIn } from './new-data.ts';
 import { findProgram, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const folders = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin'];
@@ -27,17 +27,8 @@ export async function startPostgres({ settings = {}, tls }: ServerSettings = {})
   if (initdb === undefined || postgres === undefined) throw new Error('PostgreSQL (initdb, postgres) is not installed');
   const folder = await ServerFolder.make('postgres');
   const secret = await folder.write('password', password);
-  await folder.run(initdb, [
-    '-D',
-    dataIn(folder),
-    '-U',
-    user,
-    '-A',
-    'scram-sha-256',
-    '--pwfile',
-    secret,
-    ...initdbFlags,
-  ]);
+  const flags = ['-D', dataIn(folder), '-U', user, '-A', 'scram-sha-256', '--pwfile', secret, ...initdbFlags];
+  await addNewData('postgres', folder, () => folder.run(initdb, flags));
   const secure = tls === undefined ? {} : await tlsSettings(folder, tls);
   return servePostgres({ folder, postgres, settings: { ...secure, ...settings } });
 }
@@ -66,9 +57,6 @@ export function servePostgres({
     killSignal: 'SIGQUIT',
   });
 }
-
-/** The path of a server's data in its folder. */
-export const dataIn = (folder: ServerFolder): string => join(folder.path, 'data');
 
 const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
 

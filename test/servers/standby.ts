@@ -1,4 +1,5 @@
-import { dataIn, postgresPrograms, servePostgres } from './postgres.ts';
+import { dataIn } from './new-data.ts';
+import { postgresPrograms, servePostgres } from './postgres.ts';
 import { ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 /** Starts a hot standby of a private PostgreSQL, which streams from it; settings in the server's own syntax. */
