@@ -50,16 +50,22 @@ export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail
   };
 }
 
-/** The one that splits most rows into equally many cells; of equals, the one with more cells. */
+/**
+ * The one that splits most rows into equally many cells; of equals, the one with more cells. If there is only one column, one that
+ * is in no value.
+ */
 function likelyDelimiter(text: string, isWhole: boolean): string {
   const scored = delimiters.map((delimiter) => {
     const rows = wholeRows(text, delimiter, isWhole);
     const width = usualWidth(rows);
-    const count = width < 2 ? 0 : rows.filter(({ cells }) => cells.length === width).length;
-    return { delimiter, count, width };
+    const first = firstRow(rows, width);
+    // Title lines above a table without a header are the names of a single column.
+    const isTable = width > 1 && (first === 0 || isHeader(rows.slice(first)));
+    const count = isTable ? rows.filter(({ cells }) => cells.length === width).length : 0;
+    return { delimiter, count, width, isUnused: rows.every(({ cells }) => cells.length === 1) };
   });
   const best = scored.reduce((a, b) => (b.count > a.count || (b.count === a.count && b.width > a.width) ? b : a));
-  return best.count === 0 ? ',' : best.delimiter;
+  return best.count > 0 ? best.delimiter : (scored.find(({ isUnused }) => isUnused)?.delimiter ?? ',');
 }
 
 /** The number of cells that most rows have; of equals, the larger one. */
