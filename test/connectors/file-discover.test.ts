@@ -108,6 +108,13 @@ it('examines the end of a large file, and says so if it cannot', async () => {
   expect(packed!.notes).toContain("The end of the file wasn't examined; it may have a footer.");
 });
 
+it('takes only the very last rows for a footer: a row of a wrong width before data is an error', async () => {
+  const folder = await folderWith({ 'a.csv': 'a,b\n1,2\n3\n5,6\n7,8\n', 'b.csv': 'a,b\nx,1\nTotal Oil,2\n' });
+  const [ragged, named] = await discover(folder);
+  expect(ragged).toMatchObject({ query: { path: 'a.csv' }, problem: { code: 'CSV_RAGGED' } });
+  expect(named!.query).toEqual({ path: 'b.csv', types: { b: 'integer' } });
+});
+
 it.each<[string, string | Buffer, object]>([
   ['a file without a header', '1,x\n2,y\n', { header: false, types: { column1: 'integer' } }],
   ['years as names', 'name,2023,2024\nx,1,2\n', { types: { '2023': 'integer', '2024': 'integer' } }],

@@ -21,8 +21,8 @@ interface TextRow {
 }
 
 const delimiters = [',', ';', '\t', '|', '\x01', '\x1f'];
-/** Totals in the languages whose number formats differ from ours. */
-const totalWords = /^(?:grand )?(?:total|sub-?total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\b/i;
+/** A first cell with nothing but this is a row of totals. */
+const totalWords = /^(?:grand total|total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\s*:?$/i;
 const maxFooterRows = 20;
 
 /** The delimiter, title rows, header and footer of a csv text; undefined if it has no rows. */
@@ -85,10 +85,11 @@ function firstRow(rows: readonly TextRow[], width: number): number {
   return Math.max(0, found);
 }
 
+/** Only the very last rows: another row of a wrong width is a fault of the file, and what follows it is data. */
 function footerRows(rows: readonly TextRow[], width: number): number {
   const end = rows.slice(-maxFooterRows);
-  const at = end.findIndex(({ cells }) => cells.length !== width || totalWords.test(cells[0]!.trim()));
-  return at < 0 ? 0 : end.length - at;
+  const isFooter = ({ cells }: TextRow) => cells.length !== width || totalWords.test(cells[0]!.trim());
+  return end.length - 1 - end.findLastIndex((row) => !isFooter(row));
 }
 
 /** Names aren't values, and there is one for each column. */
@@ -100,7 +101,7 @@ function isHeader(table: readonly TextRow[]): boolean {
 
 const breaksIn = (cells: readonly string[]): number => cells.join('').match(/\r\n|[\r\n]/g)?.length ?? 0;
 
-/** The rows of a text; the last one only if the text is complete. */
+/** The rows of a text, the last one only if the text is complete; none if text follows a closing quote. */
 function wholeRows(text: string, delimiter: string, isComplete: boolean): TextRow[] {
   const rows: TextRow[] = [];
   let cells: string[] = [];
@@ -124,6 +125,7 @@ function wholeRows(text: string, delimiter: string, isComplete: boolean): TextRo
       cell = text.slice(i + 1, close).replaceAll('""', '"');
       lines += breaksIn([cell]);
       i = close;
+      if (i + 1 < text.length && ![delimiter, '\n', '\r'].includes(text[i + 1]!)) return [];
     } else if (character === delimiter) {
       cells.push(cell);
       cell = '';
