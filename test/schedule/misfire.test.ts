@@ -65,6 +65,16 @@ describe('missed firings', () => {
     expect(last).toEqual({ fire: at('14:00'), nextAt: at('15:00'), hasBacklog: false, isCatchUp: true });
   });
 
+  it('are caught up even within the grace period if more follow, or if others were caught up before', () => {
+    const minutely: Schedule = { every: 60_000, from: 0, timezone: 'UTC', misfire: { policy: 'run_all' } };
+    const more = decideMisfire(minutely, { nextAt: at('14:18'), now: at('14:20') });
+    expect(more).toMatchObject({ fire: at('14:18'), hasBacklog: true, isCatchUp: true });
+    const last = decideMisfire(minutely, { nextAt: at('14:20'), now: at('14:20'), behindSince: at('14:00') });
+    expect(last).toMatchObject({ fire: at('14:20'), hasBacklog: false, isCatchUp: true });
+    const inTime = decideMisfire(minutely, { nextAt: at('14:20'), now: at('14:20') });
+    expect(inTime).toMatchObject({ fire: at('14:20'), hasBacklog: false, isCatchUp: false });
+  });
+
   it('start within the window of run_all, counted from the start of the catch-up', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 3 * hour, atMost: 24 });
     const skipped = { first: at('10:00'), last: at('11:00'), firings: 2 };
