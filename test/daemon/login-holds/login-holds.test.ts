@@ -128,6 +128,33 @@ describe('a refused login', () => {
     await store.close();
   });
 
+  it('is tried by one of all runs that wait; one that ends before it logs in leaves the attempt to the next', async () => {
+    const { clock, store, bank, gate, hours } = await setUp();
+    const source = bank.source('wrong');
+    const ends = async () => {
+      const begun = await gate.begin(source);
+      return 'end' in begun ? begun.end : undefined;
+    };
+    await (await ends())!();
+    await open(gate, source);
+    expect(await ends(), 'on hold').toBeUndefined();
+    clock.forward(hour);
+    const end = await ends();
+    expect(await ends(), 'another run has the attempt').toBeUndefined();
+    await end!();
+    expect(await ends()).toBeUndefined();
+    clock.forward(hour / 12);
+    const next = await ends();
+    expect(await open(gate, source)).toMatchObject({ code: 'BANK_REFUSED' });
+    await next!();
+    clock.forward(hour);
+    expect(await ends(), 'the attempt was made').toBeUndefined();
+    clock.forward(3 * hour);
+    expect(await ends()).toBeDefined();
+    expect(hours()).toEqual([0, 1]);
+    await store.close();
+  });
+
   it('is tried again soon if the attempt found the server unavailable', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
