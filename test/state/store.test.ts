@@ -129,6 +129,32 @@ describe('leases', () => {
     expect((await b.leases.holder('job:x'))?.owner).toBe('b');
   });
 
+  it('are waited for, are listed while their process is alive, and are deleted afterwards', async () => {
+    const folder = newFolder();
+    const clock = new SteppingClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    const lease = await a.leases.take('job:x');
+    const takenAt = clock.now();
+    const began = clock.monotonic();
+    expect(await b.leases.wait('job:x', { forMs: 1000 })).toBeUndefined();
+    expect(clock.monotonic() - began).toBe(1100);
+    const signal = AbortSignal.abort('stopped');
+    await expect(b.leases.wait('job:x', { forMs: 1e9, signal })).rejects.toBe('stopped');
+    expect(await b.leases.held()).toEqual([{ name: 'job:x', owner: 'a', takenAt }]);
+    await lease?.release();
+    expect(await b.leases.wait('job:x', { forMs: 1000 })).toBeDefined();
+    await a.leases.take('job:y');
+    const names = async () => (await a.leases.held()).map(({ name, owner }) => `${name} ${owner}`).toSorted();
+    expect(await names()).toEqual(['job:x b', 'job:y a']);
+    people.dead.add('b');
+    expect(await names()).toEqual(['job:y a']);
+    await a.leases.removeDead();
+    people.dead.delete('b');
+    expect(await names(), 'they are gone').toEqual(['job:y a']);
+  });
+
   it("of a process that can't be checked end with its heartbeats", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
