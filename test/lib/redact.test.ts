@@ -44,6 +44,9 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
   'in base64 amid other things': (text) => base64(`a:${text} and more`),
   'in base64 of an address': (text) => Buffer.from(`ab${text}c`).toString('base64url'),
   'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+  'in capital hexadecimal': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  'in a form that encodes every sign': (text) =>
+    encodeURIComponent(text).replaceAll(/[-_.!~*'()]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`),
 };
 
 describe('a secret', () => {
@@ -91,6 +94,7 @@ describe('a secret', () => {
     }
     expect(excerptAt('a text without any', 2, 6)).toBe('text');
     expect(cutText('a text without any', 6)).toBe('a text…');
+    expect(cutText('a text', 6)).toBe('a text');
   });
 
   it('is recognized in a text with collapsed white space', () => {

@@ -76,6 +76,13 @@ describe('a day with too few requests', () => {
     );
   });
 
+  it('throttles the most expensive job of a class first, and of equal ones the first by name', () => {
+    const [cheap, dear] = [jobOf('cheap', { firings: 2 }), jobOf('dear', { firings: 2, cost: 3000 })];
+    expect(throttleDay([cheap, dear], 5000)).toEqual({ every: new Map([['dear', 2]]), short: 0 });
+    const equal = [jobOf('b', { firings: 2 }), jobOf('a', { firings: 2 }), jobOf('c', { firings: 2 })];
+    expect(throttleDay(equal, 5000)).toEqual({ every: new Map([['a', 2]]), short: 0 });
+  });
+
   it('changes nothing if everything fits, and throttles no more than needed', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
