@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import type { HelpDetails } from './help.ts';
 
 /**
  * Each file in commands/ is one command; the folder is the registry. A command file declares its arguments and flags,
  * and imports the implementation only when it runs, so that `--help` stays fast.
  */
 export interface CliCommand {
+  readonly help: HelpDetails;
   /** Adds the command to the program. */
   register(program: Command): void;
 }

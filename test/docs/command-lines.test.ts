@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseFault } from '../cli/program.ts';
 import { forSuite, makeWorld, type World } from '../journey/world.ts';
 import { type CommandBlock, type Page, readPages } from './command-lines.ts';
-import { type Typed, typeAll, type Walk } from './machine.ts';
+import { typeAll } from './machine.ts';
 import { notTyped, onlyParsed, otherEnds, preparations } from './pages.ts';
-import { shapeFault, shapes } from './shapes.ts';
+import { shapes } from './shapes.ts';
+import { faultsOf } from './walk-faults.ts';
 
 const scope = forSuite();
 const pages = readPages();
@@ -13,28 +14,6 @@ let world: World;
 beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
-
-/** What is wrong with a command: it failed, or, if it was not run, its arguments are invalid. */
-async function faultOf({ place, code, words }: Typed): Promise<string | undefined> {
-  const line = words.join(' ');
-  const said = (what: string) => `${place}: ${line}: ${what}`;
-  if (code === undefined) {
-    const fault = await shapeFault(words);
-    return fault === undefined ? undefined : said(fault);
-  }
-  const allowed = [
-    0,
-    ...otherEnds.flatMap(({ words: known, code: other }) => (known.test(`${place}: ${line}`) ? [other] : [])),
-  ];
-  if (allowed.includes(code)) return undefined;
-  return said(code === 127 ? 'nothing is known of this program: test/docs/machine.sh' : `ended with ${code}`);
-}
-
-async function faultsOf({ typed, output, isWhole }: Walk): Promise<string[]> {
-  const faults = (await Promise.all(typed.map(faultOf))).filter((fault) => fault !== undefined);
-  if (!isWhole) faults.push('the shell did not come to the end of the page');
-  return faults.length === 0 ? [] : [...faults, output];
-}
 
 const withBlocks = pages.filter(({ blocks }) => blocks.length > 0);
 

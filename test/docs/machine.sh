@@ -59,6 +59,16 @@ daemon() { KEEP_DAEMON=1 sluice run; }
 lose_rows() {
   "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('delete from orders where id in (select id from orders limit (select count(*) * 2 / 3 from orders))')"
 }
+gain_row() {
+  "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('insert into orders select max(id) + 1, customer, amount, created_at from orders')"
+}
+make_workbook() {
+  "$NODE" --input-type=module -e "import write from '$TOOLS/../../node_modules/write-excel-file/node/index.js'; await write([[{ value: 'id' }], [{ value: 1 }]]).toFile('$1')"
+}
+deliver() {
+  sluice apply --yes
+  sluice sync
+}
 npx() { "$@"; }
 sudo() {
   while [[ ${1-} == -* ]]; do shift; done

@@ -37,13 +37,48 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   },
 };
 
+/** What the examples of a command's help assume, by its name. */
+export const examplePreparations: Readonly<Record<string, Preparation>> = {
+  backfill: { keeps: true, before: { '--chunk 1d': 'deliver' } },
+  backup: { before: { 'before-upgrade': 'deliver' } },
+  discover: {
+    before: {
+      './exports': 'mkdir exports; command cp orders.csv exports',
+      './report.xlsx': 'make_workbook report.xlsx',
+      './shop.sqlite': 'command cp shop.db shop.sqlite',
+    },
+  },
+  explain: { before: { 'sluice explain orders': 'deliver' } },
+  health: { before: { 'sluice health': '[ "${#servers[@]}" -gt 0 ] || daemon' } },
+  init: { before: { 'sluice init': 'command rm -f sluice.yaml shop.yaml; command cp shop.db shop.sqlite' } },
+  quarantine: {
+    before: { 'quarantine list': 'deliver; lose_rows; sluice sync', 'quarantine discard': 'lose_rows; sluice sync' },
+  },
+  reload: { before: { 'sluice check': 'daemon' } },
+  restore: {
+    before: {
+      'before-upgrade':
+        'command rm -rf backups; deliver; sluice backup /backups/before-upgrade; command rm -r sluice-state',
+      '--replace': 'deliver',
+    },
+  },
+  resume: { before: { 'sluice resume': 'deliver; gain_row; sluice sync; sluice rollback orders' } },
+  rollback: { before: { '--list': 'deliver; gain_row; sluice sync' } },
+  state: { keeps: true, before: { 'state show': 'deliver' } },
+  sync: { before: { 'sluice sync': 'sluice apply --yes' } },
+};
+
 /** Lines, by location, that exit with a code other than 0, as the page says, or because of this environment. */
 export const otherEnds: readonly { readonly words: RegExp; readonly code: number; readonly why: string }[] = [
   {
-    words: /^before docs\/guards.*: sluice sync$/,
+    words: /^before (docs\/guards|quarantine --help).*: sluice sync$/,
     code: 1,
     why: 'before a page about guards: the result is held back',
   },
+  { words: /: sluice (history|rollback|explain) .*\b[0-9a-f-]{22,}$/, code: 2, why: 'an ID of the reader' },
+  { words: /: sluice alerts test/, code: 2, why: 'the config has no channel' },
+  { words: /: sluice discover api /, code: 2, why: 'the config has no such source' },
+  { words: /: sluice dead (show|send)/, code: 2, why: 'no payload is dead' },
   { words: /: curl .*huge/, code: 22, why: 'the page shows how errors are reported' },
   { words: /: curl .*\/requests\/wait/, code: 22, why: 'no upload arrives while it waits' },
   { words: /^docs\/service-control.*: curl .*\/profile$/, code: 56, why: 'the page shows how a response is lost' },

@@ -8,6 +8,17 @@ interface Flags {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'every channel accepted the test message, or no test was made'],
+      ['1', 'at least one channel did not accept it'],
+    ],
+    examples: [
+      ['sluice alerts list', 'open alerts, latest messages, and state of the channels'],
+      ['sluice alerts test', 'send a test message to every channel'],
+      ['sluice alerts test ops', 'to one channel'],
+    ],
+  },
   register(program: Command): void {
     const alerts = program
       .command('alerts')
@@ -27,7 +38,6 @@ const command: CliCommand = {
       .argument('[channel]', 'only this channel')
       .option(...configFlag)
       .option('--json', 'print JSON')
-      .addHelpText('after', '\nExit codes: 0 if every channel accepted the message, 1 otherwise.')
       .action(async (channel: string | undefined, flags: Flags) => {
         const { testChannels } = await import('../alerts/test.ts');
         await testChannels(channel, flags);

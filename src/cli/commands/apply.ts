@@ -55,6 +55,12 @@ function verdict(
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice apply', 'show what would change'],
+      ['sluice apply --yes', 'create and update the data sources'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('apply')

@@ -35,6 +35,12 @@ function forMachines({ at, who, why, action, job, run, former, latter }: AuditRo
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice audit', 'all decisions'],
+      ['sluice audit orders --json', 'the decisions about one job, for scripts'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('audit')

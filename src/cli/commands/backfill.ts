@@ -46,6 +46,16 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
 }
 
 const command: CliCommand = {
+  help: {
+    notes: ['The watermark does not change. If the backfill is interrupted, run the same command again to continue.'],
+    examples: [
+      ['sluice backfill orders --from 2026-01-01 --to 2026-02-01 --chunk 1d', 'a month, day by day'],
+      [
+        'sluice backfill orders --from 2026-01-31T09:00:00Z --to 2026-01-31T10:00:00Z --why "fixed at the source"',
+        'an hour, with a reason for the audit log',
+      ],
+    ],
+  },
   register(program: Command): void {
     program
       .command('backfill')
@@ -63,15 +73,6 @@ const command: CliCommand = {
       .option(...configFlag)
       .option(...whyFlag)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        `
-The watermark does not change. If the backfill is interrupted, run the same command again to continue.
-
-Examples:
-  sluice backfill orders --from 2026-01-01 --to 2026-02-01 --chunk 1d
-  sluice backfill orders --from 2026-01-31T09:00:00Z --to 2026-01-31T10:00:00Z --why "fixed at the source"`,
-      )
       .action(run);
   },
 };

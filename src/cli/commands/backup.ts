@@ -14,16 +14,21 @@ async function run(folder: string, { config: file }: { readonly config: string }
 }
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      'The backup does not include the config. It includes the login key file if there is one: protect backups like passwords.',
+    ],
+    examples: [
+      ['sluice backup /backups/before-upgrade', 'to a named folder'],
+      ['sluice backup /backups/sluice-$(date +%F)', 'to a folder for each day'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('backup')
       .description('Backs up the state to a new folder and verifies the copy. The daemon can keep running.')
       .argument('<folder>', 'an empty or new folder')
       .option(...configFlag)
-      .addHelpText(
-        'after',
-        '\nThe backup does not include the config. It includes the login key file if there is one: protect backups like passwords.\n\nExample:\n  sluice backup /backups/sluice-$(date +%F)',
-      )
       .action(run);
   },
 };

@@ -88,6 +88,19 @@ function textOf(looks: readonly ConnectionTest[]): string {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'no errors'],
+      ['1', 'a connection failed'],
+      ['2', 'the config has errors'],
+      ['3', 'credentials were refused'],
+    ],
+    examples: [
+      ['sluice check', 'without network requests'],
+      ['sluice check --connect', 'also test sources and destinations'],
+      ['sluice check --config ./sluice.yaml --json', 'another file, for scripts'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('check')
@@ -98,10 +111,6 @@ const command: CliCommand = {
         'also test each source and destination (one request each) and the columns of database queries',
       )
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        '\nExit codes: 0 no errors, 1 a connection failed, 2 the config has errors, 3 credentials were refused.',
-      )
       .action(run);
   },
 };

@@ -25,20 +25,19 @@ async function run(shell: string, words: readonly string[], program: Command): P
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice completion bash', 'eval "$(sluice completion bash)" in ~/.bashrc'],
+      ['sluice completion zsh', 'save as _sluice in a folder of $fpath'],
+      ['sluice completion fish', 'save as ~/.config/fish/completions/sluice.fish'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('completion')
       .description('Prints the completion of a shell: commands, options, and jobs and sources in the config.')
       .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish', 'words']))
       .argument('[words...]', 'with "words": the words so far; prints what may come next')
-      .addHelpText(
-        'after',
-        `
-Examples:
-  sluice completion bash    eval "$(sluice completion bash)" in ~/.bashrc
-  sluice completion zsh     save as _sluice in a folder of $fpath
-  sluice completion fish    save as ~/.config/fish/completions/sluice.fish`,
-      )
       .action((shell, words) => run(shell, words, program));
   },
 };

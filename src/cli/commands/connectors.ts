@@ -5,6 +5,14 @@ import { configFlag } from '../config-file.ts';
 const json = ['--json', 'for machines'] as const;
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice connectors list', 'all connectors'],
+      ['sluice connectors describe db', 'the options of one'],
+      ['sluice connectors scaffold acme', 'start your own in ./my-connectors'],
+      ['sluice connectors test my-connectors/acme.mts', 'test it'],
+    ],
+  },
   register(program: Command): void {
     const group = program.command('connectors').description('Lists connectors, and helps you write and test your own.');
     group

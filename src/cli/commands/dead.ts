@@ -106,6 +106,13 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
 const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice dead list', 'all dead payloads'],
+      ['sluice dead show orders', "the service's response"],
+      ['sluice dead send orders --why "the data source was recreated"', 'try again'],
+    ],
+  },
   register(program: Command): void {
     const dead = program
       .command('dead')

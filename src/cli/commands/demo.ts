@@ -147,6 +147,9 @@ async function createPulledSource(service: string, api: string): Promise<string>
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [['sluice demo', 'needs no config, and leaves nothing behind']],
+  },
   register(program: Command): void {
     program
       .command('demo')

@@ -3,6 +3,18 @@ import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 
 const command: CliCommand = {
+  help: {
+    notes: ['A name is a source in the config; anything else is a path or URL and needs no config.'],
+    examples: [
+      ['sluice discover shop', 'a source in the config'],
+      ["sluice discover shop 'order*'", 'only some of its tables'],
+      ['sluice discover api --path /orders', "the records and pages of a REST API's path"],
+      ['sluice discover ./exports', 'the files of a folder'],
+      ['sluice discover ./orders.csv', 'how to read a file: delimiter, header, types, and the job for it'],
+      ['sluice discover ./report.xlsx', 'the sheets of a workbook'],
+      ['sluice discover ./shop.sqlite', 'the tables of a SQLite file'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('discover')
@@ -12,20 +24,6 @@ const command: CliCommand = {
       .option('--path <path>', 'simple_rest: the path to request once or twice')
       .option(...configFlag)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        `
-A name is a source in the config; anything else is a path or URL and needs no config.
-
-Examples:
-  sluice discover shop                a source in the config
-  sluice discover shop 'order*'       only some of its tables
-  sluice discover api --path /orders  the records and pages of a REST API's path
-  sluice discover ./exports           the files of a folder
-  sluice discover ./orders.csv        how to read a file: delimiter, header, types, and the job for it
-  sluice discover ./report.xlsx       the sheets of a workbook
-  sluice discover ./shop.sqlite       the tables of a SQLite file`,
-      )
       .action(async (source, pattern, flags) =>
         (await import('../discover/discover.ts')).discover(source, flags.path ?? pattern, flags),
       );

@@ -41,6 +41,17 @@ async function connectAll(config: Config): Promise<Finding[]> {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'no findings'],
+      ['1', 'at least one finding'],
+      ['2', 'the config has errors'],
+    ],
+    examples: [
+      ['sluice doctor', 'without network requests'],
+      ['sluice doctor --connect', 'also test sources, and compare clocks'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('doctor')
@@ -50,7 +61,6 @@ const command: CliCommand = {
       .option(...configFlag)
       .option('--connect', "also test each source, and compare the clock with the service's (one request per account)")
       .option('--json', 'print JSON')
-      .addHelpText('after', '\nExit codes: 0 no findings, 1 at least one finding, 2 the config has errors.')
       .action(run);
   },
 };

@@ -61,6 +61,13 @@ function linkText({ at, message, code }: Link): string {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice explain orders', 'by job'],
+      ['sluice explain 0123456789abcdef0123456789abcdef', 'by the ID of a data source instance'],
+      ['sluice explain orders --json', 'for scripts'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('explain')
@@ -68,10 +75,6 @@ const command: CliCommand = {
       .argument('<job|instance>', 'name of a job, or ID of a data source instance')
       .option(...configFlag)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        '\nExamples:\n  sluice explain orders\n  sluice explain 0123456789abcdef0123456789abcdef --json',
-      )
       .action(run);
   },
 };

@@ -55,10 +55,20 @@ function textOf({ ok, checks }: Health): string {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'healthy'],
+      ['1', 'not healthy, or no daemon runs'],
+    ],
+    examples: [
+      ['sluice health', 'for a container or a monitoring system'],
+      ['sluice health --json', 'with details'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('health')
-      .description('Checks whether the daemon is alive and its scheduler runs. Exit codes: 0 healthy, 1 not.')
+      .description('Checks whether the daemon is alive and its scheduler runs.')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .action(run);

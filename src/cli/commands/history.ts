@@ -168,6 +168,13 @@ function positive(text: string): number {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice history', 'the latest runs'],
+      ['sluice history orders --failed -n 50', 'failed runs of one job'],
+      ['sluice history --run 20261121-033232-87c45a', 'all details of one run'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('history')
@@ -178,7 +185,6 @@ const command: CliCommand = {
       .option('--failed', 'only failed, dead, quarantined and interrupted runs')
       .option('--run <id>', 'show all details of one run')
       .option('--json', 'print JSON')
-      .addHelpText('after', '\nExamples:\n  sluice history\n  sluice history orders --failed -n 50')
       .action(run);
   },
 };

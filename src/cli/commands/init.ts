@@ -46,6 +46,17 @@ function collect(value: string, former: readonly string[]): string[] {
 }
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends nothing unless you say yes. A password in the URL becomes a variable and isn't written to the config.",
+    ],
+    examples: [
+      ['sluice init', 'asks on a terminal'],
+      ['sluice init --url ./orders.csv --yes', 'a job for a file'],
+      ['sluice init --url ./shop.sqlite --table orders --yes', 'a job for one table'],
+      ['sluice init shop.yaml --url ./shop.sqlite --yes', 'another config file'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('init')
@@ -56,18 +67,6 @@ const command: CliCommand = {
       .option('--table <name>', 'write a job for this table, file or sheet; repeat it for more', collect, [])
       .option('--destination <url>', 'URL of the dashboard service; default: the embedded service (sluice serve)')
       .option('--yes', 'ask nothing: take what --table names, or everything')
-      .addHelpText(
-        'after',
-        `
-Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends
-nothing unless you say yes. A password in the URL becomes a variable and isn't written to the config.
-
-Examples:
-  sluice init                                           asks on a terminal
-  sluice init --url ./orders.csv --yes                  a job for a file
-  sluice init --url ./shop.sqlite --table orders        a job for one table
-  sluice init shop.yaml --url ./shop.sqlite --yes       another config file`,
-      )
       .action(run);
   },
 };

@@ -46,6 +46,19 @@ async function run(name: string, flags: Flags): Promise<void> {
 }
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      'Service account and app logins need no browser. Tokens are stored encrypted in the state folder and renewed automatically; "sluice logins" lists them.',
+    ],
+    exitCodes: [
+      ['0', 'logged in'],
+      ['3', 'the vendor refused the login'],
+    ],
+    examples: [
+      ['sluice login crm', 'in a browser on this machine'],
+      ['sluice login crm --paste', 'in a browser on another machine'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('login')
@@ -62,10 +75,6 @@ const command: CliCommand = {
           '--code',
           'for machines without a browser: enter a code on another device, if the vendor supports it',
         ).conflicts('paste'),
-      )
-      .addHelpText(
-        'after',
-        '\nService account and app logins need no browser. Tokens are stored encrypted in the state folder and renewed\nautomatically; "sluice logins" lists them. Exit code 3: the vendor refused the login.',
       )
       .action(run);
   },

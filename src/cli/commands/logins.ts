@@ -90,6 +90,12 @@ async function revoke(name: string, _: unknown, command: Command): Promise<void>
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice logins', 'all logins'],
+      ['sluice logins revoke crm', 'end one'],
+    ],
+  },
   register(program: Command): void {
     const logins = program
       .command('logins')

@@ -156,6 +156,18 @@ function instant(text: string): number {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'the worst case fits'],
+      ['1', 'it does not'],
+      ['2', 'the config has errors'],
+    ],
+    examples: [
+      ['sluice plan', 'the rest of the day'],
+      ['sluice plan --firings', 'with every firing'],
+      [`sluice plan --until "$(date -u -d '3 days' +%FT%TZ)"`, 'the next three days'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('plan')
@@ -170,7 +182,6 @@ const command: CliCommand = {
       )
       .option('--firings', `list every firing, even if there are more than ${maxLines}`)
       .option('--json', 'print JSON; lists every firing')
-      .addHelpText('after', '\nExit codes: 0 the worst case fits, 1 it does not, 2 the config has errors.')
       .action(run);
   },
 };

@@ -163,13 +163,20 @@ async function decideOn(ref: string, command: Command, work: (deciding: Deciding
 const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice quarantine list', 'what waits for a decision'],
+      ['sluice quarantine show orders', 'why, and what differs'],
+      ['sluice quarantine approve orders --why "the shop was closed"', 'send it'],
+      ['sluice quarantine discard orders --why "half of the rows are missing"', 'keep the old data'],
+    ],
+  },
   register(program: Command): void {
     const quarantine = program
       .command('quarantine')
       .description('Lists payloads that guards held back, shows why, and approves or discards them.')
       .option(...configFlag)
-      .option('--json', 'print JSON')
-      .addHelpText('after', '\nExample:\n  sluice quarantine approve orders --why "the shop was closed"');
+      .option('--json', 'print JSON');
     quarantine
       .command('list', { isDefault: true })
       .description('Lists quarantined payloads.')

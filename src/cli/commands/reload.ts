@@ -128,6 +128,17 @@ function seconds(text: string): number {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'the new config is active'],
+      ['1', 'no daemon is running, or it did not respond'],
+      ['2', 'the config has errors; the previous config stays active'],
+    ],
+    examples: [
+      ['sluice check && sluice reload', 'if the new config has no errors'],
+      ['systemctl reload sluice', 'the same for the shipped systemd unit'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('reload')
@@ -135,10 +146,6 @@ const command: CliCommand = {
       .option(...configFlag)
       .option('--wait <seconds>', 'how long to wait for the daemon', seconds, 60)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        '\nExit codes:\n  0    the new config is active\n  1    no daemon is running, or it did not respond\n  2    the config has errors; the previous config stays active\n\nExamples:\n  sluice check && sluice reload\n  systemctl reload sluice',
-      )
       .action(run);
   },
 };

@@ -32,6 +32,12 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice restore /backups/before-upgrade', 'to an empty state folder'],
+      ['sluice restore /backups/before-upgrade --replace', 'move the existing state aside'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('restore')

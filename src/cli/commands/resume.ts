@@ -24,6 +24,12 @@ async function run(name: string, flags: Flags): Promise<void> {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice resume orders', 'let the job run again'],
+      ['sluice resume orders --why "the prices are correct again"', 'with a reason for the audit log'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('resume')

@@ -98,6 +98,13 @@ function choose(name: string, former: readonly GoodPayload[], to: string | undef
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice rollback orders --list', 'what can be restored'],
+      ['sluice rollback orders --why "wrong prices"', 'the previous payload'],
+      ['sluice rollback orders --to 20261121-033232-87c45a', 'the payload of a run'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('rollback')

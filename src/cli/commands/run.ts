@@ -152,6 +152,16 @@ const secondFlag = new Option('--second <what>', 'if another daemon uses the sta
   .default('refuse');
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      'SIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0. Owed payloads stay owed and are sent after the next start.',
+    ],
+    examples: [
+      ['sluice run', 'until it is stopped'],
+      ['sluice run --monitor 127.0.0.1:9464', 'with the status page and metrics'],
+      ['sluice run --strict', 'only if everything is in order'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('run')
@@ -165,10 +175,6 @@ const command: CliCommand = {
       .addOption(secondFlag)
       .option('--strict', 'start only if the config has no errors, every source responds and every login has a token')
       .addOption(logFlag('standard output', 'info'))
-      .addHelpText(
-        'after',
-        '\nSIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0.\nOwed payloads stay owed and are sent after the next start.',
-      )
       .action(run);
   },
 };

@@ -118,14 +118,18 @@ function zone(text: string): string {
   throw new InvalidArgumentError(`Must be a time zone such as Europe/Berlin: ${fault}.`);
 }
 
-const examples = `
-Examples:
-  sluice schedules
-  sluice schedules orders --next 3
-  sluice schedules --try "at 06:00, 18:30 on MON-FRI" --timezone Europe/Berlin
-  sluice schedules --try "30 2 * * *" --timezone Europe/Berlin --from 2026-10-24`;
-
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice schedules', 'all jobs'],
+      ['sluice schedules orders --next 3', 'one job'],
+      [
+        'sluice schedules --try "at 06:00, 18:30 on MON-FRI" --timezone Europe/Berlin',
+        'a schedule that is not in the config',
+      ],
+      ['sluice schedules --try "30 2 * * *" --timezone Europe/Berlin --from 2026-10-24', 'across a clock change'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('schedules')
@@ -137,7 +141,6 @@ const command: CliCommand = {
       .option('--try <schedule>', 'show this schedule instead of the config')
       .option('--timezone <zone>', 'time zone of that schedule', zone, 'UTC')
       .option('--json', 'print JSON')
-      .addHelpText('after', examples)
       .action(run);
   },
 };

@@ -211,6 +211,13 @@ function stopped(signal: AbortSignal): Promise<string> {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice serve', 'keep data in ./sluice-service'],
+      ['sluice serve --memory --port 0 --ready-file service.json', 'for a test: no files, any free port'],
+      ['sluice serve --memory --fixtures fixtures.yaml --control-port 0', 'with given users, and faults on request'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('serve')

@@ -128,6 +128,24 @@ function partOf(text: string): number {
 }
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      'The simulation reads no source and sends nothing to your destination. It generates rows with the size, duration and change rate of past runs, and sends them to an embedded service with your limits.',
+    ],
+    exitCodes: [
+      [
+        '0',
+        'every job shows its newest result, no daily allowance ran out and no firing was skipped for lack of requests',
+      ],
+      ['1', 'otherwise'],
+      ['2', 'the config has errors'],
+    ],
+    examples: [
+      ['sluice simulate', 'a week and a day from today'],
+      ['sluice simulate --from 2026-10-30', 'across the end of daylight saving time in New York'],
+      ['sluice simulate --faults 7 --changes 0.3', 'with outages, refusals and dropped connections'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('simulate')
@@ -138,19 +156,6 @@ const command: CliCommand = {
       .option('--faults <seed>', 'inject faults; the same seed gives the same faults', seedOf)
       .option('--changes <part>', 'fraction of runs with changed data (default: as in past runs, or all)', partOf)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        `
-The simulation reads no source and sends nothing to your destination. It generates rows with the size, duration and
-change rate of past runs, and sends them to an embedded service with your limits.
-
-  sluice simulate                                  a week and a day from today
-  sluice simulate --from 2026-10-30                across the end of daylight saving time in New York
-  sluice simulate --faults 7 --changes 0.3         with outages of one hour, refusals and dropped connections
-
-Exit codes: 0 every job shows its newest result, no daily allowance ran out and no firing was skipped
-for lack of requests; 1 otherwise; 2 the config has errors.`,
-      )
       .action(run);
   },
 };

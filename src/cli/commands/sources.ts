@@ -57,6 +57,15 @@ async function resume(name: string, flags: Flags): Promise<void> {
 }
 
 const command: CliCommand = {
+  help: {
+    notes: [
+      'Use "sources resume" if the password in the config is correct, for example after an account was unlocked. After a config change, "sluice reload" is enough. It resumes all sources of the same account.',
+    ],
+    examples: [
+      ['sluice sources list', 'all sources'],
+      ['sluice sources resume shop --why "the account was unlocked"', 'try the login again'],
+    ],
+  },
   register(program: Command): void {
     const sources = program.command('sources').description('Lists sources with their logins, jobs and state.');
     sources
@@ -72,10 +81,6 @@ const command: CliCommand = {
       .option(...configFlag)
       .option(...whyFlag)
       .option('--json', 'print JSON')
-      .addHelpText(
-        'after',
-        '\nUse this if the password in the config is correct, for example after an account was unlocked. After a config change,\n"sluice reload" is enough. This resumes all sources of the same account.',
-      )
       .action(resume);
   },
 };

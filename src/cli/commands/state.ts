@@ -155,15 +155,18 @@ function unknown(job: string): Problem {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice state show', 'all jobs'],
+      ['sluice state set orders 2026-01-31T06:00:00Z --why "rows were corrected"', 'read again from there'],
+      ['sluice state clear orders --why "the table was reloaded"', 'read everything again'],
+    ],
+  },
   register(program: Command): void {
     const state = program
       .command('state')
       .description(
         'Shows the watermark and the kept rows of each job, and changes them. Changes are recorded in the audit log.',
-      )
-      .addHelpText(
-        'after',
-        '\nExamples:\n  sluice state show\n  sluice state clear orders --why "the table was reloaded"',
       );
     state
       .command('show', { isDefault: true })

@@ -132,6 +132,12 @@ function accountText(account: AccountStatus): string {
 }
 
 const command: CliCommand = {
+  help: {
+    examples: [
+      ['sluice status', 'all jobs, and what needs attention'],
+      ['sluice status --json', 'for scripts'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('status')

@@ -124,6 +124,23 @@ function seconds(text: string): number {
 }
 
 const command: CliCommand = {
+  help: {
+    exitCodes: [
+      ['0', 'everything delivered, or unchanged'],
+      ['1', 'at least one job failed'],
+      ['2', 'the config or the command line has an error'],
+      ['3', 'a destination refuses the credentials; payloads stay owed'],
+      ['4', 'waiting for the daily quota; payloads stay owed'],
+      ['130', 'interrupted (SIGINT); 143 terminated (SIGTERM)'],
+    ],
+    examples: [
+      ['sluice sync', 'all jobs'],
+      ['sluice sync orders', 'one of them'],
+      ['sluice sync orders --dry-run', 'preview'],
+      ['sluice sync orders --diff', 'compare with what was sent last'],
+      ['sluice sync orders --to o.csv', 'write the rows to a file'],
+    ],
+  },
   register(program: Command): void {
     program
       .command('sync')
@@ -150,23 +167,6 @@ const command: CliCommand = {
       )
       .option('--local', 'run the jobs in this process, even if a daemon could do it')
       .addOption(logFlag('standard error', 'silent'))
-      .addHelpText(
-        'after',
-        `
-Exit codes:
-  0    everything delivered, or unchanged
-  1    at least one job failed
-  2    the config or the command line has an error
-  3    a destination refuses the credentials; payloads stay owed
-  4    waiting for the daily quota; payloads stay owed
-  130  interrupted (SIGINT); 143 terminated (SIGTERM)
-
-Examples:
-  sluice sync                     all jobs
-  sluice sync orders stock        two of them
-  sluice sync orders --dry-run    preview
-  sluice sync orders --to o.csv   write the rows to a file`,
-      )
       .action(run);
   },
 };
