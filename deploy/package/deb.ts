@@ -30,6 +30,7 @@ export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Pro
   await stageInstallation(installation);
   await stageNode(installation);
   await addSystemFiles(root);
+  await addManualPages(root);
   await addDocumentation(root, changelogOf(full, epochSeconds));
   await normalize(root, epochSeconds, {
     'usr/lib/sluice/src/cli/sluice': 0o755,
@@ -75,6 +76,16 @@ async function addCompletions(root: string): Promise<void> {
     await mkdir(dirname(join(root, path)), { recursive: true });
     const program = join(root, 'usr/lib/sluice/src/cli/sluice.js');
     await writeFile(join(root, path), `${await run(process.execPath, [program, 'completion', shell])}\n`);
+  }
+}
+
+/** The manual pages, compressed as Debian requires, without the time in the file. */
+async function addManualPages(root: string): Promise<void> {
+  const pages = join(checkout, 'dist/man');
+  for (const name of await readdir(pages)) {
+    const folder = join(root, `usr/share/man/man${name.at(-1)}`);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${name}.gz`), gzipSync(await readFile(join(pages, name)), { level: 9 }));
   }
 }
 

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { CliCommand } from '../../src/cli/command.ts';
 import { detailsOfPart } from '../../src/cli/help.ts';
 import { buildProgram, loadCommands } from '../../src/cli/program.ts';
-import { forSuite, makeWorld, type World } from '../journey/world.ts';
 import { typeAll } from '../docs/machine.ts';
 import { examplePreparations } from '../docs/pages.ts';
 import { faultsOf } from '../docs/walk-faults.ts';
+import { forSuite, makeWorld, type World } from '../journey/world.ts';
 
 const scope = forSuite();
 const commands = await loadCommands();

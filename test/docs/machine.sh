@@ -56,6 +56,7 @@ sluice() {
 }
 # Provides what a page assumes.
 daemon() { KEEP_DAEMON=1 sluice run; }
+need_daemon() { [ ${#servers[@]} -gt 0 ] || daemon; }
 lose_rows() {
   "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('delete from orders where id in (select id from orders limit (select count(*) * 2 / 3 from orders))')"
 }

@@ -49,7 +49,7 @@ export const examplePreparations: Readonly<Record<string, Preparation>> = {
     },
   },
   explain: { before: { 'sluice explain orders': 'deliver' } },
-  health: { before: { 'sluice health': '[ "${#servers[@]}" -gt 0 ] || daemon' } },
+  health: { before: { 'sluice health': 'need_daemon' } },
   init: { before: { 'sluice init': 'command rm -f sluice.yaml shop.yaml; command cp shop.db shop.sqlite' } },
   quarantine: {
     before: { 'quarantine list': 'deliver; lose_rows; sluice sync', 'quarantine discard': 'lose_rows; sluice sync' },

@@ -1,0 +1,86 @@
+/** The head of a manual page. */
+export interface PageHead {
+  readonly name: string;
+  readonly section: number;
+  /** What `whatis` and `apropos` show. */
+  readonly about: string;
+  readonly version: string;
+  /** `YYYY-MM-DD`; empty if it's unknown. */
+  readonly date: string;
+}
+
+/** A manual page in the `man` macros, which groff and mandoc read (groff_man(7), man(7)). */
+export function manPage({ name, section, about, version, date }: PageHead, parts: readonly string[]): string {
+  const title = `.TH ${roff(name.toUpperCase())} ${section} ${date || '""'} "Sluice ${roff(version)}" "Sluice manual"`;
+  // Neither justified nor hyphenated: options and paths are easier to read and to copy.
+  const text = [title, '.nh', '.ad l', heading('Name'), filled(`${roff(name)} \\- ${roff(about)}`), ...parts, ''].join(
+    '\n',
+  );
+  // A heading begins a paragraph.
+  return text.replaceAll(/^(\.S[HS] .*\n)\.PP\n/gm, '$1');
+}
+
+export const heading = (title: string): string => `.SH ${roff(title.toUpperCase())}`;
+export const subheading = (title: string): string => `.SS ${roff(title)}`;
+export const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
+export const italic = (text: string): string => `\\fI${roff(text)}\\fR`;
+
+/** A paragraph of text that is roff already. */
+export const paragraph = (text: string): string => `.PP\n${filled(text)}`;
+
+/** A term with its text below, both roff already. */
+export const item = (term: string, text: string): string => `.TP\n${filled(term)}\n${filled(text || '\\&')}`;
+
+/** A paragraph behind a mark, such as a bullet. */
+export const bullet = (mark: string, text: string): string => `.IP ${mark} 3\n${filled(text)}`;
+
+/** Lines that are shown as they are. */
+export function example(text: string): string {
+  return `.PP\n.RS 4\n.EX\n${text.split('\n').map(exact).join('\n')}\n.EE\n.RE`;
+}
+
+const maxLine = 78;
+/** A longer word may be broken after these characters. */
+const maxWord = 40;
+const breaks = /[,/:?&=](?=.)/g;
+
+/** Escapes plain text: no character of it is a request, a hyphen for typesetting or a quote that typesetting changes. */
+export function roff(text: string): string {
+  return text
+    .replaceAll(/\S+/g, (word) => (word.length > maxWord ? word.replaceAll(breaks, '$&\u0000') : word))
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('"', '\\(dq')
+    .replaceAll('\u0000', '\\:')
+    .replaceAll(
+      /[^\n\x20-\x7e]/gu,
+      (character) => `\\[u${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
+}
+
+/** Short lines that typesetting joins again; none begins like a request. */
+function filled(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > maxLine) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines.map(unlikeRequest).join('\n');
+}
+
+/** One line, continued with a backslash if it's long. */
+function exact(line: string): string {
+  const parts: string[] = [''];
+  for (const word of roff(line).split(/(?<= )/)) {
+    if (parts.at(-1)!.length + word.length > maxLine) parts.push(word);
+    else parts[parts.length - 1] += word;
+  }
+  return parts.map(unlikeRequest).join('\\\n');
+}
+
+const unlikeRequest = (line: string): string => (line.startsWith('.') ? `\\&${line}` : line);
