@@ -1,5 +1,5 @@
 import type { Config, Job } from '../config/config.ts';
-import type { Loaded } from '../config/load.ts';
+import type { Loaded, LoadOptions } from '../config/load.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { forJournal } from '../lib/journal.ts';
 import { didYouMean } from '../lib/nearest.ts';
@@ -15,6 +15,12 @@ export const configFlag = [
   '-c, --config <file>',
   'path of the config',
   process.env.SLUICE_CONFIG ?? defaultConfig,
+] as const;
+
+/** Flag and description of `--without-secrets`, for commands that need no secret to do their work. */
+export const withoutSecretsFlag = [
+  '--without-secrets',
+  'read no secrets and run no commands, and accept variables that are not set: for checks in CI',
 ] as const;
 
 /** The arguments that make a suggested command use this config: ` --config FILE`, or nothing. */
@@ -33,9 +39,10 @@ export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'war
 export async function openConfig(
   file: string,
   show: ShowProblems = showProblems,
+  options: Pick<LoadOptions, 'withoutSecrets'> = {},
 ): Promise<Loaded & { config: Config }> {
   const { loadConfig } = await import('../config/load.ts');
-  const loaded = await loadConfig(file);
+  const loaded = await loadConfig(file, options);
   await show(loaded.warnings, 'warn');
   showTimesIn(loaded.config?.timezone);
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };

@@ -6,7 +6,7 @@ import { configArguments } from './config-file.ts';
 const without: ReadonlySet<string> = new Set(['completion', 'demo', 'init', 'serve']);
 const parts: Readonly<Record<string, readonly string[]>> = {
   alerts: ['list', 'test'],
-  config: ['show'],
+  config: ['show', 'diff'],
   connectors: ['list', 'describe'],
   dead: ['list', 'show', 'send'],
   logins: ['revoke'],

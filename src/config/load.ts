@@ -17,7 +17,7 @@ import { refuseSharedTargets } from './parse/shared-targets.ts';
 import { loadSource } from './parse/source.ts';
 import { readTop } from './parse/top.ts';
 import { type Document, readDocument } from './text/document.ts';
-import { Faults } from './text/faults.ts';
+import { Faults, unreadCode } from './text/faults.ts';
 import { readText } from './text/read-text.ts';
 import type { Part } from './text/variables.ts';
 
@@ -32,6 +32,8 @@ export interface LoadOptions {
   readonly everyConnector?: boolean;
   /** Cancels loading: stops commands that are still running. */
   readonly signal?: AbortSignal;
+  /** Checks everything but the values of variables that can't be read here: secrets, commands, unset variables. */
+  readonly withoutSecrets?: boolean;
 }
 
 export interface Loaded {
@@ -80,6 +82,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     folder,
     faults,
     signal: options.signal,
+    withoutSecrets: options.withoutSecrets,
   });
   await using _ = { [Symbol.asyncDispose]: () => top.secrets.close() };
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
@@ -100,7 +103,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const problems = [...document.problems, ...catalog.problems, ...faults.problems];
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
-  const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
+  const unread = isUsable ? problems.filter(({ code }) => code === unreadCode) : [];
+  const warnings = [...unread, ...[faults, destinations, sources, jobs].flatMap((part) => part.warnings)];
   warnings.push(...warnUnsharedAccounts(destinations.results, document));
   const refused = refusedJobs(jobs.results, shared);
   const config: Config = {
@@ -121,7 +125,12 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     leftOut: refused,
   };
   const usable = isUsable ? { config, made: { document, parts } } : {};
-  return { ...usable, problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
+  return {
+    ...usable,
+    problems: byLine(unique(problems.filter((one) => !unread.includes(one)))),
+    warnings: byLine(unique(warnings)),
+    refused,
+  };
 
   /** Loads every member of a map, each with its own errors. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {

@@ -4,6 +4,7 @@ type Preparation = Omit<Script, 'blocks'>;
 
 /** What a page assumes when a reader reaches a line. */
 export const preparations: Readonly<Record<string, Preparation>> = {
+  'docs/ci.md': { before: { 'before.yaml': 'command cp sluice.yaml before.yaml' } },
   'docs/first-hour.md': {
     before: {
       'sluice init': 'command rm sluice.yaml',
@@ -41,6 +42,7 @@ export const preparations: Readonly<Record<string, Preparation>> = {
 export const examplePreparations: Readonly<Record<string, Preparation>> = {
   backfill: { keeps: true, before: { '--chunk 1d': 'deliver' } },
   backup: { before: { 'before-upgrade': 'deliver' } },
+  config: { before: { 'before.yaml': 'command cp sluice.yaml before.yaml' } },
   discover: {
     before: {
       './exports': 'mkdir exports; command cp orders.csv exports',

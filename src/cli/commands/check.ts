@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { ConnectionTest } from '../../daemon/checks/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, showProblems } from '../config-file.ts';
+import { configFlag, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit, isBrokenInstallation } from '../exit.ts';
 import type { Tone } from '../paint.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
@@ -12,13 +12,14 @@ import { renderTable } from '../table.ts';
 
 interface Flags {
   readonly config: string;
+  readonly withoutSecrets?: true;
   readonly connect?: true;
   readonly json?: true;
 }
 
-async function run({ config: file, connect, json }: Flags): Promise<void> {
+async function run({ config: file, connect, json, withoutSecrets }: Flags): Promise<void> {
   const { checkConfig } = await import('../../config/check.ts');
-  const { config, problems, warnings, verdict } = await checkConfig(file);
+  const { config, problems, warnings, verdict } = await checkConfig(file, { withoutSecrets });
   if (problems.length > 0) process.exitCode = exit.usage;
   const looks = connect === true && config !== undefined ? await connectAll(config) : [];
   if (json === true) {
@@ -110,6 +111,7 @@ const command: CliCommand = {
         '--connect',
         'also test each source and destination (one request each) and the columns of database queries',
       )
+      .addOption(new Option(...withoutSecretsFlag).conflicts('connect'))
       .option('--json', 'print JSON')
       .action(run);
   },

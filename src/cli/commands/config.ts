@@ -1,20 +1,27 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
-import { configFlag } from '../config-file.ts';
+import { configFlag, withoutSecretsFlag } from '../config-file.ts';
 
 const command: CliCommand = {
   help: {
     notes: [
       'Secrets are hidden; the variables that they come from are shown. To find errors in the file, run "sluice check".',
     ],
+    exitCodes: [
+      ['0', "no errors; each day's requests fit, or didn't fit before"],
+      ['1', 'the requests of a day no longer fit'],
+      ['2', 'the config has errors'],
+    ],
     examples: [
       ['sluice config show', 'all options of the running daemon'],
       ['sluice config show jobs/orders', 'one job'],
       ['sluice config show --file-on-disk', 'the file, even if a daemon runs with another version'],
+      ['sluice config diff before.yaml', 'what an edit changes'],
+      ['sluice config diff before.yaml --without-secrets --markdown', 'in CI'],
     ],
   },
   register(program: Command): void {
-    const group = program.command('config').description('Shows the active config.');
+    const group = program.command('config').description('Shows the active config, and compares configs.');
     group
       .command('show', { isDefault: true })
       .description(
@@ -25,6 +32,17 @@ const command: CliCommand = {
       .option('--file-on-disk', 'show the file on disk instead of the active config')
       .option('--json', 'print JSON')
       .action(async (part, flags) => (await import('../config/show.ts')).showActiveConfig(part, flags));
+    group
+      .command('diff')
+      .description(
+        "Compares the config with an earlier version of it: options, jobs, firings per day, and each account's requests.",
+      )
+      .argument('<before>', 'the earlier version; /dev/null if there was none')
+      .option(...configFlag)
+      .option(...withoutSecretsFlag)
+      .addOption(new Option('--markdown', 'print Markdown, for a comment').conflicts('json'))
+      .option('--json', 'print JSON')
+      .action(async (before, flags) => (await import('../config/diff.ts')).diffConfigs(before, flags));
     for (const one of group.commands) one.exitOverride();
   },
 };

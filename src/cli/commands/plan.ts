@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AccountPlan, PlanReport } from '../../daemon/plan/report-plan.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countOf, countText } from '../format.ts';
 import { jsonOutput } from '../json-output.ts';
@@ -11,6 +11,7 @@ import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;
+  readonly withoutSecrets?: true;
   readonly until?: number;
   readonly firings?: true;
   readonly json?: true;
@@ -23,8 +24,8 @@ const maxNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
 
-async function run({ config: file, until, firings, json }: Flags): Promise<void> {
-  const { config, problems } = await openConfig(file);
+async function run({ config: file, until, firings, json, withoutSecrets }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file, showProblems, { withoutSecrets });
   showProblems(problems);
   const [{ openExistingStore }, { reportPlan }] = await Promise.all([
     import('../open-existing-store.ts'),
@@ -175,6 +176,7 @@ const command: CliCommand = {
         "Checks whether the remaining firings of the day fit each account's allowance, and which jobs do not fit.",
       )
       .option(...configFlag)
+      .option(...withoutSecretsFlag)
       .option(
         '--until <instant>',
         'end of the period, ISO 8601 with a time zone (default: next midnight in New York)',

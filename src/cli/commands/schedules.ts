@@ -4,7 +4,7 @@ import { spanText } from '../../lib/span.ts';
 import { timezoneFault } from '../../schedule/cron.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { CliCommand } from '../command.ts';
-import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
+import { chooseJobs, configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { jsonOutput } from '../json-output.ts';
 import { renderTable } from '../table.ts';
@@ -12,6 +12,7 @@ import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;
+  readonly withoutSecrets?: true;
   readonly next: number;
   readonly from?: number;
   readonly try?: string;
@@ -33,8 +34,8 @@ async function run(names: readonly string[], flags: Flags): Promise<void> {
   process.stdout.write(`${flags.json === true ? machinesText(lines) : textOf(lines)}\n`);
 }
 
-async function ofConfig(names: readonly string[], { config: file }: Flags): Promise<Shown[]> {
-  const loaded = await openConfig(file);
+async function ofConfig(names: readonly string[], { config: file, withoutSecrets }: Flags): Promise<Shown[]> {
+  const loaded = await openConfig(file, showProblems, { withoutSecrets });
   if (names.length > 0) return chooseJobs(loaded, names).jobs.map(shownOf);
   showProblems(loaded.problems);
   if (loaded.problems.length > 0) process.exitCode = exit.usage;
@@ -136,6 +137,7 @@ const command: CliCommand = {
       .description('Shows the next firings of jobs, or of a schedule that you try, in local time.')
       .argument('[jobs...]', 'names of jobs (default: all)')
       .option(...configFlag)
+      .option(...withoutSecretsFlag)
       .option('-n, --next <firings>', 'firings per job', count, 3)
       .option('--from <instant>', 'show firings after this time (default: now)', instant)
       .option('--try <schedule>', 'show this schedule instead of the config')

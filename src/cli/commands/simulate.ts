@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { PastRuns } from '../../state/runs/past-runs.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { jsonOutput } from '../json-output.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
@@ -12,6 +12,7 @@ import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;
+  readonly withoutSecrets?: true;
   readonly days: number;
   readonly from?: Temporal.PlainDate;
   readonly faults?: number;
@@ -22,8 +23,8 @@ interface Flags {
 /** The time zone of the service's day. */
 const zone = 'America/New_York';
 
-async function run({ config: file, json, ...flags }: Flags): Promise<void> {
-  const { config, problems } = await openConfig(file);
+async function run({ config: file, json, withoutSecrets, ...flags }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file, showProblems, { withoutSecrets });
   showProblems(problems);
   const [{ simulate }, { simulationText }, { firingJobs }] = await Promise.all([
     import('../simulate/simulate.ts'),
@@ -151,6 +152,7 @@ const command: CliCommand = {
       .command('simulate')
       .description('Simulates days of the daemon with this config in seconds, and reports the outcome.')
       .option(...configFlag)
+      .option(...withoutSecretsFlag)
       .option('--days <n>', 'number of days (midnight to midnight in New York)', dayCount, 8)
       .option('--from <date>', 'first day (default: today)', dateOf)
       .option('--faults <seed>', 'inject faults; the same seed gives the same faults', seedOf)

@@ -28,6 +28,7 @@ export interface Top
   readonly secrets: SecretReader;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
+  readonly withoutSecrets?: boolean;
   readonly sealKeys: SealKeys;
   /** The default guards of all jobs. */
   readonly guards: WrittenGuards;

@@ -33,9 +33,9 @@ export const topMaps = {
 /** Parses the top level. An error there makes the whole file unusable. */
 export async function readTop(
   document: Document,
-  { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal'> & { faults: Faults },
+  { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal' | 'withoutSecrets'> & { faults: Faults },
 ): Promise<Top> {
-  const { env, folder, signal } = around;
+  const { env, folder, signal, withoutSecrets } = around;
   const written = isMap(document.value) ? document.value : undefined;
   if (document.value === null) {
     faults.add({
@@ -56,7 +56,7 @@ export async function readTop(
   const allowCommands = scalars.allow_commands === true;
   const settings = { ...around, allowCommands };
   const { secrets, section } = await openSecrets(scalars.secrets, settings, faults);
-  readAhead({ ...written, secrets: undefined }, { ...settings, secrets });
+  if (!withoutSecrets) readAhead({ ...written, secrets: undefined }, { ...settings, secrets });
   const rest = await resolvePart(
     { path: '', value: { ...scalars, secrets: undefined } },
     { ...settings, secrets },
@@ -85,6 +85,7 @@ export async function readTop(
     allowCommands,
     secrets,
     signal,
+    withoutSecrets,
     sealKeys: keysOf(values, env),
     guards: loadTopGuards(partAt(part, 'guards'), faults),
     keep: { payloads: values.keep.payloads, milliseconds: values.keep.days * 86_400_000 },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { didYouMean } from '../../lib/nearest.ts';
@@ -7,8 +8,9 @@ import { allowedBy, nodeAt } from '../options/describe-schema.ts';
 import { fits } from '../options/fits.ts';
 import type { Path } from '../text/document.ts';
 import type { Fault, Faults } from '../text/faults.ts';
+import { memberOf } from '../text/register-secrets.ts';
 import { kindOf, showValue } from '../text/show-value.ts';
-import type { Part } from '../text/variables.ts';
+import { type Part, partAt } from '../text/variables.ts';
 
 /** The library stops at eight errors by default; users want all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
@@ -40,6 +42,7 @@ interface Rules {
  * becomes the word if that is allowed. `noun` is the part's name in messages: "source", "job", "destination".
  */
 export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
+  fillUnread(part, schema);
   convertValues(part, schema);
   for (const error of distinct(errorsOf(schema, part.value))) {
     const path = part.path + error.instancePath;
@@ -56,6 +59,40 @@ function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
 
 function isBroken(part: Part, path: Path): boolean {
   return [...part.broken].some((broken) => broken === path || broken.startsWith(`${path}/`));
+}
+
+/**
+ * Gives each value with an unread variable one that the schema allows, so that everything else can be checked. Two values
+ * that are written differently get different ones where the schema allows that.
+ */
+function fillUnread(part: Part, schema: JsonSchema): void {
+  for (const [path, { written, whole, isUnread }] of part.resolved) {
+    if (!isUnread || !path.startsWith(`${part.path}/`)) continue;
+    const keys = path.slice(part.path.length + 1).split('/');
+    const set = (value: unknown): unknown => (part.value = changed(part.value, keys, () => value));
+    const node = keys.reduce<JsonSchema | undefined>(
+      (at, key) => memberOf({ schema: at, secret: false }, key).schema,
+      schema,
+    );
+    const faults = () => errorsOf(schema, part.value).filter(({ instancePath }) => part.path + instancePath === path);
+    const hash = createHash('sha256').update(written).digest('hex').slice(0, 32);
+    if (whole) set(valueLike(node, hash) ?? partAt(part, ...keys).value);
+    const allowed = faults().flatMap((error) => allowedBySchema(nodeAt(schema, error.schemaPath)));
+    for (const value of [hash, ...allowed]) if (faults().length > 0) set(value);
+  }
+}
+
+/** A value of the kind that the option's default or example is; undefined for plain text. */
+function valueLike(node: JsonSchema | undefined, hash: string): unknown {
+  const [example] = (node?.examples ?? []) as unknown[];
+  if (node?.default !== undefined || typeof example !== 'string') return node?.default;
+  if (/^https?:/.test(example)) return `https://${hash}.invalid/api/1.0`;
+  return /^[\da-f]{32}$/.test(example) ? hash : undefined;
+}
+
+function allowedBySchema(node: JsonSchema | undefined): unknown[] {
+  const { default: fallback, examples = [], enum: choices = [], minimum = 1 } = node ?? {};
+  return [fallback, ...[examples, choices].flat(), minimum, true].filter((value) => value !== undefined);
 }
 
 /**

@@ -5,7 +5,7 @@ import { memberOf, type Nature } from '../text/register-secrets.ts';
 import type { Part } from '../text/variables.ts';
 
 /** Replaces every secret. */
-const hidden = '[redacted]';
+export const hidden = '[redacted]';
 
 /** The origin of values by path. Values without an origin are defaults. */
 export type Origins = Record<Path, string>;

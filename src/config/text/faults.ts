@@ -15,20 +15,32 @@ export class Faults {
   readonly warnings: Problem[] = [];
   readonly #document: Document;
   readonly #scope: ProblemLocation;
+  readonly #unread = new Map<Path, string>();
 
   constructor(document: Document, scope: ProblemLocation = {}) {
     this.#document = document;
     this.#scope = scope;
   }
 
-  /** Adds an error: this part cannot be used until it is fixed. */
+  /** Adds an error: this part cannot be used until it is fixed. If its value isn't known, that is the reason. */
   add(fault: Fault): void {
-    this.problems.push(this.#problem(fault));
+    const written = this.#unreadAt(fault.path);
+    this.problems.push(this.#problem(written === undefined ? fault : unreadFault(fault, written)));
   }
 
-  /** Adds a warning, which stops nothing. */
+  /** The value at `path`, written like this, has a variable that wasn't read. */
+  unread(path: Path, written: string): void {
+    this.#unread.set(path, written);
+  }
+
+  #unreadAt(path: Path): string | undefined {
+    return [...this.#unread].find(([at]) => path === at || path.startsWith(`${at}/`))?.[1];
+  }
+
+  /** Adds a warning, which stops nothing. An unread value needs none, except that it isn't read. */
   warn(fault: Fault): void {
-    this.warnings.push(this.#problem(fault));
+    if (this.#unreadAt(fault.path) === undefined || fault.within !== undefined)
+      this.warnings.push(this.#problem(fault));
   }
 
   /** The value at `path` as written in the file. */
@@ -40,4 +52,16 @@ export class Faults {
     const place = within === undefined ? this.#document.place(path, on) : this.#document.placeWithin(path, within);
     return new Problem({ ...init, family: 'config', where: { ...place, ...this.#scope } });
   }
+}
+
+/** The code of faults that another value of a variable would not have. */
+export const unreadCode = 'CONFIG_UNREAD';
+
+function unreadFault({ path, message }: Fault, written: string): Fault {
+  return {
+    code: unreadCode,
+    message: `Not checked without the value of ${written}: ${message}`,
+    path,
+    next: 'set the variable for this command, or give it a default',
+  };
 }

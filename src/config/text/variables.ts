@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { Problem } from '../../lib/problem.ts';
 import type { Environment } from '../../lib/run-program.ts';
 import { secretProviders } from '../../secrets/index.ts';
@@ -18,6 +18,11 @@ export interface VariableSettings {
   readonly secrets?: Pick<SecretReader, 'read'>;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
+  /**
+   * Reads no secrets and runs no commands: a variable that has no value here is replaced with a text, and its value counts
+   * as valid.
+   */
+  readonly withoutSecrets?: boolean;
 }
 
 /** A config value that contained variables. */
@@ -28,6 +33,8 @@ interface Resolved {
   readonly pieces: readonly Piece[];
   /** The value was a single variable, so it may be converted to a number or boolean. */
   readonly whole: boolean;
+  /** A variable wasn't read, so the value may be any that the option allows. */
+  readonly isUnread: boolean;
 }
 
 export interface Piece {
@@ -88,13 +95,18 @@ export async function resolvePart(
   };
   const text = async (written: string, path: Path): Promise<string> => {
     if (!written.includes('${')) return written;
-    const scan = new Scan(settings, (fault) => {
-      broken.add(path);
-      faults.add({ path, ...fault });
+    const scan = new Scan(settings, {
+      add: (fault) => {
+        broken.add(path);
+        faults.add({ path, ...fault });
+      },
+      warn: (fault) => faults.warn({ path, ...fault }),
     });
     const replaced = await scan.replace(written);
     const whole = written.startsWith('${') && closing(written, 2) === written.length - 1;
-    if (scan.pieces.length > 0) resolved.set(path, { written, pieces: scan.pieces, whole });
+    const { pieces, isUnread } = scan;
+    if (isUnread) faults.unread(path, written);
+    if (pieces.length > 0 || isUnread) resolved.set(path, { written, pieces, whole, isUnread });
     return replaced;
   };
   return { path: given.path, value: await walk(given.value, given.path), resolved, broken };
@@ -120,21 +132,29 @@ export function readAhead(value: unknown, settings: VariableSettings): void {
   if (typeof value === 'string') {
     for (const text of secretVariablesIn(value)) {
       // Commands would run twice.
-      void new Scan({ ...settings, allowCommands: false }, () => undefined).replace(text).catch(() => undefined);
+      void new Scan({ ...settings, allowCommands: false }, unreported).replace(text).catch(() => undefined);
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const member of Object.values(value)) readAhead(member, settings);
   }
 }
 
+interface VariableReports {
+  readonly add: (fault: VariableFault) => void;
+  readonly warn: (fault: VariableFault) => void;
+}
+
+const unreported: VariableReports = { add: () => undefined, warn: () => undefined };
+
 class Scan {
   readonly pieces: Piece[] = [];
+  isUnread = false;
   readonly #settings: VariableSettings;
-  readonly #report: (fault: VariableFault) => void;
+  readonly #reports: VariableReports;
 
-  constructor(settings: VariableSettings, report: (fault: VariableFault) => void) {
+  constructor(settings: VariableSettings, reports: VariableReports) {
     this.#settings = settings;
-    this.#report = report;
+    this.#reports = reports;
   }
 
   async replace(text: string): Promise<string> {
@@ -148,7 +168,7 @@ class Scan {
       }
       const close = closing(text, open + 2);
       if (close < 0) {
-        this.#report({
+        this.#reports.add({
           code: 'CONFIG_VARIABLE',
           message: `A variable that starts with "\${" is not closed with "}"`,
           within: text.slice(open),
@@ -187,6 +207,7 @@ class Scan {
     const value = this.#settings.env[name];
     if (split >= 0 && (value === undefined || value === '')) return this.replace(rest.slice(split + 2));
     if (value !== undefined) return this.#piece(name, value);
+    if (this.#settings.withoutSecrets && name !== '') return this.#unread(within);
     return this.#fault({
       code: 'CONFIG_VARIABLE_UNDEFINED',
       message: `The environment variable ${name || '(without a name)'} is not set`,
@@ -195,20 +216,23 @@ class Scan {
     });
   }
 
-  /** The text inside a variable may contain variables, which aren't secret. Undefined if one is unresolved. */
+  /** The text inside a variable may contain variables, which aren't secret. Undefined if one is unresolved or unread. */
   async #inner(written: string): Promise<string | undefined> {
     let isWhole = true;
-    const text = await new Scan(this.#settings, (fault) => {
+    const add = (fault: VariableFault): void => {
       isWhole = false;
-      this.#report(fault);
-    }).replace(written);
-    return isWhole ? text : undefined;
+      this.#reports.add(fault);
+    };
+    const scan = new Scan(this.#settings, { ...this.#reports, add });
+    const text = await scan.replace(written);
+    this.isUnread ||= scan.isUnread;
+    return isWhole && !scan.isUnread ? text : undefined;
   }
 
   async #secret(provider: string, written: string, within: string): Promise<string> {
     const { secrets } = this.#settings;
     const name = await this.#inner(written);
-    if (name === undefined) return within;
+    if (name === undefined) return this.isUnread ? textFor(within) : within;
     if (secrets === undefined) {
       return this.#fault({
         code: 'CONFIG_VARIABLE',
@@ -217,6 +241,7 @@ class Scan {
         allowed: ownForms.map((form) => `\${${form}}`).join(', '),
       });
     }
+    if (this.#settings.withoutSecrets) return this.#unread(within);
     try {
       return this.#piece(`${provider}:${name}`, await secrets.read(provider, name));
     } catch (thrown) {
@@ -228,14 +253,14 @@ class Scan {
 
   async #file(written: string, within: string): Promise<string> {
     const path = await this.#inner(written);
-    if (path === undefined) return within;
+    if (path === undefined) return this.isUnread ? textFor(within) : within;
     const file = resolve(this.#settings.folder, path);
     try {
       return this.#piece(path, fileValue(await readFile(file, 'utf8')), file);
     } catch (error) {
       const reason =
         (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : String((error as Error).message);
-      return this.#fault({
+      const fault = {
         code: 'CONFIG_VARIABLE_FILE',
         message: `The file ${path} ${reason === 'does not exist' ? reason : `cannot be read: ${reason}`}`,
         within,
@@ -243,7 +268,11 @@ class Scan {
           (error as NodeJS.ErrnoException).code === 'EACCES'
             ? `make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
             : `paths are relative to the config's folder, ${this.#settings.folder}`,
-      });
+      };
+      if (!this.#settings.withoutSecrets) return this.#fault(fault);
+      // It may be a secret that is only on the machine of the daemon, or a mistake.
+      if (!isAbsolute(path)) this.#reports.warn(fault);
+      return this.#unread(within);
     }
   }
 
@@ -256,6 +285,7 @@ class Scan {
         next: 'write "allow_commands: true" at the top level if everyone who can edit this file is allowed to run programs here',
       });
     }
+    if (this.#settings.withoutSecrets) return this.#unread(within);
     const ran = await runCommand(line, {
       cwd: this.#settings.folder,
       env: this.#settings.env,
@@ -271,11 +301,21 @@ class Scan {
     return text;
   }
 
+  #unread(within: string): string {
+    this.isUnread = true;
+    return textFor(within);
+  }
+
   /** An unresolved variable stays as written. */
   #fault(fault: VariableFault): string {
-    this.#report(fault);
+    this.#reports.add(fault);
     return fault.within;
   }
+}
+
+/** A text in place of an unread variable, which may be part of a URL or a header. */
+function textFor(variable: string): string {
+  return `unread-${variable.replaceAll(/[^A-Za-z\d]+/g, '-').replaceAll(/^-|-$/g, '')}`;
 }
 
 /** The value of a file or of a program's output: without a byte order mark and the last line breaks. */
