@@ -7,7 +7,7 @@ const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/c
 
 /** Copies what an installation needs besides Node into a folder, without tests and documentation of other packages. */
 export async function stageInstallation(folder: string): Promise<void> {
-  for (const path of [...own, 'dist']) await copy(path, folder, (file) => file !== 'dist/man');
+  for (const path of [...own, 'dist']) await copy(path, folder, (file) => file !== 'man');
   for (const name of await packagesNeeded()) await copy(`node_modules/${name}`, folder, isNeededAtRunTime(name));
   const schema = join(folder, 'config/sluice.schema.json');
   await writeFile(schema, JSON.stringify(JSON.parse(await readFile(schema, 'utf8'))));
