@@ -79,7 +79,8 @@ export function start(args: readonly string[], how: Start = {}): Running {
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
   const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {
-    env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
+    // Not the cache of the test run: Sluice keeps compiled code itself.
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });
