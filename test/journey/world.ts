@@ -33,7 +33,8 @@ export interface World {
   instance(format?: Format): Promise<string>;
   /**
    * The bytes that an instance shows; null if it never had any. This is a request of the same account as the daemon's:
-   * a test that repeats it in a loop needs `--no-limits`; otherwise, the daemon is rate-limited because of it.
+   * a test that repeats it in a loop needs `--no-limits` and a high `requests_per_day`; otherwise, the daemon is
+   * rate-limited because of it, or finds the day's requests used up.
    */
   data(instance: string): Promise<string | null>;
   /** All finished requests so far. */
