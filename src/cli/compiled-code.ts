@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 /** The folder of the built files. */
@@ -32,14 +32,12 @@ function readChecked(file: string): Buffer | undefined {
 const head = '(function (exports, require, module, __filename, __dirname) { ';
 
 /** Positions in stacks are those in the file. */
-function compile(file: string, cachedData: Buffer | undefined): Script {
-  return new Script(`${head}${readFileSync(file, 'utf8')}\n})`, {
-    filename: file,
-    columnOffset: -head.length,
-    cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+function compile(file: string, text: string, cachedData: Buffer | undefined): Script {
+  return new Script(`${head}${text}\n})`, { filename: file, columnOffset: -head.length, cachedData });
 }
+
+/** A script that isn't loaded by Node itself can't import without an experimental feature, about which Node warns users. */
+const imports = (text: string): boolean => text.includes('import(');
 
 /**
  * The compiled code of the package's files, stored at the end of a run: it includes the functions that a run calls. Node's own cache
@@ -66,9 +64,12 @@ export class CompiledCode {
     const extensions = require.extensions as unknown as Record<string, Extension>;
     const load = extensions['.js']!;
     extensions['.js'] = (module, file) => {
-      const cachedData = file.startsWith(dist) ? this.#find(file) : undefined;
-      if (cachedData === undefined && (!compiles || !file.startsWith(dist))) return load(module, file);
-      const script = compile(file, cachedData);
+      if (!file.startsWith(dist)) return load(module, file);
+      const cachedData = this.#find(file);
+      if (cachedData === undefined && !compiles) return load(module, file);
+      const text = readFileSync(file, 'utf8');
+      if (imports(text)) return load(module, file);
+      const script = compile(file, text, cachedData);
       if (cachedData === undefined || script.cachedDataRejected === true) this.#isComplete = false;
       this.#loaded.set(file, script);
       const run = script.runInThisContext() as (...given: unknown[]) => void;

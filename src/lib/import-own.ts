@@ -10,5 +10,6 @@ const isBuilt = import.meta.url.endsWith('.js');
  */
 export async function importOwn<T>(url: URL): Promise<T> {
   if (isBuilt) return createRequire(import.meta.url)(fileURLToPath(url)) as T;
-  return (await import(url.href)) as T;
+  const { importModule } = await import('./import-module.ts');
+  return importModule<T>(url);
 }

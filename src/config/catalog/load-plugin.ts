@@ -57,13 +57,14 @@ const firstTimes = new Map<string, number>();
  * Imports a file again if it was edited since (but not its own imports). Node caches modules, including failed ones, by
  * URL with the query.
  */
-function importEdited(file: string): Promise<PluginModule> {
+async function importEdited(file: string): Promise<PluginModule> {
   const url = pathToFileURL(file);
   const time = statSync(file).mtimeMs;
   const first = firstTimes.get(file) ?? time;
   firstTimes.set(file, first);
   if (time !== first) url.searchParams.set('edited', String(time));
-  return import(url.href) as Promise<PluginModule>;
+  const { importModule } = await import('../../lib/import-module.ts');
+  return importModule<PluginModule>(url);
 }
 
 /** The problem of a plugin that can't be loaded. */
