@@ -21,7 +21,10 @@ const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--all
  * can't start programs, and doesn't get our environment.
  */
 export function startChild(scratch: string): ChildProcess {
-  const readable = [...['src', 'connectors', 'chunks', 'package.json'].map((name) => join(root, name)), ...packages()];
+  const readable = [
+    ...['src', 'connectors', 'chunks', 'package.json', 'build.json'].map((name) => join(root, name)),
+    ...packages(),
+  ];
   const flags = [
     '--permission',
     ...netFlag,
