@@ -3,8 +3,8 @@ import type { DaemonFacts } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that Node, its libraries and Sluice itself read, besides those that a config uses. */
-const alwaysRead = /^(?:NODE_|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
+/** Variables that Node, its libraries and Sluice itself read, besides those that a config uses. Compiled code changes no result. */
+const alwaysRead = /^(?:NODE_(?!COMPILE_CACHE$)|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
 
 /** The namespaces of this process: the same path, address or process ID may mean something else in others. */
 export function namespaces(): string[] {
