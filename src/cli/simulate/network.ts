@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Network } from '../../delivery/send-gate.ts';
-import { HttpAgent } from '../../lib/http.ts';
+import { HttpAgent, loadHttp } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { randomOf } from './prng.ts';
 
@@ -18,6 +18,9 @@ interface NetworkOptions {
  * before it's sent. The clock stops until the response arrives, so responses come one by one, always in the same order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
+  // Time must not pass while the first request waits for code to be loaded.
+  const release = clock.hold();
+  loadHttp().then(release, release);
   let requests = 0;
   let pauses = 0;
   const nextDelayMs = (): number => answerMs[0] + randomOf(seed, 'answer', ++requests) * (answerMs[1] - answerMs[0]);

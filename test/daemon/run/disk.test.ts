@@ -143,7 +143,7 @@ describe('the fill level of a state folder', () => {
     const { runtime, config } = await setUp(100 * megabyte);
     const short = { ...config, disk: { limitBytes: 100 * megabyte, freeBytes: Number.MAX_SAFE_INTEGER } };
     const [condition] = diskCondition(await reportDisk(short, runtime.store), 1);
-    expect(condition).toMatchObject({ level: 'error', what: expect.stringContaining('the disk of the state folder') });
+    expect(condition).toMatchObject({ level: 'error', what: expect.stringContaining("the state folder's disk") });
     expect(examineFullness(short, [])).toMatchObject([{ ok: false, message: condition!.what, fix: condition!.fix }]);
   });
 
