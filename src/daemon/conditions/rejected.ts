@@ -30,8 +30,9 @@ function settledBadly({ overview, jobs }: Snapshot): Condition[] {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
     const shown = overview.publishedAsOf(job) ?? 0;
-    // A dead payload that was superseded is history, for example after its data source was created again.
-    const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of > shown);
+    // A dead payload that was superseded is history, for example after its data source was created again. One of the same
+    // millisecond as what is shown isn't superseded.
+    const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of >= shown);
     const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
     return [
       ...(held === undefined ? [] : [{ ...basis, ...heldBack(held) }]),
