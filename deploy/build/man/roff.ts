@@ -12,10 +12,18 @@ export interface PageHead {
 /** A manual page in the `man` macros, which groff and mandoc read (groff_man(7), man(7)). */
 export function manPage({ name, section, about, version, date }: PageHead, parts: readonly string[]): string {
   const title = `.TH ${roff(name.toUpperCase())} ${section} ${date || '""'} "Sluice ${roff(version)}" "Sluice manual"`;
-  // Neither justified nor hyphenated: options and paths are easier to read and to copy.
-  const text = [title, '.nh', '.ad l', heading('Name'), filled(`${roff(name)} \\- ${roff(about)}`), ...parts, ''].join(
-    '\n',
-  );
+  // Neither justified nor hyphenated: options and paths are easier to read and to copy. groff 1.23 sets the adjustment of
+  // each paragraph from the string AD.
+  const text = [
+    title,
+    '.nh',
+    '.ad l',
+    '.ds AD l',
+    heading('Name'),
+    filled(`${roff(name)} \\- ${roff(about)}`),
+    ...parts,
+    '',
+  ].join('\n');
   // A heading begins a paragraph.
   return text.replaceAll(/^(\.S[HS] .*\n)\.PP\n/gm, '$1');
 }
